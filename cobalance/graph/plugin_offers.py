@@ -1,4 +1,4 @@
-"""What installed packages and a folder of files offer beside cobalance's own plug-ins.
+"""Plug-ins that installed packages and a folder of files offer beside cobalance's own.
 
 A package offers plug-ins by entry points: the group is ``cobalance.filters`` for filters, and so on
 for each kind, the name is the plug-in's, and the value its module. The folder has a sub-folder for
@@ -42,7 +42,7 @@ class Offer:
     module: str | Path
 
     def load(self) -> ModuleType:
-        """Import the module, or run the file once; raises whatever it raises.
+        """Import the module, or run the file once; its own errors pass.
 
         Raises
         ------
@@ -74,7 +74,7 @@ def _run_file(file: Path) -> ModuleType:
 
 
 def find_offers(group: str) -> dict[str, list[Offer]]:
-    """Offers of a kind by name, such as those of the group ``filters``."""
+    """Offers of a group, such as ``filters``, by name."""
     found: dict[str, list[Offer]] = {}
     folder = _find_folder()
     files = [] if folder is None else sorted((folder / group).glob("[!_.]*.py"))

@@ -128,7 +128,7 @@ class Declarations(Registry[Any], Generic[RecordT]):
         return sum(1 for _ in self)
 
     def items(self) -> list[tuple[str, RecordT]]:
-        """Names and declarations of those that can be used."""
+        """Names and declarations of all that can be used."""
         found = []
         for name in self:
             with suppress(PluginError):
@@ -136,16 +136,16 @@ class Declarations(Registry[Any], Generic[RecordT]):
         return found
 
     def offers(self) -> dict[str, list[Offer]]:
-        """What packages and files offer, by name."""
+        """Offers of packages and files, by name."""
         return find_offers(self.group) if self.group else {}
 
-    def offered(self, *names: str | None) -> list[str]:
+    def list_offered(self, *names: str | None) -> list[str]:
         """Which of some names are not cobalance's own, each with its kind: ``filter mine``."""
         others = (name for name in names if name is not None and name not in self._entries)
         return [f"{self.kind} {name}" for name in others]
 
     def _fault(self, _module: Any, record: Declaration | None) -> str:
-        """What is wrong with an offered module, given its declaration; empty if nothing is."""
+        """Fault of an offered module and its declaration; empty without one."""
         if isinstance(record, self.declaration):
             return ""
         wanted = f"{self.declaration.__module__}.{self.declaration.__name__}"
@@ -258,7 +258,7 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
 
 
 def join_needs(extra: str, plugins: Iterable[str] = ()) -> str:
-    """What workers need for a job or task, as one text: an extra, and `Declarations.offered`.
+    """Join an extra and `Declarations.list_offered` to one text: the needs of a job or task.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""All plug-ins: cobalance's own, and those of packages and files, with what is wrong with them."""
+"""List plug-ins: cobalance's own, and others of packages and files, with their problems."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def list_plugins(*, own: bool = False) -> pd.DataFrame:
     for registry in REGISTRIES:
         offers = registry.offers()
         for name in registry:
-            is_own = not registry.offered(name)
+            is_own = not registry.list_offered(name)
             if is_own and own:
                 rows.append([registry.kind, name, "cobalance", *_describe(registry, name)])
             for source in (offer.source for offer in offers.get(name, [])):
@@ -65,5 +65,8 @@ def _describe(registry: Declarations[Any], name: str) -> tuple[str, str]:
 def usable_plugins() -> frozenset[str]:
     """The plug-ins of packages and files that can be used here, such as ``filter mine``."""
     return frozenset(
-        offered for one in REGISTRIES for name, _ in one.items() for offered in one.offered(name)
+        offered
+        for one in REGISTRIES
+        for name, _ in one.items()
+        for offered in one.list_offered(name)
     )

@@ -126,7 +126,7 @@ def test_a_file_is_run_once_it_is_sound_and_its_own(folder: Path) -> None:
         _ = FILTERS["bright"]
     folder.chmod(0o755)
     assert FILTERS["bright"] is FILTERS["bright"]
-    assert FILTERS.offered("bright", "blank", None) == ["filter bright"]
+    assert FILTERS.list_offered("bright", "blank", None) == ["filter bright"]
     assert usable_plugins() == {"filter bright"}
     assert "bright" not in list(BACKENDS)
 

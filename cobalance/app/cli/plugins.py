@@ -1,4 +1,4 @@
-"""`cobalance plugins`: list plug-ins of packages and files, and what is wrong with them."""
+"""`cobalance plugins`: list plug-ins of packages and files, and why some cannot be used."""
 
 from typing import Annotated
 

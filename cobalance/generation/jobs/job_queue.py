@@ -137,7 +137,10 @@ class Queue:
             ) from error
 
     def listen(self, needs: str) -> None:
-        """Take what needs plug-ins, too, from about a second later on; see `join_needs`."""
+        """Take chunks and tasks that need plug-ins, too, from about a second later on.
+
+        The needs are as `cobalance.graph.plugins.join_needs` says them.
+        """
         for kind in self._kinds:
             name = kind + needs
             if name in self._queues:

@@ -169,12 +169,12 @@ class JobSettings(BaseModel):
 
     @property
     def needs(self) -> str:
-        """What a worker must have, as `cobalance.graph.plugins.join_needs` says it."""
+        """Needs of its workers, as `cobalance.graph.plugins.join_needs` says them."""
         plugins = (
-            *RECIPES.offered(self.recipe),
-            *BACKENDS.offered(self.backend),
-            *FILTERS.offered(*self.filter_options()),
-            *SEGMENTERS.offered(*{self.segmenter, self.parts}),
+            *RECIPES.list_offered(self.recipe),
+            *BACKENDS.list_offered(self.backend),
+            *FILTERS.list_offered(*self.filter_options()),
+            *SEGMENTERS.list_offered(*{self.segmenter, self.parts}),
         )
         return join_needs(self.extra, plugins)
 

@@ -230,7 +230,9 @@ class Worker:
 
     def _has(self, needs: str, work: str, left: dict[str, str]) -> bool:
         """Whether all that a job or task needs is here; else it is left to others."""
-        missing = next((one for one in needs.split(", ") if one not in self._installed()), None)
+        missing = next(
+            (one for one in needs.split(", ") if one not in self._list_installed()), None
+        )
         if missing is None:
             return True
         if left.get(work) != missing and missing not in EXTRAS:
@@ -238,7 +240,7 @@ class Worker:
         left[work] = missing
         return False
 
-    def _installed(self) -> tuple[str, ...]:
+    def _list_installed(self) -> tuple[str, ...]:
         """The extras and plug-ins that are installed here."""
         return (*installed_extras(), *sorted(self.resources.plugins))
 
@@ -263,7 +265,7 @@ class Worker:
             self.id,
             host=socket.gethostname(),
             job=self._tasks.task or self._executor.job,
-            extras=self._installed(),
+            extras=self._list_installed(),
             only=self.options.jobs,
         )
 

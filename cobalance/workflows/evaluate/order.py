@@ -184,7 +184,7 @@ def order_evaluations(
                 *(store, new),
                 train=train,
                 test=test,
-                extra=join_needs(extra, METHODS.offered(method)),
+                extra=join_needs(extra, METHODS.list_offered(method)),
                 created_by=created_by,
             )
     for same in known:

@@ -147,7 +147,7 @@ def order_labels(
         tasks=[{"chunk": chunk} for chunk in range(settings.chunks)],
         extra=join_needs(
             "annotate" if endpoint is not None else plugin.extra or WORKER,
-            ANNOTATORS.offered(order.annotator),
+            ANNOTATORS.list_offered(order.annotator),
         ),
         created_by=created_by,
     )

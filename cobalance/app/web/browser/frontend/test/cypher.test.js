@@ -96,25 +96,25 @@ const words = {
 };
 
 /** What is offered at the `|` of a query, in its order. */
-function offered(marked, asked = true) {
+function list_offered(marked, asked = true) {
   const at = marked.indexOf("¦");
   const found = suggest(marked.replace("¦", ""), at, words, ["dataset"], asked);
   return found && found.options.map(({ label }) => label);
 }
 
 test("labels after a colon, types in a relationship", () => {
-  assert.deepEqual(offered("MATCH (q:¦"), ["Clique", "Class"]);
-  assert.deepEqual(offered("MATCH (q:Clique|Cl¦)"), ["Clique", "Class"]);
-  assert.deepEqual(offered("MATCH (q)-[n:¦]->()"), ["COUNTED_IN"]);
-  assert.deepEqual(offered("MATCH (q) WHERE q:¦"), ["Clique", "Class"]);
+  assert.deepEqual(list_offered("MATCH (q:¦"), ["Clique", "Class"]);
+  assert.deepEqual(list_offered("MATCH (q:Clique|Cl¦)"), ["Clique", "Class"]);
+  assert.deepEqual(list_offered("MATCH (q)-[n:¦]->()"), ["COUNTED_IN"]);
+  assert.deepEqual(list_offered("MATCH (q) WHERE q:¦"), ["Clique", "Class"]);
 });
 
 test("properties of what a variable was bound to, wherever that stands", () => {
-  assert.deepEqual(offered("MATCH (q:Clique) RETURN q.¦"), ["gap", "size"]);
-  assert.deepEqual(offered("RETURN n.i¦ MATCH ()-[n:COUNTED_IN]->()"), ["images"]);
-  assert.deepEqual(offered("MATCH (q:Clique {¦"), ["gap", "size"]);
-  assert.deepEqual(offered("MATCH (q:Clique {gap: 1, s¦"), ["gap", "size"]);
-  assert.deepEqual(offered("RETURN unknown.¦").sort(), ["gap", "images", "name", "size"]);
+  assert.deepEqual(list_offered("MATCH (q:Clique) RETURN q.¦"), ["gap", "size"]);
+  assert.deepEqual(list_offered("RETURN n.i¦ MATCH ()-[n:COUNTED_IN]->()"), ["images"]);
+  assert.deepEqual(list_offered("MATCH (q:Clique {¦"), ["gap", "size"]);
+  assert.deepEqual(list_offered("MATCH (q:Clique {gap: 1, s¦"), ["gap", "size"]);
+  assert.deepEqual(list_offered("RETURN unknown.¦").sort(), ["gap", "images", "name", "size"]);
 });
 
 test("a function's namespace is completed, too", () => {
@@ -124,14 +124,14 @@ test("a function's namespace is completed, too", () => {
 });
 
 test("parameters, variables, keywords", () => {
-  assert.deepEqual(offered("RETURN $d¦"), ["dataset"]);
-  assert.ok(offered("MATCH (q:Clique) WITH q.gap AS wide RETURN w¦").includes("wide"));
-  assert.deepEqual(offered("MATCH (q:Clique)-[n:COUNTED_IN]->() re¦").slice(0, 4), ["q", "n", "MATCH", "RETURN"]);
-  assert.deepEqual(offered("RETURN [x IN xs | co¦").includes("collect"), true);
+  assert.deepEqual(list_offered("RETURN $d¦"), ["dataset"]);
+  assert.ok(list_offered("MATCH (q:Clique) WITH q.gap AS wide RETURN w¦").includes("wide"));
+  assert.deepEqual(list_offered("MATCH (q:Clique)-[n:COUNTED_IN]->() re¦").slice(0, 4), ["q", "n", "MATCH", "RETURN"]);
+  assert.deepEqual(list_offered("RETURN [x IN xs | co¦").includes("collect"), true);
 });
 
 test("nothing in strings, comments and values of a pattern, and nothing unasked in an empty place", () => {
-  for (const text of ["RETURN 'a:¦", "RETURN 1 // :¦", "RETURN /* :¦", 'RETURN "(q:¦"']) assert.equal(offered(text), null);
-  assert.equal(offered("RETURN ¦", false), null);
-  assert.notEqual(offered("RETURN ¦"), null);
+  for (const text of ["RETURN 'a:¦", "RETURN 1 // :¦", "RETURN /* :¦", 'RETURN "(q:¦"']) assert.equal(list_offered(text), null);
+  assert.equal(list_offered("RETURN ¦", false), null);
+  assert.notEqual(list_offered("RETURN ¦"), null);
 });
