@@ -38,6 +38,11 @@ BORROWED = [
     (STREAMLIT, "streamlit.web.server.starlette.starlette_app_utils", "decode_signed_value"),
     (STREAMLIT, "streamlit.web.server.starlette.starlette_server_config", "USER_COOKIE_NAME"),
     ("cobalance/app/cli/main.py", "typer.rich_utils", "Console"),
+    (
+        "cobalance/ingest/annotators/grounding_dino.py",
+        "transformers.models.grounding_dino.modeling_grounding_dino",
+        "SPECIAL_TOKENS",
+    ),
 ]
 BOUND = ("dbos", "streamlit", "typer", "neo4j", "neo4j-rust-ext")
 

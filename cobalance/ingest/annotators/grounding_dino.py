@@ -118,9 +118,10 @@ class GroundingDetector(BoxDetector):
 
     def _tokens(self, text: str) -> Tokens:
         """Tokenise a text, without tokens that end a name."""
-        ends = set(self.vision.model.model.special_tokens.tolist())
+        from transformers.models.grounding_dino.modeling_grounding_dino import SPECIAL_TOKENS
+
         ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return tuple(one for one in ids if one not in ends)[: self._limit() - 1]
+        return tuple(one for one in ids if one not in SPECIAL_TOKENS)[: self._limit() - 1]
 
     def _predict(
         self, pixels: "torch.Tensor", chunks: Sequence[Sequence[tuple[str, Tokens]]]
