@@ -69,7 +69,7 @@ docs: $(VENV)/dev
 
 comma := ,
 space := $() $()
-EXTRAS := app worker models annotate evaluate train graphs hub mcp spark demo local compiled py2neo dev
+EXTRAS := app worker models annotate evaluate train graphs plot hub mcp spark demo local compiled py2neo dev
 # What the container of docker-compose.yml has: its databases are servers of their own.
 CONTAINER := app worker annotate evaluate graphs hub mcp compiled
 

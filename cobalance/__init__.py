@@ -19,7 +19,7 @@ from cobalance.graph.plugin_offers import take_files_from
 
 _HOMES = {
     "cobalance.graphs": ("ConceptGraph", "concept_graph"),
-    "cobalance.data": ("Data", "from_frame", "read", "urbancars"),
+    "cobalance.data": ("Data", "read", "urbancars"),
     "cobalance.labels": ("Labels",),
     "cobalance.datasets": ("Dataset",),
     "cobalance.jobs": ("Job",),
@@ -70,9 +70,13 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version(__name__)
     if name not in _HOME:
-        raise AttributeError(f"module 'cobalance' has no attribute {name!r}")
+        if name.startswith("_"):
+            raise AttributeError(name)
+        from cobalance.graph.errors import UnknownAttributeError
+
+        raise UnknownAttributeError("attribute of cobalance", name, __all__)
     return getattr(importlib.import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return [*__all__, "__version__"]

@@ -1,6 +1,5 @@
 from cobalance.data import (
     Data as Data,
-    from_frame as from_frame,
     read as read,
     urbancars as urbancars,
 )

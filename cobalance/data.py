@@ -1,23 +1,29 @@
 """Annotations in memory: read from a file of any known format, or from a pandas frame."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
+import numpy as np
 import pandas as pd
 
-from cobalance.display import Result, card, table_html
+from cobalance.announcing import open_progress
+from cobalance.arguments import check_options
+from cobalance.display import Result, card, matching_rows, table_html
 from cobalance.graph.counting.incidence import Incidence, incidence_of
 from cobalance.graph.diagnosis.imbalance import COUNT
-from cobalance.graph.records import Annotations
+from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
-from cobalance.remedies import speaks_python
+from cobalance.remedies import methods_speak_python, speaks_python
+
+FRAME = "frame"  # what messages call one without a name
 
 
 class ReaderOptions(TypedDict, total=False):
-    """Options of `read` and `from_frame`, for type checkers: the fields of `ReadOptions`."""
+    """Options of `read`, for type checkers: the fields of `ReadOptions`."""
 
     id_column: str
     class_column: str
@@ -52,20 +58,17 @@ class ReaderOptions(TypedDict, total=False):
     max_skipped: int
 
 
-def read_options(function: str, given: ReaderOptions) -> ReadOptions:
-    """Make `ReadOptions` of a reader's keywords; None is the default.
+def read_options(given: ReaderOptions) -> ReadOptions:
+    """Make `ReadOptions` of the keywords of `read`; None is the default.
 
     Raises
     ------
-    TypeError
-        There is no such option.
+    OptionError
+        There is no such option, or it is of another kind.
     """
-    unknown = given.keys() - ReaderOptions.__annotations__.keys()
-    if unknown:
-        known = ", ".join(ReaderOptions.__annotations__)
-        raise TypeError(f"{function}() has no option {min(unknown)!r}. Its options: {known}")
-    wanted = {name: _convert(name, value) for name, value in given.items() if value is not None}
-    return ReadOptions(**wanted)
+    wanted = {name: value for name, value in given.items() if value is not None}
+    check_options("read", ReaderOptions, wanted)
+    return ReadOptions(**{name: _convert(name, value) for name, value in wanted.items()})
 
 
 def _convert(option: str, value: Any) -> Any:
@@ -86,9 +89,13 @@ def _names(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Data(Result):
     """An image dataset's annotations: the class of each image, and the concepts seen in it.
+
+    Its length is the number of images. Iterating gives them as records; ``data["1.jpg"]`` and
+    ``data[0]`` are one, ``data[:100]`` is the data of some, as with a list or array of rows.
 
     Parameters
     ----------
@@ -132,6 +139,45 @@ class Data(Result):
         frame = concept_counts(self.incidence())
         return frame.sort_values(["images", "concept"], ascending=[False, True], ignore_index=True)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A row an image: ``concepts``, a tuple of names, among the columns of `images`."""
+        named = self.mentions[["image", "concept"]].astype({"concept": object}).drop_duplicates()
+        held = named.sort_values(["image", "concept"]).groupby("image")["concept"].agg(tuple)
+        rows = pd.Series([held.get(row, ()) for row in range(len(self))], dtype=object)
+        images = self.images.copy()
+        images.insert(2, "concepts", rows)
+        return images
+
+    def query(self, expression: str) -> "Data":
+        """The data of the images for which an expression of pandas holds.
+
+        Examples
+        --------
+        >>> urbancars().query("class_name == 'urban' and concepts.str.len() > 1").title()
+        '3,930 images (urban 3,930) with 17 concepts'
+        """
+        rows = matching_rows(self.to_pandas(), expression)
+        return replace(self, annotations=self.annotations.take(rows))
+
+    def __getitem__(self, at: Any) -> Any:
+        """The image of an id or a number, or the data of several rows."""
+        ids = self.images["id"]
+        if isinstance(at, str):
+            check_known("image", [at], ids.tolist())
+            at = int((ids == at).argmax())
+        if isinstance(at, int | np.integer):
+            if not -len(self) <= at < len(self):
+                raise OptionError(f"There is no image {at}. There are {len(self):,}, from 0 on.")
+            return next(self.annotations.take(np.array([int(at) % len(self)])).records())
+        rows = np.arange(len(self))[at if isinstance(at, slice) else np.asarray(at)]
+        return replace(self, annotations=self.annotations.take(rows))
+
+    def __iter__(self) -> Iterator[ImageRecord]:
+        return self.annotations.records()
+
+    def __len__(self) -> int:
+        return len(self.images)
+
     def incidence(self, split: str | None = None) -> Incidence:
         """Which image contains which concept, as counting kernels take it.
 
@@ -143,7 +189,7 @@ class Data(Result):
         annotations = self.annotations
         if split is not None:
             kept = ReadOptions(keep_split=(split,))
-            annotations = refine(annotations, kept, self.source)
+            annotations = refine(annotations, kept, self.source or FRAME)
         return incidence_of(annotations)
 
     def title(self) -> str:
@@ -180,16 +226,31 @@ def concept_counts(incidence: Incidence) -> pd.DataFrame:
 
 @speaks_python
 def read(
-    file: str | Path, *, input_format: str | None = None, **options: Unpack[ReaderOptions]
+    file: str | Path | pd.DataFrame,
+    *,
+    input_format: str | None = None,
+    concept_column: str | None = None,
+    name: str = "",
+    quiet: bool = False,
+    **options: Unpack[ReaderOptions],
 ) -> Data:
-    """Read an annotation file: CSV, TSV, JSON Lines, Parquet, CelebA's lists, or COCO.
+    """Read an annotation file (CSV, TSV, JSON Lines, Parquet, COCO and others) or a pandas frame.
 
     Parameters
     ----------
-    file : str or Path
-        The file. Its format is found from its content.
+    file : str, Path or DataFrame
+        The file, whose format is found from its content. Or a frame: a row for each image, or for
+        each image and concept; without a column of ids, its index is taken for them. Concepts are
+        lists, tuples, sets or delimited text.
     input_format : str, optional
         The format, where that goes wrong; an unknown one is answered with those there are.
+    concept_column : str, optional
+        The column of a frame with a concept a row, where an image has several rows (long format);
+        missing for an image without concepts.
+    name : str, optional
+        Of a frame, for messages; by it a store knows the next version of the same data.
+    quiet : bool
+        Draw no progress in a notebook.
     **options
         The fields of `cobalance.ingest.options.ReadOptions`:
 
@@ -220,50 +281,22 @@ def read(
     ------
     InputError, OptionError
         The file or a record in it, or an option, cannot be used; the message says what to do.
-    """
-    path = Path(file)
-    read_with = read_options("read", options)
-    return Data(read_annotations(path, read_with, input_format), path.name, path)
-
-
-@speaks_python
-def from_frame(
-    frame: pd.DataFrame,
-    *,
-    concept_column: str | None = None,
-    name: str = "frame",
-    **options: Unpack[ReaderOptions],
-) -> Data:
-    """Take annotations from a pandas frame: a row for each image, or for each image and concept.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Without a column of ids, its index is taken for them.
-    concept_column : str, optional
-        The column with a concept a row, where an image has several rows (long format); missing for
-        an image without concepts.
-    name : str
-        What messages call the frame.
-    **options
-        Those of `read`, above all `class_column` and `concepts_column`, whose cells may be lists,
-        tuples or sets of names, or delimited text.
-
-    Raises
-    ------
-    InputError, OptionError
-        As `read`.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"label": ["farm", "town"], "objects": [["cow", "road"], ["road"]]})
-    >>> print(from_frame(frame, class_column="label", concepts_column="objects").title())
+    >>> print(read(frame, class_column="label", concepts_column="objects").title())
     2 images (farm 1, town 1) with 2 concepts
     """
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"from_frame takes a pandas DataFrame, not {type(frame).__name__}")
-    read_with = read_options("from_frame", options)
-    return Data(read_frame(frame, read_with, concept_column=concept_column, name=name), name)
+    read_with = read_options(options)
+    if isinstance(file, pd.DataFrame):
+        label = name or FRAME
+        return Data(read_frame(file, read_with, concept_column=concept_column, name=label), name)
+    if concept_column is not None:
+        raise OptionError("concept_column is of frames. Read the file with pandas first.")
+    path = Path(file).expanduser()
+    progress = open_progress(quiet=quiet, notebook_only=True)
+    return Data(read_annotations(path, read_with, input_format, progress), path.name, path)
 
 
 def urbancars() -> Data:

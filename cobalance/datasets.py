@@ -1,12 +1,14 @@
 """A dataset in the store: mined, diagnosed, planned for, and rebalanced by jobs."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from cobalance.arguments import check_options
 from cobalance.data import Data
 from cobalance.diagnosis import Comparison, Imbalances, PublishedComparison, SplitComparison
 from cobalance.display import ALL, Result
@@ -17,11 +19,12 @@ from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.dataset.mining import MAX_CLIQUES
-from cobalance.graph.dataset.mining_options import Engine
+from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import OptionError
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.jobs.status import list_jobs
 from cobalance.graph.names import clean_name
@@ -29,6 +32,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
 from cobalance.graph.queries.console_query import ConsoleQuery, result_frame
+from cobalance.graph.records import ImageRecord
 from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.labels import Annotated
@@ -71,6 +75,11 @@ class Questions:
         StaleError
             The dataset has to be mined first.
         """
+        if re.search(r"[=<>()]", name):
+            raise OptionError(
+                f"{name!r} is no name of a saved query, see store.queries(). Ask for images with "
+                ".read().query(...), and Cypher with .cypher(...)."
+            )
         query, bound = bind_named(self.graph, name, self.scope() | parameters)
         return self.graph.read_frame(query.text, **bound)
 
@@ -153,6 +162,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         OptionError, TooManyCliquesError
             An option cannot be used, or there are more cliques; nothing is written.
         """
+        check_options("mine", MiningOptions, options)
         mine(
             self.graph,
             self.name,
@@ -184,10 +194,10 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         max_size: int | None = None,
         max_per_query: int | None = None,
         budget: int | None = None,
-        planner_options: Mapping[str, Any] | None = None,
         cliques: Sequence[Sequence[str]] = (),
         continued: Sequence[str] = (),
         name: str | None = None,
+        **planner_options: Any,
     ) -> Plan:
         """Plan the missing images, and keep the plan in the graph.
 
@@ -431,6 +441,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 
         names = (one.name if isinstance(one, Dataset) else clean_name(one) for one in others)
+        check_options("evaluate", EvaluationOrder, order)
         asked = EvaluationOrder(tuple(dict.fromkeys((self.name, *names))), **order)
         ordered = order_evaluations(self.graph, asked, progress=self.progress)
         return Evaluations(self.graph, self.settings, ordered.ids, self.progress)
@@ -492,6 +503,24 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         """The concept graph of all images, or of one split."""
         named = None if split is None else clean_name(split)
         return ConceptGraph.of(dataset_incidence(self.graph, self.name, named), self.name)
+
+    @property
+    def images(self) -> pd.DataFrame:
+        """A row an image, as of `Data.images`."""
+        return self.read().images
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row an image, with its concepts, as of `Data.to_pandas`."""
+        return self.read().to_pandas()
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.read()[at]
+
+    def __iter__(self) -> Iterator[ImageRecord]:
+        return iter(self.read())
+
+    def __len__(self) -> int:
+        return sum(class_sizes(self.graph, self.name).values())
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from cobalance.data import Data
-from cobalance.display import ALL, Result
+from cobalance.display import ALL, Result, matching_rows
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -31,6 +32,9 @@ from cobalance.workflows.diagnose.findings import (
     not_compared,
 )
 from cobalance.workflows.diagnose.tables import imbalance_table as table_for_people
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @methods_speak_python
@@ -149,6 +153,20 @@ class Imbalances(Result):
         """The first rows."""
         return replace(self, rows=self.rows[:n])
 
+    def query(self, expression: str) -> "Imbalances":
+        """The rows for which an expression of pandas holds, such as ``"gap > 100"``."""
+        return replace(self, rows=self.rows[matching_rows(self.frame, expression)])
+
+    def __getitem__(self, at: Any) -> Any:
+        return (
+            replace(self, rows=self.rows[at]) if isinstance(at, slice) else super().__getitem__(at)
+        )
+
+    def _draw(self, n: int, ax: "Axes | None") -> "Axes":
+        from cobalance.plots import draw_skews
+
+        return draw_skews(self.frame.head(n), self.cliques.class_images(), ax)
+
     def own_effects(self) -> pd.DataFrame:
         """Split each row's effect into the part that smaller combinations explain and its own part.
 
@@ -196,6 +214,7 @@ class Imbalances(Result):
         return self.classes
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """Comparison of the imbalances of two datasets; `record` has all of it."""
@@ -249,7 +268,7 @@ def imbalances(
     Parameters
     ----------
     data : Data
-        From `read` or `from_frame`.
+        From `read`.
     max_size : int
         Concepts in the largest clique.
     min_support : int
@@ -276,10 +295,6 @@ def imbalances(
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)
     """
-    if not isinstance(data, Data):
-        raise TypeError(
-            f"imbalances takes what read() or from_frame() gives, not {type(data).__name__}"
-        )
     cliques = mine_cliques(
         data.incidence(split),
         max_size=max_size,
@@ -406,7 +421,7 @@ def compare_splits(
     Parameters
     ----------
     data : Data
-        From `read` or `from_frame`.
+        From `read`.
     first, second : str
         The splits.
     max_size, min_support, common, max_cliques
@@ -434,6 +449,7 @@ def compare_splits(
     )
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishedComparison(Result):
     """Comparison of published counts or queries with a dataset's.
@@ -471,7 +487,7 @@ def compare_published(
     Parameters
     ----------
     data : Data
-        From `read` or `from_frame`.
+        From `read`.
     file : str or Path
         Their co-occurrence CSV, or the JSON of their clique dictionary, common cliques or
         generation queries. Queries are compared with the planner ``published``; names that letter

@@ -1,20 +1,32 @@
 """Results as text in a terminal, and as HTML in a notebook, on light and dark pages."""
 
+import shutil
+import sys
 from abc import abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from html import escape
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.errors import OptionError, UnknownAttributeError, UnknownNameError, check_known
 from cobalance.graph.safe_text import safe_text
+from cobalance.remedies import methods_speak_python
 from cobalance.workflows.cells import cell_text, is_missing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ALL = 2**31  # rows: no limit
 ROWS = 10  # of a table; `.frame` has all
+WIDTH = 120  # characters of a line, where there is no terminal
 BARS = ("#4c8fd6", "#e07b39", "#3aa675", "#b565c9", "#c9a227", "#5f6b7a")
 """Colours of the classes, by position; laid on at 35%, they can be read on white and on black."""
 
 
+@methods_speak_python
 class Result:
     """A result that knows how to look: a title, and the first rows of its frame."""
 
@@ -36,30 +48,119 @@ class Result:
         """Columns of `shown` that get bars, which share one scale."""
         return ()
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """A copy of `frame`."""
         return self.frame.copy()
 
+    def head(self, n: int = 5) -> pd.DataFrame:
+        """The first rows of `to_pandas`."""
+        return self.to_pandas().head(n)
+
+    def plot(self, n: int = 20, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the first rows with matplotlib, imbalances as reports do; return its axes.
+
+        Raises
+        ------
+        MissingExtraError
+            matplotlib is not installed.
+        """
+        return self._draw(n, ax)
+
+    def _draw(self, n: int, ax: "Axes | None") -> "Axes":
+        from cobalance.plots import draw_bars
+
+        if not self.bars:
+            raise OptionError("This has no plot of its own. Draw columns of .to_pandas().")
+        return draw_bars(self.shown().head(n), tuple(self.bars), self.title(), ax)
+
     def __len__(self) -> int:
         return len(self.frame)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):  # what Python and notebooks look for
+                raise AttributeError(name)
+            known = [one for one in dir(self) if not one.startswith("_")]
+            raise UnknownAttributeError(f"attribute of {type(self).__name__}", name, known)
+
+    def __getitem__(self, at: Any) -> Any:
+        """A column of `frame` by its name, a row by its number, or rows by a slice."""
+        if isinstance(at, str):
+            check_known("column", [at], self.frame.columns)
+            return self.frame[at]
+        try:
+            found = self.frame.iloc[at]
+        except (IndexError, TypeError, ValueError) as error:
+            raise OptionError(
+                f"There is no row {at!r}. There are {len(self):,}, from 0 on."
+            ) from error
+        return found if isinstance(found, pd.DataFrame) else found.to_dict()
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.frame.to_dict("records")
 
     def __repr__(self) -> str:
         shown = self.shown()
         title = safe_text(self.title())
         if shown.empty:
             return title
-        shown = shown.rename(columns=lambda name: safe_text(str(name)))
-        table = shown.head(ROWS).map(cell_text).to_string(index=False)
-        return f"{title}\n{table}{_more(len(shown))}"
+        cells = shown.head(ROWS).map(cell_text)
+        left_out = _too_wide(cells, self.bars)
+        table = cells.drop(columns=left_out).rename(columns=lambda name: safe_text(str(name)))
+        more = f"\n… and the columns {', '.join(map(cell_text, left_out))}" if left_out else ""
+        return f"{title}\n{table.to_string(index=False)}{_more(len(shown))}{more}"
 
     def _repr_html_(self) -> str:
         return card(self.title(), table_html(self.shown(), self.bars))
+
+
+def matching_rows(frame: pd.DataFrame, expression: str) -> IntArray:
+    """Positions of the rows for which an expression holds; ``@x`` is of who calls the method."""
+    try:
+        holds = np.asarray(frame.eval(expression, engine="python", level=3))
+        if holds.dtype != bool or holds.shape != (len(frame),):
+            raise ValueError("it is no comparison")  # noqa: TRY301
+        return np.flatnonzero(holds)
+    except pd.errors.UndefinedVariableError as error:
+        raise UnknownNameError("column", str(error).split("'")[1], frame.columns) from None
+    except (SyntaxError, TypeError, ValueError, KeyError, AttributeError) as error:
+        why = str(error).partition("\n")[0][:80]
+        raise OptionError(
+            f"The expression {expression!r} does not say which rows ({why}). Compare a column: "
+            f"{', '.join(map(str, frame.columns))}."
+        ) from None
+
+
+def _too_wide(cells: pd.DataFrame, bars: Collection[str]) -> list[Any]:
+    """The columns for which a line has no room: first those of classes, then the last ones."""
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    widths = {name: 1 + max(len(str(name)), *map(len, cells[name])) for name in cells.columns}
+    of_classes = [name for name in widths if str(name).removeprefix("% of ") in bars]
+    others = [name for name in widths if name not in of_classes][1:]
+    left_out: list[Any] = []
+    for name in (*reversed(of_classes), *reversed(others)):
+        if sum(widths.values()) <= room:
+            break
+        del widths[name]
+        left_out.insert(0, name)
+    return left_out
 
 
 def card(title: str, *parts: str) -> str:
     """HTML of a title, which is escaped, with parts below it, which are HTML."""
     head = f'<div style="font-weight:600;margin-bottom:.4em">{escape(safe_text(title))}</div>'
     return f'<div style="color:inherit;line-height:1.4">{head}{"".join(parts)}</div>'
+
+
+def bar_html(share: float) -> str:
+    """HTML of a bar that is filled to a share, from 0 to 1."""
+    done = f"{100 * share:.1f}%"
+    return (
+        '<div style="border:1px solid rgba(128,128,128,.4);border-radius:3px;height:.8em;'
+        f"max-width:30em;background:linear-gradient(to right,#3aa675 {done},transparent {done})"
+        '"></div>'
+    )
 
 
 def table_html(frame: pd.DataFrame, bars: Collection[str] = (), rows: int = ROWS) -> str:
@@ -90,15 +191,18 @@ def table_html(frame: pd.DataFrame, bars: Collection[str] = (), rows: int = ROWS
             cells.append(f'<td style="{style}">{escape(cell_text(value))}</td>')
         body.append(f"<tr>{''.join(cells)}</tr>")
     return (
-        '<table style="border-collapse:collapse;color:inherit">'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        '<div style="overflow-x:auto"><table style="border-collapse:collapse;color:inherit">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         f'<div style="opacity:.7;font-size:90%">{escape(_more(len(frame), rows).strip())}</div>'
     )
 
 
 def _align(right: bool) -> str:
     side = "right" if right else "left"
-    return f"text-align:{side};padding:.15em .6em;border-bottom:1px solid rgba(128,128,128,.25);"
+    return (
+        f"text-align:{side};white-space:nowrap;padding:.15em .6em;"
+        "border-bottom:1px solid rgba(128,128,128,.25);"
+    )
 
 
 def _bar(colour: str, share: float) -> str:

@@ -196,8 +196,8 @@ def concept_graph(data: Data, *, split: str | None = None) -> ConceptGraph:
     Examples
     --------
     >>> frame = pd.DataFrame({"label": ["a", "b"], "objects": ["cow|road", "cow"]})
-    >>> from cobalance.data import from_frame
-    >>> concept_graph(from_frame(frame)).to_networkx()["cow"]["road"]
+    >>> from cobalance.data import read
+    >>> concept_graph(read(frame)).to_networkx()["cow"]["road"]
     {'images': 1}
     """
     return ConceptGraph.of(data.incidence(split), data.source)

@@ -9,9 +9,10 @@ from typing import Any, Generic, Self, TypeVar
 
 import pandas as pd
 
-from cobalance.display import Result, card, table_html
+from cobalance.arguments import check_options
+from cobalance.display import Result, bar_html, card, table_html
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import needs_extra
+from cobalance.graph.errors import WaitedTooLongError, needs_extra
 from cobalance.graph.jobs.candidate_pages import Candidate, list_candidates
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
@@ -87,13 +88,11 @@ class JobProgress(Result):
         return safe_text("\n".join([self.title(), *self.record.remarks]))
 
     def _repr_html_(self) -> str:
-        done = f"{100 * self.share:.1f}%"
-        bar = (
-            '<div style="border:1px solid rgba(128,128,128,.4);border-radius:3px;height:.8em;'
-            f"max-width:30em;background:linear-gradient(to right,#3aa675 {done},transparent {done})"
-            '"></div>'
+        return card(
+            self.title(),
+            bar_html(self.share),
+            table_html(pd.DataFrame({"note": self.record.remarks})),
         )
-        return card(self.title(), bar, table_html(pd.DataFrame({"note": self.record.remarks})))
 
 
 def run_in_process(
@@ -165,7 +164,7 @@ class Job(Generic[MadeDataset]):
 
         Raises
         ------
-        TimeoutError
+        WaitedTooLongError
             It has not ended by then.
         """
         for _ in self._until_ended(timeout_s, poll_s):
@@ -189,7 +188,7 @@ class Job(Generic[MadeDataset]):
             if not now.record.is_active:
                 return
             if time.monotonic() >= deadline:
-                raise TimeoutError(now.title())
+                raise WaitedTooLongError(f"{now.title()}. Wait longer, or start workers.")
             time.sleep(poll_s)
 
     def cancel(self) -> Self:
@@ -339,6 +338,7 @@ class Job(Generic[MadeDataset]):
             from cobalance.workflows.export import export_job
         from cobalance.generation.export import ExportOptions
 
+        check_options("export", ExportOptions, options)
         target = Path(folder)
         report = export_job(
             self.graph,

@@ -8,6 +8,7 @@ import pandas as pd
 
 from cobalance.annotation.auditing.sample import PER_STRATUM
 from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.arguments import check_options
 from cobalance.display import Result
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.database.store import GraphStore
@@ -209,6 +210,7 @@ class Annotated:
         with needs_extra("Labelling images", "worker"):
             from cobalance.workflows.label.order import LabelOrder, order_labels
 
+        check_options("label", LabelOrder, order)
         folder = self.settings.folders().open_output()
         ordered = order_labels(self.graph, folder, LabelOrder(self.name, annotator, **order))
         return Labels(self.graph, self.settings, ordered, self.progress)

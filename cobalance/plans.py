@@ -21,10 +21,11 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.errors import check_known, render
+from cobalance.graph.errors import OptionError, check_known, render
 from cobalance.graph.files import replacing
 from cobalance.graph.records import PlannedQuery
-from cobalance.remedies import in_python
+from cobalance.ingest.reader import read_text
+from cobalance.remedies import in_python, methods_speak_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
 from cobalance.workflows.plan.summaries import (
@@ -35,10 +36,12 @@ from cobalance.workflows.plan.summaries import (
 )
 
 
+@methods_speak_python
 class _KeptPlan(Result):
     """Shared by plans of new and of edited images: the queries as a table, and the file."""
 
     record: PlanRecord
+    bars = ("n",)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -65,6 +68,7 @@ class _KeptPlan(Result):
         return f"{self.images:,} images to make ({by_class or 'none'})"
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(_KeptPlan):
     """The images to make so that concepts are as frequent in every class.
@@ -106,6 +110,11 @@ class Plan(_KeptPlan):
         OptionError
             A query names what the dataset does not have, or asks for less than 0 images.
         """
+        missing = [name for name in ("class", "concepts", "n") if name not in frame]
+        if missing:
+            raise OptionError(f"The frame has no column {missing[0]!r}. Edit one of to_pandas().")
+        if not pd.api.types.is_integer_dtype(frame["n"]):
+            raise OptionError("n is not a column of whole numbers. Give the images of each query.")
         sources = frame["sources"] if "sources" in frame else [()] * len(frame)
         columns = frame["class"], frame["concepts"], frame["n"], sources
         queries = tuple(
@@ -153,6 +162,7 @@ class Plan(_KeptPlan):
         return card(self.title(), table_html(summary), table_html(self.frame, ("n",)))
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation(Result):
     """Every clique that a plan changes: the same cliques with their counts before and after."""
@@ -182,6 +192,7 @@ class Simulation(Result):
         return f"Sum of gaps: {gaps}; {len(self):,} combinations change"
 
 
+@speaks_python
 def plan(
     source: Data | Imbalances,
     planner: str | None = None,
@@ -190,7 +201,7 @@ def plan(
     max_size: int | None = None,
     max_per_query: int | None = None,
     budget: int | None = None,
-    planner_options: Mapping[str, Any] | None = None,
+    **planner_options: Any,
 ) -> Plan:
     """Plan the images that even out concepts between classes, without a database.
 
@@ -202,14 +213,15 @@ def plan(
         ``whole-images``: concept sets of real images, edited; the default for data, which has
         images. ``conbias``: Algorithm 1 of the paper; the default for imbalances, which are
         counts. ``minimal``: the fewest images within a tolerance, or the least imbalance within a
-        budget. ``published``: as the paper's authors ran it.
+        budget. ``published``: as the paper's authors ran it. If none is named, options choose the
+        first planner that takes them.
     min_size, max_size : int, optional
         The smallest and largest clique to balance; by default from 2, by whole-images from 1.
     max_per_query, budget : int, optional
         Most images of one query, and in all; a budget is spent first on what has evidence. By
         default whole-images plans a tenth of the images that there are.
-    planner_options : mapping, optional
-        The planner's own options.
+    **planner_options
+        The planner's own, such as ``tolerance=0.1`` of minimal.
 
     Raises
     ------
@@ -227,7 +239,7 @@ def plan(
     options = PlanOptions(min_size, max_size, max_per_query, budget)
     real = None if isinstance(source, Imbalances) else source.incidence()
     ids = () if isinstance(source, Imbalances) else source.images["id"].tolist()
-    planner = choose_planner(real) if planner is None else planner
+    planner = choose_planner(real, planner_options) if planner is None else planner
     chosen = np.sort(found.rows)
     made = make_plan(
         *(found.cliques, planner, options, planner_options), chosen=chosen, images=real, ids=ids
@@ -236,6 +248,7 @@ def plan(
     return Plan(made, found.cliques, planner, of_sizes, real)
 
 
+@speaks_python
 def read_plan(file: str | Path, source: Data | Imbalances) -> Plan:
     """Read a plan that `Plan.save` or ``cobalance plan --format json`` wrote, for the same data.
 
@@ -246,12 +259,13 @@ def read_plan(file: str | Path, source: Data | Imbalances) -> Plan:
     OptionError
         It is for other classes or concepts.
     """
-    record = plan_from_json(Path(file).read_bytes(), file=str(file))
+    record = plan_from_json(read_text(Path(file)).encode(), file=str(file))
     read = Plan(record, _measure(source, record.options.max_size).cliques, record.planner)
     read.simulate()
     return read
 
 
+@speaks_python
 def compare_planners(
     source: Data | Imbalances,
     planners: Sequence[str] = (),
@@ -292,6 +306,7 @@ def compare_planners(
     return compare_all(found.cliques, np.sort(found.rows), options, own, incidence, planners)
 
 
+@speaks_python
 def budget_curve(
     source: Data | Imbalances,
     planners: Sequence[str] = (),
@@ -318,6 +333,7 @@ def budget_curve(
     return curve_of(found.cliques, np.sort(found.rows), options, planner_options, planners, real)
 
 
+@speaks_python
 def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
     """Weight the images so that every class counts the same within each group.
 
@@ -356,6 +372,7 @@ def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
     return frame.join(found).set_axis(pd.Index(images["id"], name="id"))
 
 
+@speaks_python
 def resample(
     data: Data, how: str, *, max_size: int = 2, most: int | None = None, seed: int = 0
 ) -> pd.DataFrame:
@@ -397,6 +414,7 @@ def _measure(source: Data | Imbalances, max_size: int | None) -> Imbalances:
     return imbalances(source) if max_size is None else imbalances(source, max_size=max_size)
 
 
+@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class CounterfactualPlan(_KeptPlan):
     """The images to make from others, so that each shows every group.

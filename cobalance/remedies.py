@@ -1,9 +1,13 @@
 """Remedies of errors as Python: a keyword of `read`, or a method to call."""
 
 import functools
+import inspect
+import sys
 from collections.abc import Callable
+from types import TracebackType
 from typing import ParamSpec, TypeVar
 
+from cobalance.arguments import check_call
 from cobalance.graph.errors import Action, CobalanceError, Setting
 
 P = ParamSpec("P")
@@ -21,6 +25,8 @@ CALLS = {
     "rename_dataset": "store[{0}].rename({1})",
     "drop_dataset": "store.drop({0})",
     "restore": "store.restore({0})",
+    "server_status": "cobalance store status",
+    "stop_server": "cobalance store stop",
 }
 
 
@@ -32,14 +38,14 @@ def in_python(part: Setting | Action) -> str:
     >>> in_python(Setting("id_column")), in_python(Setting("on_error", "skip"))
     ('id_column', "on_error='skip'")
     >>> in_python(Action("mine", "zoo", max_size=3)), in_python(Action("stop_server"))
-    ("run `store['zoo'].mine(max_size=3)`", 'run `stop_server()`')
+    ("run `store['zoo'].mine(max_size=3)`", 'run `cobalance store stop`')
     """
     if isinstance(part, Setting):
         group, _, name = part.name.partition(".")
         if group == "masks":  # of a job
             return f"{group}={ {name: part.value or ...} }"
         if group == "planner":
-            return f"planner_options={{'{name}': ...}}"
+            return f"{name}=..."
         keyword = "format" if part.name == "graph_format" else name or group
         return str(Setting(keyword, part.value))
     if part.name not in CALLS:
@@ -48,17 +54,21 @@ def in_python(part: Setting | Action) -> str:
         return f"run `store.load(read(..., captions={part.options['captions']!r}), ...)`"
     given = ["..." if value is ... else repr(value) for value in part.arguments]
     given += ["..."] * (2 - len(given))
-    options = ", ".join(f"{name}={value!r}" for name, value in part.options.items())
+    named = dict(part.options)
+    own = named.pop("planner_options", {})
+    named |= own if isinstance(own, dict) else {}
+    options = ", ".join(f"{name}={value!r}" for name, value in named.items())
     dataset = repr(part.options.get("dataset", ...)).replace("Ellipsis", "...")
     return f"run `{CALLS[part.name].format(*given, options=options, dataset=dataset)}`"
 
 
 def speaks_python(function: Callable[P, R]) -> Callable[P, R]:
-    """Have the errors of a function worded as Python."""
+    """Check the arguments of a function, and have its errors worded as Python."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            check_call(function, args, kwargs)
             return function(*args, **kwargs)
         except CobalanceError as error:
             error.words = in_python
@@ -68,8 +78,29 @@ def speaks_python(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def methods_speak_python(cls: type[C]) -> type[C]:
-    """Have the errors of a class's public methods worded as Python."""
+    """Have a class's public methods and properties check arguments and word errors so."""
     for name, member in list(vars(cls).items()):
-        if callable(member) and (name == "__getitem__" or not name.startswith("_")):
+        if name.startswith("_") and name not in ("__getitem__", "__iter__", "__len__"):
+            continue
+        if isinstance(member, property) and member.fget is not None:
+            setattr(cls, name, property(speaks_python(member.fget), doc=member.__doc__))
+        elif inspect.isfunction(member):
             setattr(cls, name, speaks_python(member))
     return cls
+
+
+def print_plainly() -> None:
+    """Have an interactive Python print our errors as one line, as notebooks do."""
+    usual = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, CobalanceError):
+            print(*error._render_traceback_(), file=sys.stderr)  # noqa: T201
+        else:
+            usual(kind, error, trace)
+
+    sys.excepthook = show
+
+
+if hasattr(sys, "ps1"):
+    print_plainly()

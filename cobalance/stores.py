@@ -9,21 +9,23 @@ from typing import Any
 
 import pandas as pd
 from pydantic import ValidationError
-from pydantic_settings import PydanticBaseSettingsSource
 
-from cobalance.data import Data, read
+from cobalance.announcing import open_progress
+from cobalance.data import FRAME, Data, read
 from cobalance.datasets import Dataset, Questions, job_of
 from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.sampled import Sample
 from cobalance.graph.dataset.state import dataset_state, list_datasets
+from cobalance.graph.dataset.write import IfExists
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.names import clean_name
 from cobalance.graph.options import first_fault
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.console_query import saved_queries
-from cobalance.graph.safe_text import safe_text
+from cobalance.graph.safe_text import mask_credentials
 from cobalance.jobs import Job
 from cobalance.remedies import in_python, methods_speak_python, speaks_python
 from cobalance.workflows.backup.store_backup import Backup, back_up, restore
@@ -57,26 +59,31 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
 
     def load(
         self,
-        data: Data | str | Path,
+        data: Data | str | Path | pd.DataFrame,
         name: str | None = None,
         *,
-        replace: bool = False,
+        if_exists: IfExists = "fail",
         sample: int | None = None,
         seed: int = 0,
     ) -> Dataset:
-        """Load annotations into a dataset; loading them again changes nothing.
+        """Load annotations into a dataset.
 
-        The dataset's `remarks` say how many of the image files are found. Where they are beside the
-        annotations, or in ``images`` there, that folder is kept for everything that uses this home.
+        Loading the same again changes nothing; a changed version of a file, or a longer one, brings
+        its images up to date, as ``cobalance ingest`` does. The dataset's `remarks` say how many of
+        the image files are found. Where they are beside the annotations, or in ``images`` there,
+        that folder is kept for everything that uses this home.
 
         Parameters
         ----------
-        data : Data, str or Path
-            From `read` or `from_frame`, or a file.
+        data : Data, str, Path or DataFrame
+            From `read`, or what it takes.
         name : str, optional
             The dataset; by default named like the file.
-        replace : bool
-            Delete the dataset's images that `data` lacks.
+        if_exists : {"fail", "append", "replace"}
+            What to do with images of another source than the dataset's, which are those that share
+            no id with it, or that say something else of what they share under another name or
+            none: ``append`` adds them, if no id is taken; ``replace`` has the dataset hold `data`
+            alone.
         sample : int, optional
             Keep every count in the graph, but only so many images of each clique and class; by
             default all images.
@@ -87,10 +94,12 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         ------
         InputError, OptionError, StoreError
             The file or the name cannot be used, or the database fails.
+        ConflictError
+            The dataset holds images of another source.
         """
         if not isinstance(data, Data):
             data = read(data)
-        dataset = default_dataset_name(data.source) if name is None else clean_name(name)
+        dataset = default_dataset_name(data.source or FRAME) if name is None else clean_name(name)
         folders, annotations = self.settings.folders(), data.annotations
         load_sampled(
             self.graph,
@@ -99,7 +108,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             annotations,
             None if sample is None else Sample(sample, seed),
             source=data.source,
-            replace=replace,
+            if_exists=if_exists,
             progress=self.progress,
         )
         found = find_images(folders, annotations, data.file, progress=self.progress)
@@ -170,8 +179,16 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         self.graph.close()
 
     def title(self) -> str:
-        """Address, and number of datasets."""
-        return f"Store at {self.graph.uri}: {len(self):,} datasets"
+        """Where it is, and the number of datasets."""
+        return f"Store at {self.place()}: {inflect(len(self), 'datasets')}"
+
+    def place(self) -> str:
+        """The server's address, and its database, or the folder of a local one."""
+        if self.settings.neo4j_uri is None:
+            home = self.settings.cobalance_home.expanduser().absolute()
+            return f"{self.graph.uri}, the local server of {home}"
+        other = "" if self.graph.database == "neo4j" else f", database {self.graph.database}"
+        return f"{mask_credentials(self.graph.uri)}{other}"
 
     def shown(self) -> pd.DataFrame:
         """Datasets without their times."""
@@ -192,16 +209,6 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         self.close()
 
 
-class _GivenSettings(Settings):
-    """Settings from arguments alone."""
-
-    @classmethod
-    def settings_customise_sources(  # type: ignore[override]
-        cls, *_: object, init_settings: PydanticBaseSettingsSource, **_others: object
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings,)
-
-
 @speaks_python
 def connect(
     uri: str | None = None,
@@ -214,32 +221,33 @@ def connect(
     images: str | Path | Sequence[str | Path] | None = None,
     output: str | Path | None = None,
     queue: str | None = None,
-    environment: bool = False,
     quiet: bool = False,
 ) -> Store:
     """Connect to a Neo4j server, or start or join a local one of the user's own.
 
-    What is given is what is used; environment variables are not read, unless asked for.
+    What is not given is taken from environment variables, as by every command, and the store that
+    was opened is named on standard error. A server is given as a whole: with `uri` no NEO4J
+    variable counts. With `home` alone it is the local server there, and queue and generated images
+    are there, too.
 
     Parameters
     ----------
     uri : str, optional
-        Such as ``bolt://localhost:7687``. Without it, a local server; the first start downloads
-        about 140 MB.
+        Such as ``bolt://localhost:7687``, with its `password`; by default NEO4J_URI. Without
+        either, a local server; the first start downloads about 140 MB.
     username, password, database : str, optional
         Credentials, and the server's database; user and database are ``neo4j`` by default.
     home, cache : str or Path, optional
-        Folders of data and of downloads; by default those of the user.
+        Folders of data and of downloads; by default COBALANCE_HOME and COBALANCE_CACHE, or those of
+        the user.
     images : str, Path or sequence, optional
         Folders, ZIP files and fsspec URLs with the datasets' image files.
     output : str or Path, optional
         Folder or URL of generated images; by default one in `home`.
     queue : str, optional
         URL of the job queue that workers share.
-    environment : bool
-        Take what is not given from environment variables, as the command line does.
     quiet : bool
-        Print no progress of long operations.
+        Print neither the store nor the progress of long operations.
 
     Raises
     ------
@@ -261,29 +269,38 @@ def connect(
         "cobalance_output": None if output is None else str(output),
         "cobalance_queue": queue,
     }
-    if uri is not None and password is None and not environment:
+    if uri is not None and password is None:
         raise OptionError("connect(uri=...) needs password=... with it.")
     values = {name: value for name, value in given.items() if value is not None}
-    base = Settings if environment else _GivenSettings
+    if uri is not None:
+        values = _SERVER | values
+    elif home is not None:
+        values = _SERVER | {"neo4j_uri": None} | _IN_HOME | values
+    if password is not None:
+        values["neo4j_password_file"] = None
     try:
-        settings = base(**values)
+        settings = Settings(**values)
     except ValidationError as error:
         fault = first_fault(error)
         place = fault.place
         name = place.partition("_")[2] if place in values else place.upper()
         raise OptionError(f"{name} is {fault.value!r}: {fault.reason}.") from error
-    progress = silent if quiet else Announcer()
-    return Store(open_store(settings, progress), settings, progress)
+    login = [name for name in ("username", "password", "database") if given[f"neo4j_{name}"]]
+    if settings.neo4j_uri is None and login:
+        raise OptionError(f"{login[0]} is of a server. Give uri=... with it, or set NEO4J_URI.")
+    progress = open_progress(quiet=quiet)
+    store = Store(open_store(settings, progress), settings, progress)
+    if not quiet:
+        print(f"Opened {store.place()}.", file=sys.stderr)  # noqa: T201
+    return store
 
 
-class Announcer:
-    """Print each stage of a long operation on standard error, once."""
-
-    def __init__(self) -> None:
-        self._stage = ""
-
-    def __call__(self, stage: str, done: int, total: int | None) -> None:  # noqa: ARG002
-        """Take a report, see `cobalance.graph.progress.Progress`."""
-        if stage != self._stage:
-            self._stage = stage
-            print(f"{safe_text(stage)} …", file=sys.stderr)  # noqa: T201
+_SERVER = {
+    "neo4j_username": "neo4j",
+    "neo4j_password": None,
+    "neo4j_password_file": None,
+    "neo4j_database": "neo4j",
+}
+"""The settings of a server, without what variables say of another one."""
+_IN_HOME = {"cobalance_output": None, "cobalance_queue": None, "cobalance_queue_file": None}
+"""What is in the home unless it is told otherwise."""

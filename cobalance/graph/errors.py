@@ -118,6 +118,10 @@ class CobalanceError(Exception):
         """The message as a front end words it, without credentials and control characters."""
         return safe_text(render(self.parts, words))
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a traceback, see IPython's `showtraceback`."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class DataError(CobalanceError):
     """Data that does not allow an operation, such as a plan for a dataset of one class."""
@@ -153,27 +157,44 @@ class OptionError(CobalanceError):
     """An option or argument whose value cannot be used, alone or beside the others."""
 
 
+def suggest_names(name: str, known: Iterable[str], title: str = "Known") -> str:
+    """Sentences with the known name that was meant, if one is near, and with all, or the first.
+
+    Examples
+    --------
+    >>> suggest_names("COW", ["road", "cow"])
+    "Did you mean 'cow'? Known: road, cow."
+    >>> suggest_names("x", map(str, range(99)), "Its columns")
+    'Its columns: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 89 more.'
+    """
+    names = list(known)
+    compared = {one.lower(): one for one in names[:_COMPARED]} | {
+        one: one for one in names[:_COMPARED]
+    }
+    near = get_close_matches(name, compared, n=1) or get_close_matches(name.lower(), compared, n=1)
+    meant = f"Did you mean {compared[near[0]]!r}? " if near else ""
+    shown = names if len(names) <= _LISTED else names[:_FEW]
+    more = f" and {len(names) - len(shown)} more" if shown is not names else ""
+    return f"{meant}{title}: {', '.join(shown) or 'none'}{more}."
+
+
+_LISTED, _FEW, _COMPARED = 30, 10, 10_000
+
+
 class UnknownNameError(OptionError):
-    """An unknown name; the message lists the known ones, or the closest of many.
+    """An unknown name; the message says which is near, and lists the known ones.
 
     All of them are in `known`, sorted.
 
     Examples
     --------
     >>> print(UnknownNameError("planner", "conbais", ["published", "conbias"]))
-    unknown planner 'conbais'. Known: conbias, published.
+    unknown planner 'conbais'. Did you mean 'conbias'? Known: conbias, published.
     """
 
-    LISTED = 30
-
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = self.known = sorted(known)
-        if len(names) > self.LISTED:
-            close = get_close_matches(name, names, n=5, cutoff=0.5)
-            hint = f"Closest of {len(names)}: {', '.join(close or names[:5])}"
-        else:
-            hint = f"Known: {', '.join(names) or 'none'}"
-        super().__init__(f"unknown {kind} {name!r}. {hint}.")
+        self.known = sorted(known)
+        super().__init__(f"unknown {kind} {name!r}. {suggest_names(str(name), self.known)}")
 
 
 def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None:
@@ -181,6 +202,10 @@ def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, known)
+
+
+class UnknownAttributeError(UnknownNameError, AttributeError):
+    """An attribute that an object or module does not have."""
 
 
 class MachineError(CobalanceError):
@@ -218,6 +243,10 @@ def needs_extra(what: str, extra: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise MissingExtraError(what, extra) from error
+
+
+class WaitedTooLongError(CobalanceError, TimeoutError):
+    """Something has not ended within the time that was given."""
 
 
 class DuplicateNameError(CobalanceError):

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import OptionError, suggest_names
 
 
 class Options(BaseModel):
@@ -52,8 +52,8 @@ def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> 
     >>> read_options(Limits, {"treshold": 0.25}, "The filter f")
     Traceback (most recent call last):
     ...
-    cobalance.graph.errors.OptionError: The filter f has no option 'treshold'. Its options: \
-threshold.
+    cobalance.graph.errors.OptionError: The filter f has no option 'treshold'. Did you mean \
+'threshold'? Its options: threshold.
     >>> read_options(Limits, {"threshold": "high"}, "The filter f")
     Traceback (most recent call last):
     ...
@@ -62,8 +62,8 @@ number, unable to parse string as a number.
     """
     unknown = sorted(set(values) - set(kind.model_fields))
     if unknown:
-        known = ", ".join(sorted(kind.model_fields)) or "none"
-        raise OptionError(f"{what} has no option {unknown[0]!r}. Its options: {known}.")
+        hint = suggest_names(unknown[0], sorted(kind.model_fields), "Its options")
+        raise OptionError(f"{what} has no option {unknown[0]!r}. {hint}")
     try:
         return kind.model_validate(dict(values))
     except ValidationError as error:

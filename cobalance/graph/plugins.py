@@ -209,8 +209,9 @@ class Plugins(Declarations[PluginT], Generic[T, PluginT]):
         >>> FILTERS.check("clip", {"treshold": 0.65})
         Traceback (most recent call last):
         ...
-        cobalance.graph.errors.OptionError: The filter clip has no option 'treshold'. Its options: \
-batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
+        cobalance.graph.errors.OptionError: The filter clip has no option 'treshold'. Did you \
+mean 'threshold'? Its options: batch_size, device, dtype, model, offline, prefix, revision, text, \
+threshold.
         """
         return read_options(self[name].options, values, f"The {self.kind} {name}")
 

@@ -1,14 +1,14 @@
 """Annotations, one by one as records or all as frames."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import STRING
+from cobalance.graph.arrays import STRING, IntArray
 
 Box = tuple[float, float, float, float]
 
@@ -79,6 +79,11 @@ class ImageRecord:
     width_px: int | None = None
     height_px: int | None = None
     synthetic: bool = False
+
+    @property
+    def concepts(self) -> tuple[str, ...]:
+        """The concepts, ascending, each once."""
+        return tuple(sorted({mention.concept for mention in self.mentions}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +236,25 @@ class Annotations:
         )
         return cls(image_frame(columns), frame)
 
+    def take(self, rows: IntArray) -> "Annotations":
+        """The annotations of some images alone, in the order of `rows`."""
+        place = np.full(len(self.images), -1)
+        place[rows] = np.arange(len(rows))
+
+        def of_images(frame: pd.DataFrame) -> pd.DataFrame:
+            moved = place[frame["image"].to_numpy()]
+            kept: pd.DataFrame = frame[moved >= 0].assign(image=moved[moved >= 0])
+            return kept.reset_index(drop=True)
+
+        images = self.images.iloc[rows].reset_index(drop=True)
+        return replace(
+            self,
+            images=_without_unused(images, "class_name", "split"),
+            mentions=_without_unused(of_images(self.mentions), "concept", "source"),
+            objects=None if self.objects is None else of_images(self.objects),
+            texts=None if self.texts is None else of_images(self.texts),
+        )
+
     def records(self) -> Iterator[ImageRecord]:
         """Yield the annotations record by record, mentions in file order."""
         order = self.mentions.sort_values("image", kind="stable")
@@ -257,6 +281,11 @@ def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
             "synthetic": np.array(columns["synthetic"], dtype=bool),
         }
     )
+
+
+def _without_unused(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    used = {name: frame[name].cat.remove_unused_categories() for name in columns}
+    return frame.assign(**used)
 
 
 def category(names: Sequence[str | None]) -> "pd.Categorical[Any]":

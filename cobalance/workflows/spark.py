@@ -28,7 +28,7 @@ from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.sampled import ImageTotals, Sample, choose_sample, write_totals
 from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.graph.dataset.write import IngestReport
+from cobalance.graph.dataset.write import IfExists, IngestReport
 from cobalance.graph.errors import StaleError, UnknownNameError, needs_extra
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
@@ -192,7 +192,7 @@ def load_with_spark(
     options: SparkOptions,
     sample: Sample,
     *,
-    replace: bool = False,
+    if_exists: IfExists = "fail",
     master: str | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
@@ -222,7 +222,7 @@ def load_with_spark(
         sample,
         source=path,
         images_at=json.dumps({"path": path, **asdict(options)}),
-        replace=replace,
+        if_exists=if_exists,
         progress=progress,
     )
 

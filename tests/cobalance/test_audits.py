@@ -61,7 +61,7 @@ def test_a_clique_and_what_is_refused(data):
 
 def test_without_labels_there_is_nothing_to_audit(store, dataset, own):
     frame = pd.DataFrame({"label": ["a", "b"], "objects": ["x", "y"]})
-    data = cb.Store(store, own).load(cb.from_frame(frame), dataset)
+    data = cb.Store(store, own).load(cb.read(frame), dataset)
     with pytest.raises(cb.CobalanceError, match=r"Have one do so with label\(...\)"):
         data.audit(["ann"])
     assert data.audits() == data.studies() == []

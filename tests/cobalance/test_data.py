@@ -43,7 +43,7 @@ WANTED = [
 )
 def test_concepts_in_one_column(cells):
     frame = pd.DataFrame({"label": LABELS, "things": pd.Series(cells, dtype=object)})
-    assert held(cb.from_frame(frame, concepts_column="things")) == WANTED
+    assert held(cb.read(frame, concepts_column="things")) == WANTED
 
 
 @pytest.mark.parametrize("kind", ["bool", "int64", "float64", "boolean", "str"])
@@ -53,8 +53,8 @@ def test_a_column_of_0_and_1_for_each_concept(kind):
         | {name: pd.Series([name in of for of in CONCEPTS]) for name in ("cow", "road")}
     )
     frame[["cow", "road"]] = frame[["cow", "road"]].astype(kind)
-    assert held(cb.from_frame(frame, concept_columns=["cow", "road"])) == WANTED
-    assert held(cb.from_frame(frame)) == WANTED
+    assert held(cb.read(frame, concept_columns=["cow", "road"])) == WANTED
+    assert held(cb.read(frame)) == WANTED
 
 
 def test_a_row_for_each_image_and_concept():
@@ -67,7 +67,7 @@ def test_a_row_for_each_image_and_concept():
         ],
         columns=["image", "label", "what", "certainty"],
     )
-    data = cb.from_frame(frame, concept_column="what")
+    data = cb.read(frame, concept_column="what")
     assert held(data) == [
         ("b", "urban", {"road"}),
         ("a", "country", {"cow", "road"}),
@@ -78,12 +78,12 @@ def test_a_row_for_each_image_and_concept():
 def test_an_image_of_two_classes_in_long_format_is_an_error():
     frame = pd.DataFrame({"image": ["a", "a"], "label": ["x", "y"], "what": ["cow", "road"]})
     with pytest.raises(InputError, match=r"row 1: the image 'a' is of a second class, 'y'"):
-        cb.from_frame(frame, concept_column="what")
+        cb.read(frame, concept_column="what")
 
 
 def test_the_index_is_the_id_where_no_column_is():
     frame = pd.DataFrame({"label": ["x"], "tags": ["cow"]}, index=pd.Index(["p.jpg"], name="key"))
-    data = cb.from_frame(frame)
+    data = cb.read(frame)
     assert data.images["id"].tolist() == ["p.jpg"]
     assert data.images["uri"].tolist() == ["p.jpg"]
 
@@ -96,7 +96,7 @@ def test_categorical_columns_and_paths():
             "path": [Path("a/1.jpg"), Path("a/2.jpg")],
         }
     )
-    data = cb.from_frame(frame)
+    data = cb.read(frame)
     assert data.images["id"].tolist() == ["a/1.jpg", "a/2.jpg"]
     assert data.classes.to_dict() == {"x": 1, "y": 1}
 
@@ -115,15 +115,15 @@ def test_categorical_columns_and_paths():
 )
 def test_a_frame_that_cannot_be_used(frame, options, message):
     with pytest.raises(InputError, match=message):
-        cb.from_frame(frame, **options)
+        cb.read(frame, **options)
 
 
 def test_an_option_that_there_is_not_and_what_is_no_frame():
-    with pytest.raises(TypeError, match="no option 'class_colum'"):
-        cb.from_frame(pd.DataFrame(), class_colum="x")
-    with pytest.raises(TypeError, match="takes a pandas DataFrame, not dict"):
-        cb.from_frame({"label": ["x"]})
-    with pytest.raises(TypeError, match="not DataFrame"):
+    with pytest.raises(UnknownNameError, match=r"'class_colum'\. Did you mean 'class_column'"):
+        cb.read(pd.DataFrame(), class_colum="x")
+    with pytest.raises(OptionError, match="of the type dict, where text or a path or a pandas Da"):
+        cb.read({"label": ["x"]})
+    with pytest.raises(OptionError, match=r"where what cb\.read\(\.\.\.\) returns is needed"):
         cb.imbalances(pd.DataFrame())
 
 
@@ -166,8 +166,8 @@ def test_coco_categories_as_classes(tmp_path):
 
 def test_what_data_tells_of_itself():
     frame = pd.DataFrame({"label": LABELS, "tags": CONCEPTS, "split": ["a", "a", "b", "b"]})
-    data = cb.from_frame(frame)
-    assert len(data) == 2
+    data = cb.read(frame)
+    assert len(data) == 4
     assert data.title() == "4 images (country 2, urban 2) with 2 concepts"
     assert data.frame.to_dict("records") == [
         {"concept": "cow", "images": 2, "count_country": 2, "count_urban": 0},
@@ -176,3 +176,25 @@ def test_what_data_tells_of_itself():
     assert data.incidence("a").class_sizes().tolist() == [2]
     with pytest.raises(UnknownNameError, match="unknown split 'c'"):
         data.incidence("c")
+
+
+def test_images_as_rows_of_a_frame_and_as_records():
+    frame = pd.DataFrame({"label": LABELS, "tags": CONCEPTS, "split": ["a", "a", "b", "b"]})
+    data = cb.read(frame)
+    assert held(data) == WANTED
+    assert held(data[1:3]) == WANTED[1:3]
+    assert held(data[::-1]) == WANTED[::-1]
+    assert held(data[data.images["split"] == "b"]) == WANTED[2:]
+    assert data[2:].classes.to_dict() == {"urban": 2}
+    assert (data[-1].id, data["1"].class_name) == ("3", "country")
+    assert [record.concepts for record in data] == CONCEPTS
+    rows = data.to_pandas()
+    assert rows["concepts"].tolist() == CONCEPTS
+    assert held(cb.read(rows)) == WANTED
+    assert data.head(2).equals(rows[:2])
+    wanted = "country"  # noqa: F841
+    assert held(data.query("class_name == @wanted and concepts.str.len() > 1")) == WANTED[:1]
+    some = cb.imbalances(cb.read(frame.assign(label=[*"xyyy"]))[:2], common=())
+    assert some.frame.equals(
+        cb.imbalances(cb.read(frame[:2].assign(label=[*"xy"])), common=()).frame
+    )

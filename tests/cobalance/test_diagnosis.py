@@ -19,7 +19,7 @@ def test_the_frame_is_the_imbalance_table_by_evidence(found):
     pd.testing.assert_frame_equal(found.frame, table.loc[expected].reset_index(drop=True))
     by_gap = table.sort_values("gap", ascending=False, kind="stable").reset_index(drop=True)
     pd.testing.assert_frame_equal(found.sort("gap").frame, by_gap)
-    assert found.to_frame() is not found.frame
+    assert found.to_pandas() is not found.frame
     assert found.title() == (
         "89 concept combinations, 56 lean to a class (q ≤ 0.05), 30 more have a gap without such "
         "evidence; images: country 4,000, urban 4,000"
@@ -49,7 +49,7 @@ def test_rows_are_filtered_sorted_and_cut(found):
 def test_a_row_names_the_classes_that_it_compares(n_classes):
     records = images(n_classes)
     rows = [(one.class_name, [mention.concept for mention in one.mentions]) for one in records]
-    data = cb.from_frame(pd.DataFrame(rows, columns=["class", "concepts"]))
+    data = cb.read(pd.DataFrame(rows, columns=["class", "concepts"]))
     found = cb.imbalances(data, max_size=2, common=())
     expected = [rows_of(records)[clique] for clique in found.frame["concepts"]]
     shown = found.shown()
@@ -71,7 +71,7 @@ def test_options_of_mining_are_passed_on():
             "split": ["a", "b", "a", "b"],
         }
     )
-    data = cb.from_frame(frame)
+    data = cb.read(frame)
     assert cb.imbalances(data).frame["concepts"].tolist() == [("road",)]
     assert len(cb.imbalances(data, common=())) == 3
     assert len(cb.imbalances(data, common=[" y"], split="a ")) == 1
@@ -88,7 +88,7 @@ def test_two_diagnoses_are_compared(found):
     assert set(change.frame["status"]) == {"solved"}
     assert change.notes == ()
     assert "<table" in change._repr_html_()
-    other = cb.from_frame(pd.DataFrame({"label": ["x", "y"], "tags": ["cow", "cow"]}))
+    other = cb.read(pd.DataFrame({"label": ["x", "y"], "tags": ["cow", "cow"]}))
     with pytest.raises(DataError, match="different classes"):
         cb.compare(found, cb.imbalances(other))
 
@@ -112,7 +112,7 @@ def test_what_stands_on_its_own(found):
 def test_what_a_larger_clique_repeats_is_left_out():
     rows = [("day", ["lamp", "person"])] * 5 + [("night", ["lamp", "person"])] * 2
     rows += [("day", ["person"]), ("night", ["person"])]
-    found = cb.imbalances(cb.from_frame(pd.DataFrame(rows, columns=["class", "concepts"])))
+    found = cb.imbalances(cb.read(pd.DataFrame(rows, columns=["class", "concepts"])))
     closed = found.where(closed=True).frame["concepts"].tolist()
     assert set(found.frame["concepts"]) - set(closed) == {("lamp",)}
 
@@ -121,7 +121,7 @@ def test_two_splits_are_compared():
     rows = [("day", "lamp", "train")] * 9 + [("night", "sky", "train")] * 9
     rows += [("night", "lamp", "val")] * 9 + [("day", "sky", "val")] * 9
     frame = pd.DataFrame(rows, columns=["class", "concepts", "split"])
-    data = cb.from_frame(frame.assign(id=range(len(frame))))
+    data = cb.read(frame.assign(id=range(len(frame))))
     found = cb.compare_splits(data, "train", "val", common=(), max_size=2)
     assert set(found.frame["concepts"]) == {("lamp",), ("sky",)}
     assert found.frame["holds"].tolist() == ["opposite", "opposite"]

@@ -19,7 +19,7 @@ VECTORS = np.array([[1.0, 0.0], [3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 @pytest.fixture
 def held(store: GraphStore, settings: Settings, dataset: str) -> cb.Dataset:
     images = pd.DataFrame({"id": list("abcd"), "label": ["cat", "dog"] * 2, "objects": "sofa"})
-    return cb.Store(store, settings).load(cb.from_frame(images), dataset)
+    return cb.Store(store, settings).load(cb.read(images), dataset)
 
 
 def test_an_array_and_a_file_are_alike(held: cb.Dataset, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_vectors_of_pixels_are_computed(
     images = pd.DataFrame(
         {"id": list("abc"), "label": ["cat", "dog", "cat"], "objects": "sofa"}
     ).assign(path=lambda rows: rows["id"] + ".png")
-    held = cb.Store(store, own).load(cb.from_frame(images), dataset)
+    held = cb.Store(store, own).load(cb.read(images), dataset)
 
     async def compute() -> int:
         return held.compute_embeddings("pixels", side_px=4)

@@ -10,7 +10,7 @@ from cobalance.graph.errors import MissingExtraError
 
 def test_the_concept_graph_for_both_libraries():
     frame = pd.DataFrame({"label": ["x", "x", "y"], "tags": ["cow|road", "cow|road|x", "cow"]})
-    graph = cb.concept_graph(cb.from_frame(frame))
+    graph = cb.concept_graph(cb.read(frame))
     assert graph.edges.iloc[0].tolist() == ["cow", "road", 2]
     for classes, nodes, edges in ((False, 3, 3), (True, 5, 7)):
         one, other = graph.to_networkx(classes=classes), graph.to_igraph(classes=classes)

@@ -51,6 +51,6 @@ def test_every_name_is_there_and_no_module_hides_one():
         found = getattr(cobalance, name)
         assert found.__name__ == name
         assert found.__doc__
-    assert set(cobalance.__all__) <= set(dir(cobalance))
-    with pytest.raises(AttributeError, match="no attribute 'imbalance'"):
+    assert dir(cobalance) == sorted([*cobalance.__all__, "__version__"])
+    with pytest.raises(AttributeError, match=r"'imbalance'\. Did you mean 'imbalances'"):
         _ = cobalance.imbalance

@@ -25,7 +25,7 @@ def test_a_plan_closes_every_gap_and_says_what_it_changes(found):
     assert cb.plan(cb.urbancars(), max_size=2, planner="published").images == 7238
     assert cb.plan(found, budget=100).images == 100
     with pytest.raises(OptionError, match="share"):
-        cb.plan(found, planner_options={"share": 0.5})
+        cb.plan(found, share=0.5)
 
 
 def test_a_planner_s_own_options_reach_it_and_are_kept(found, monkeypatch):
@@ -39,7 +39,7 @@ def test_a_planner_s_own_options_reach_it_and_are_kept(found, monkeypatch):
     monkeypatch.setattr(
         "cobalance.generation.planning.planners.PLANNERS", Plugins("planner", {"few": "few"})
     )
-    plan = cb.plan(found, "few", planner_options={"images": 2})
+    plan = cb.plan(found, "few", images=2)
     assert set(plan.frame["n"]) == {2}
     assert plan.record.planner_options == {"images": 2}
     assert set(cb.plan(found, "few").frame["n"]) == {1}
@@ -55,7 +55,7 @@ def test_a_plan_for_some_asks_for_nothing_else(found):
 
 def test_a_plan_is_edited_in_pandas_saved_and_read(found, tmp_path):
     plan = cb.plan(found)
-    frame = plan.to_frame()
+    frame = plan.to_pandas()
     frame.loc[0, "n"] = 0
     edited = plan.edited(frame)
     assert edited.images == plan.images - plan.frame.loc[0, "n"]
@@ -84,7 +84,7 @@ def test_planners_side_by_side(found):
 
 def test_weights_balance_the_classes_of_each_group():
     frame = pd.DataFrame({"label": ["x", "x", "x", "y"], "tags": ["b|a", "a|b", "a", "a"]})
-    data = cb.from_frame(frame)
+    data = cb.read(frame)
     found = cb.weights(data)
     assert found.index.tolist() == ["0", "1", "2", "3"]
     assert found["group"].tolist() == [("a", "b"), ("a", "b"), ("a",), ("a",)]

@@ -13,8 +13,8 @@ from cobalance.remedies import CALLS
 
 def test_a_keyword_of_a_reader_is_named(tmp_path):
     frame = pd.DataFrame({"label": ["x"], "tags": ["cow"]})
-    with pytest.raises(InputError, match=r"Set class_column to one of: label, tags, index\.$"):
-        cb.from_frame(frame, class_column="kind")
+    with pytest.raises(InputError, match=r"columns: label, tags, index\. Set class_column to"):
+        cb.read(frame, class_column="kind")
     file = tmp_path / "cars.csv"
     file.write_text("id,label,tags\n1,x,cow\n1,y,cow\n")
     with pytest.raises(InputError, match="on_error='skip'"):
@@ -23,6 +23,8 @@ def test_a_keyword_of_a_reader_is_named(tmp_path):
 
 def test_every_call_is_there():
     for call in CALLS.values():
+        if call.startswith("cobalance "):  # a command
+            continue
         place, method = re.match(r"(store(?:\[.*?\]|\.job\(.*?\))?)\.(\w+)\(", call).groups()
         owner = {"store": cb.Store, "store[{0}]": cb.Dataset}.get(place, cb.Job)
         assert inspect.isfunction(getattr(owner, method)), call

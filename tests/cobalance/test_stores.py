@@ -38,7 +38,7 @@ def connected(settings, store, tmp_path_factory):
 def cars() -> cb.Data:
     rows = [("country", "cow|field")] * 4 + [("country", "road")] * 2
     rows += [("urban", "cow|field")] + [("urban", "road")] * 5
-    return cb.from_frame(pd.DataFrame(rows, columns=["label", "objects"]), name="cars.csv")
+    return cb.read(pd.DataFrame(rows, columns=["label", "objects"]), name="cars.csv")
 
 
 def test_a_dataset_is_loaded_mined_and_diagnosed_as_without_a_store(connected, dataset, cars):
@@ -227,7 +227,7 @@ def test_an_edited_plan_is_kept_under_a_name_of_its_own(connected, dataset, cars
     assert set(held.order("two of each", without_images=True).queries()["n"]) == {2}
     assert held.order("conbias", without_images=True).queries()["n"].sum() == planned.images
     with pytest.raises(OptionError, match="share"):
-        held.plan("conbias", planner_options={"share": 0.5})
+        held.plan("conbias", share=0.5)
 
 
 def test_a_renamed_dataset_keeps_what_it_has(connected, dataset, cars):
@@ -247,21 +247,26 @@ def test_a_renamed_dataset_keeps_what_it_has(connected, dataset, cars):
 
 def test_hostile_names_are_text(connected, dataset):
     frame = pd.DataFrame({"label": [*HOSTILE[:2], *HOSTILE[:2]], "tags": [[HOSTILE[2]]] * 4})
-    held = connected.load(cb.from_frame(frame), dataset).mine(max_size=1)
+    held = connected.load(cb.read(frame), dataset).mine(max_size=1)
     for result in (held, held.imbalances(), connected):
         assert "<script" not in result._repr_html_()
 
 
-def test_arguments_are_what_is_used_and_the_environment_only_where_asked(
+def test_what_is_given_is_used_and_else_the_environment_as_by_every_command(
     settings, store, monkeypatch, tmp_path, capsys
 ):
     monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")
+    monkeypatch.setenv("NEO4J_USER", "another")
+    monkeypatch.setenv("NEO4J_PASSWORD_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("COBALANCE_IMAGES", "/from/environment")
     monkeypatch.setenv("COBALANCE_HEAP_MB", "300")
-    with pytest.raises(OptionError, match="password"):
-        cb.connect("bolt://127.0.0.1:1")
+    monkeypatch.setenv("COBALANCE_QUEUE", "postgresql://elsewhere/queue")
+    with pytest.raises(OptionError, match=r"PASSWORD_FILE=.*none: No such file"):
+        cb.connect()
     with pytest.raises(StoreUnavailableError, match=r"127\.0\.0\.1:1"):
-        cb.connect(environment=True, password="x")
+        cb.connect(password="x")
+    with pytest.raises(OptionError, match="password"):
+        cb.connect("bolt://127.0.0.1:1")  # the variables' is another server's
     if settings.neo4j_uri is not None:
         where = {
             "uri": settings.neo4j_uri,
@@ -273,14 +278,44 @@ def test_arguments_are_what_is_used_and_the_environment_only_where_asked(
         where = {"home": settings.cobalance_home}
     with cb.connect(**where, images=tmp_path, output=tmp_path / "made") as opened:
         assert opened.settings.cobalance_images == (str(tmp_path),)
-        assert opened.settings.cobalance_heap_mb == 1024
+        assert opened.settings.cobalance_heap_mb == 300
+        assert opened.settings.neo4j_username == settings.neo4j_username
         assert opened.settings.folders().output == str(tmp_path / "made")
         assert isinstance(opened.datasets(), pd.DataFrame)
+        assert f"Store at {store.uri}" in repr(opened)
+        assert f"Opened {store.uri}" in capsys.readouterr().err
+        if "home" in where:  # and the queue is that of the home
+            assert f"the local server of {settings.cobalance_home}" in repr(opened)
+            assert opened.settings.queue_url().startswith("sqlite:")
+    monkeypatch.delenv("NEO4J_URI")
+    with pytest.raises(OptionError, match=r"password is of a server\. Give uri="):
+        cb.connect(password="x")
     assert store.read("RETURN 1 AS one") == [{"one": 1}]
 
 
+def test_another_source_is_no_second_version(connected, dataset, cars):
+    connected.load(cars, dataset)
+    four = pd.DataFrame({"label": [*"aabb"], "objects": ["cow", "road", "cow", "cow"]})
+    for others, why in ((cb.urbancars(), "are others"), (cb.read(four), "otherwise of 4 by")):
+        with pytest.raises(ConflictError, match=f"holds 12 images from cars.csv; .* {why}"):
+            connected.load(others, dataset)
+    assert len(connected.load(cars, dataset)) == 12
+    with pytest.raises(ConflictError, match="ids of their own and if_exists='append'"):
+        connected.load(cb.read(four), dataset, if_exists="append")
+    named = cb.read(four.set_axis([*"wxyz"]))
+    assert len(connected.load(named, dataset, if_exists="append")) == 16
+    # Each part again changes nothing, and so does a small change of one that has no name.
+    assert len(connected.load(cars, dataset)) == 16
+    assert len(connected.load(named, dataset)) == 16
+    longer = pd.concat([four.set_axis([*"wxyz"]), four.set_axis([*"abcd"])])
+    assert len(connected.load(cb.read(longer), dataset)) == 20
+    assert len(connected.load(cb.read(four), dataset, if_exists="replace")) == 4
+    with pytest.raises(OptionError, match="if_exists"):
+        connected.load(cars, dataset, if_exists="overwrite")
+
+
 def test_a_value_that_cannot_be_used_is_named():
-    with pytest.raises(OptionError, match=r"^queue is 5: "):
+    with pytest.raises(OptionError, match=r"^queue is 5, where text or None is needed"):
         cb.connect(queue=5)
 
 

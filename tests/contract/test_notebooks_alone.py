@@ -20,8 +20,8 @@ import cobalance as cb
 
 rows = [("farm", "cow|field")] * 4 + [("farm", "road")] * 2
 rows += [("town", "cow|field")] + [("town", "road")] * 5
-data = cb.from_frame(pd.DataFrame(rows, columns=["label", "objects"]))
-store = cb.connect(environment=True, quiet=True)
+data = cb.read(pd.DataFrame(rows, columns=["label", "objects"]))
+store = cb.connect(quiet=True)
 tour = store.load(data, DATASET)
 found = tour.mine(max_size=2).imbalances(concepts="cow")
 print(len(found.frame), tour.plan("conbias", min_size=1).images)

@@ -114,8 +114,8 @@ def test_away_and_back_is_not_taken_for_unchanged(store, dataset, dump):
     write(store, dataset, there)
     mine_dataset(store, dataset, MiningOptions(), max_cliques=1000)
     before = dump(dataset)
-    write(store, dataset, away, replace=True)
-    write(store, dataset, there, replace=True)
+    write(store, dataset, away, if_exists="replace")
+    write(store, dataset, there, if_exists="replace")
     with pytest.raises(StaleError, match="has changed since it was mined"):
         read_imbalances(store, dataset, Ranking())
     mine_dataset(store, dataset, MiningOptions(), max_cliques=1000)

@@ -157,8 +157,8 @@ def run_cell(kernel: BlockingKernelClient, cell: str) -> str:
         match message["msg_type"]:
             case "stream" if content["name"] == "stdout":
                 shown.append(content["text"])
-            case "execute_result" | "display_data":
-                shown.append(content["data"]["text/plain"])
+            case "execute_result" | "display_data" if "image/png" not in content["data"]:
+                shown.append(content["data"].get("text/plain", ""))  # a bar is HTML alone
 
     reply = kernel.execute_interactive(cell, output_hook=take, timeout=TIMEOUT_S)["content"]
     assert reply["status"] == "ok", "\n".join([cell, *reply["traceback"]])

@@ -19,8 +19,10 @@ from cobalance.graph.plugins import Plugin, Plugins
 from tests.graph.plugin_registries import DECLARATIONS, REGISTRIES
 
 BAD = {
-    "The filter clip has no option 'treshold'. Its options: batch_size, device, dtype, model, "
-    "offline, prefix, revision, text, threshold.": {"filters": {"clip": {"treshold": 0.65}}},
+    "The filter clip has no option 'treshold'. Did you mean 'threshold'? Its options: batch_size, "
+    "device, dtype, model, offline, prefix, revision, text, threshold.": {
+        "filters": {"clip": {"treshold": 0.65}}
+    },
     "The filter objects: threshold is 3: input should be less than or equal to 1.": {
         "filters": {"objects": {"threshold": 3}}
     },

@@ -37,7 +37,9 @@ def test_detection_ignores_the_name(name, write):
 
 def test_forced_format(write, failure):
     path = write("id,label,tags\na,b,c\n")
-    with pytest.raises(UnknownNameError, match=r"unknown format 'cvs'\. Known: coco-captions, "):
+    with pytest.raises(
+        UnknownNameError, match=r"unknown format 'cvs'\. Did you mean 'csv'\? Known: coco"
+    ):
         read_annotations(path, input_format="cvs")
     assert "no Parquet file" in failure(path, input_format="parquet").reason
     assert failure(path, input_format="jsonl").record == "line 1"
@@ -167,7 +169,7 @@ def test_concept_table_applies_at_once(write):
             "concept,becomes\ntre,x\n",
             "line 2",
             "'tre' is not a concept of the data",
-            "Closest: tree",
+            "Did you mean 'tree'",
         ),
         ('zebra = "x"\n', "'zebra'", "'zebra' is not a concept", "Known: car, person, tree, truck"),
         ("concept,becomes\ncar,x\ncar,y\n", "line 3", "'car' is at line 2 already", "Leave one"),

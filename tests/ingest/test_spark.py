@@ -88,7 +88,7 @@ def test_counts_are_those_of_one_machine(session, images, folder, split, size, l
 def test_from_python_a_running_session_is_used(session, images, folder):
     found = cb.imbalances_with_spark(folder, max_size=2, common=(), master="local[7]")
     frame = pd.DataFrame(images, columns=["label", "concepts"])
-    wanted = cb.imbalances(cb.from_frame(frame), max_size=2, common=())
+    wanted = cb.imbalances(cb.read(frame), max_size=2, common=())
     pd.testing.assert_frame_equal(found.frame, wanted.frame)
     assert session.sparkContext.master == "local[2]"
 

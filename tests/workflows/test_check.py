@@ -24,7 +24,7 @@ NAMES = {
 @pytest.fixture(scope="module")
 def data():
     rows = [("a", "cow|road")] * 2 + [("a", "cow"), ("b", "cow|road"), ("b", "owl"), ("a", "owl")]
-    return cb.from_frame(pd.DataFrame(rows, columns=["label", "objects"]))
+    return cb.read(pd.DataFrame(rows, columns=["label", "objects"]))
 
 
 @pytest.fixture

@@ -16,17 +16,16 @@ from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.graph.errors import ConflictError, OptionError, render
+from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
 from cobalance.ingest.options import ReadOptions, declared_options, pairs
 
 _FORMATS = f"{listed('ingest.formats.FORMATS')}, {listed('ingest.tables.TABLES')}"
 
 if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
     from cobalance.graph.dataset.sampled import Sample
     from cobalance.graph.dataset.state import DatasetState
-    from cobalance.graph.dataset.write import IngestReport
+    from cobalance.graph.dataset.write import IfExists, IngestReport
     from cobalance.graph.records import Annotations
     from cobalance.ingest.spark.images import SparkOptions
 
@@ -111,9 +110,13 @@ def ingest(
         str | None,
         typer.Option(help=f"Format, when its detection is wrong: {_FORMATS}."),
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Delete the dataset's images that FILE lacks.")
-    ] = False,
+    if_exists: Annotated[
+        Literal["fail", "append", "replace"],
+        typer.Option(
+            help="Of another source than the dataset's images: refuse, add to them, or, of any "
+            "source, delete those that FILE lacks."
+        ),
+    ] = "fail",
     keep_images: Annotated[
         Literal["all", "sample"],
         typer.Option(
@@ -150,8 +153,10 @@ def ingest(
     """Load annotations into a dataset's concept graph.
 
     The whole file is read and checked before anything is written. Loading it again changes
-    nothing; an interrupted load goes on. Only with --dataset is a file added to a dataset that has
-    none of its images, and only with --replace does it take its place.
+    nothing, a changed version of it brings its images up to date, and an interrupted load goes on.
+    Another file is added to the images of a dataset only with --if-exists append, and takes their
+    place only with --if-exists replace. It is another if no image has an id that the dataset knows,
+    or if its name differs and it says something else of more than a tenth of those.
 
     Image files are looked for in COBALANCE_IMAGES, beside FILE and in `images` there; a folder
     beside FILE that has them is kept for later commands.
@@ -171,11 +176,9 @@ def ingest(
     kept = Sample(sample, seed) if keep_images == "sample" else None
     if engine == "spark":
         columns = _spark_options(options, kept, input_format)
-        _load_with_spark(name, file, columns, kept or Sample(), replace=replace, master=master)
+        _load_with_spark(name, file, columns, kept or Sample(), if_exists, master)
     else:
-        _load_file(
-            name, Path(file), options, input_format, kept, replace, named=dataset is not None
-        )
+        _load_file(name, Path(file), options, input_format, kept, if_exists)
 
 
 def _load_with_spark(
@@ -183,8 +186,7 @@ def _load_with_spark(
     file: str,
     columns: "SparkOptions",
     sample: "Sample",
-    *,
-    replace: bool,
+    if_exists: "IfExists",
     master: str | None,
 ) -> None:
     from cobalance.graph.dataset.state import dataset_state
@@ -193,7 +195,10 @@ def _load_with_spark(
         from cobalance.workflows.spark import load_with_spark
 
         report = load_with_spark(
-            store, name, file, columns, sample, replace=replace, master=master, progress=progress
+            *(store, name, file, columns, sample),
+            if_exists=if_exists,
+            master=master,
+            progress=progress,
         )
         told = "Images: files are not looked for where Spark counts."
         _tell(name, file, report, dataset_state(store, name), told)
@@ -205,11 +210,9 @@ def _load_file(
     options: ReadOptions,
     input_format: str | None,
     sample: "Sample | None",
-    replace: bool,
-    *,
-    named: bool,
+    if_exists: "IfExists",
 ) -> None:
-    """Read a file, load its annotations, and find its images; `named` datasets may hold others."""
+    """Read a file, load its annotations, and find its images."""
     from cobalance.graph.dataset.state import dataset_state
     from cobalance.ingest.load import read_annotations
     from cobalance.workflows.load.dataset import load_sampled
@@ -220,8 +223,6 @@ def _load_file(
     print_reader_notes(annotations)
     places = folders()
     with opened_store() as (store, progress):
-        if not named and not replace and sample is None:
-            _check_same_images(store, name, annotations, path)
         freeze_objects()
         report = load_sampled(
             store,
@@ -230,7 +231,7 @@ def _load_file(
             annotations,
             sample,
             source=path.name,
-            replace=replace,
+            if_exists=if_exists,
             progress=progress,
         )
         found = find_images(places, annotations, path, progress=progress)
@@ -266,28 +267,12 @@ def _tell(name: str, file: str, report: "IngestReport", state: "DatasetState", i
     notes.print(images)
     if report.kept:
         notes.print(
-            f"{name} keeps {inflect(report.kept, 'images')} not in {file}, which --replace "
-            "would delete."
+            f"{name} keeps {inflect(report.kept, 'images')} not in {file}, which "
+            "--if-exists replace would delete."
         )
     mined = state.cliques_digest == state.digest
     following = f"cobalance imbalances {quote(name)}" if mined else f"cobalance mine {quote(name)}"
     notes.print(f"Next: {following}")
-
-
-def _check_same_images(
-    store: "GraphStore", name: str, annotations: "Annotations", file: Path
-) -> None:
-    """Raise ConflictError if the default dataset has none of the file's images."""
-    from cobalance.graph.dataset.names import foreign_images
-
-    others = foreign_images(store, name, annotations.images["id"].array)
-    if others:
-        images = "1 image, which is not" if others == 1 else f"{others:,} images, none of them"
-        raise ConflictError(
-            f"The dataset {name!r} holds {images} in {file}. Name another dataset with --dataset, "
-            f"give --dataset {quote(name)} to add to it, or --replace to put these images in place "
-            "of those."
-        )
 
 
 _SHOWN = 5  # messages of skipped records

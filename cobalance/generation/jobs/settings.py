@@ -210,8 +210,8 @@ than or equal to 1.
     >>> read_job_settings({"filters": {"blank": {"treshold": 0.1}}})
     Traceback (most recent call last):
     ...
-    cobalance.graph.errors.OptionError: The filter blank has no option 'treshold'. Its options: \
-min_luminance, threshold.
+    cobalance.graph.errors.OptionError: The filter blank has no option 'treshold'. Did you \
+mean 'threshold'? Its options: min_luminance, threshold.
     """
     try:
         settings = JobSettings.model_validate(dict(values))

@@ -91,6 +91,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
         self.uri = uri
         self.database = database
         self.folder: Path | None = None  # of a local server: its disk is not written full
+        self.is_closed = False
 
     @classmethod
     def connect(
@@ -136,6 +137,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
 
     def close(self) -> None:
         """Close all connections."""
+        self.is_closed = True
         self.driver.close()
 
     def __exit__(self, *_: object) -> None:
@@ -206,6 +208,8 @@ class GraphStore(AbstractContextManager["GraphStore"]):
 
     @contextmanager
     def _session(self, access: str = WRITE_ACCESS) -> Iterator[Session]:
+        if self.is_closed:
+            raise StoreUnavailableError("The store is closed. Connect again.")
         if access == WRITE_ACCESS and self.folder and (full := full_disk(self.folder)):
             raise full
         with (

@@ -100,18 +100,6 @@ def split_sizes(store: GraphStore, dataset: str) -> dict[str | None, int]:
     return {row["split"]: row["images"] for row in rows}
 
 
-def foreign_images(store: GraphStore, dataset: str, ids: Sequence[str] | ExtensionArray) -> int:
-    """Count a dataset's images if none of them is among `ids`, else return 0.
-
-    Also 0 where there is no such dataset. It takes a look-up in an index for each of `ids`, until
-    one is found.
-    """
-    (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
-    images = int(counted["images"])
-    rows = _read_by_ids(store, statements.KNOWN_IMAGES, dataset, ids if images else [])
-    return 0 if any(row["known"] for row in rows) else images
-
-
 def _read_by_ids(
     store: GraphStore, statement: Statement, dataset: str, ids: Sequence[str] | ExtensionArray
 ) -> Iterator[Row]:

@@ -32,6 +32,7 @@ from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incide
 from cobalance.graph.dataset.names import read_names
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.dataset.write import (
+    IfExists,
     IngestReport,
     dataset_digest,
     find_loaded,
@@ -41,7 +42,7 @@ from cobalance.graph.dataset.write import (
     write_cooccurrence,
     write_images,
 )
-from cobalance.graph.errors import Action, ConflictError, OptionError
+from cobalance.graph.errors import Action, ConflictError, OptionError, Setting
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import ANNOTATION, Annotations, image_frame, plain_values
 from cobalance.graph.run_log import log_run
@@ -126,7 +127,7 @@ def write_sampled(
     sample: Sample,
     *,
     source: str,
-    replace: bool = False,
+    if_exists: IfExists = "fail",
     progress: Progress = silent,
 ) -> IngestReport:
     """Load the counts of annotations; mining then chooses the images to keep.
@@ -138,8 +139,8 @@ def write_sampled(
     ----------
     dataset, source
         As of `write_annotations`.
-    replace : bool
-        Put these images in place of others that the dataset has.
+    if_exists : {"fail", "append", "replace"}
+        With ``replace``, put these images in place of others that the dataset has.
 
     Raises
     ------
@@ -161,13 +162,13 @@ def write_sampled(
         sample,
         source=source,
         images=held,
-        replace=replace,
+        if_exists=if_exists,
         progress=progress,
     )
 
 
 def dry_run_sampled(
-    store: GraphStore, dataset: str, annotations: Annotations, *, replace: bool = False
+    store: GraphStore, dataset: str, annotations: Annotations, *, if_exists: IfExists = "fail"
 ) -> IngestReport:
     """Return the report of `write_sampled` without writing anything.
 
@@ -185,7 +186,7 @@ def dry_run_sampled(
     if state is None:
         return IngestReport(len(digests), 0, 0, 0, 0)
     digest = dataset_digest(digests, (), len(digests))
-    before = _check_replaceable(store, state, digest, replace)
+    before = _check_replaceable(store, state, digest, if_exists)
     if state.digest == digest:
         return IngestReport(0, 0, 0, len(digests), 0)
     return IngestReport(len(digests), 0, before, 0, 0)
@@ -199,7 +200,7 @@ def write_totals(
     *,
     source: str,
     images: SplitIncidence | None = None,
-    replace: bool = False,
+    if_exists: IfExists = "fail",
     progress: Progress = silent,
     images_at: str | None = None,
 ) -> IngestReport:
@@ -222,7 +223,7 @@ def write_totals(
     complete = state.digest is not None and state.cooccurrence_digest == state.digest
     if complete and state.digest == totals.digest and kept == state.kept:
         return IngestReport(0, 0, 0, n_images, 0)
-    before = _check_replaceable(store, state, totals.digest, replace)
+    before = _check_replaceable(store, state, totals.digest, if_exists)
     claim = Claim.take(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
     store.write(UPDATE_DATASET, dataset=dataset, values=kept)
@@ -278,7 +279,9 @@ def choose_sample(images: SplitIncidence, cliques: Cliques, sample: Sample) -> S
     return images.take(sample_rows(images.incidence, priority, cliques, sample.per_class))
 
 
-def _check_replaceable(store: GraphStore, state: DatasetState, digest: int, replace: bool) -> int:
+def _check_replaceable(
+    store: GraphStore, state: DatasetState, digest: int, if_exists: IfExists
+) -> int:
     """Return how many images a load puts others in place of; raise if it must not."""
     (row,) = store.read(statements.DATASET, dataset=state.name)
     images = int(row["dataset"].get("images", 0))
@@ -290,10 +293,11 @@ def _check_replaceable(store: GraphStore, state: DatasetState, digest: int, repl
         )
     if state.digest is None or state.digest == digest:
         return 0
-    if not replace:
+    if if_exists != "replace":
         raise ConflictError(
             f"The dataset {state.name!r} holds {images:,} other images, and images cannot be added "
-            "to a sample. Name another dataset, or replace those."
+            "to a sample. Name another dataset, or give ",
+            *(Setting("if_exists", "replace"), " to put these in place of those."),
         )
     return images
 

@@ -16,6 +16,7 @@ from cobalance.graph.errors import (
     NotFoundError,
     OptionError,
     StaleError,
+    suggest_names,
 )
 from cobalance.graph.names import clean_name
 
@@ -47,6 +48,8 @@ class DatasetState:
         it has all images.
     images_at : str or None
         The files in which Spark finds all images, and their columns, as JSON.
+    source : str or None
+        Name of the file or frame that was loaded last.
     demo : bool or None
         True for a demonstration's.
     """
@@ -62,6 +65,7 @@ class DatasetState:
     sample: int | None = None
     sample_seed: int | None = None
     images_at: str | None = None
+    source: str | None = None
     demo: bool | None = None
 
     @classmethod
@@ -162,8 +166,8 @@ def dataset_state(store: GraphStore, name: str) -> DatasetState:
     """
     state = find_dataset(store, name)
     if state is None:
-        names = [row["name"] for row in store.read(statements.DATASET_NAMES)]
-        known = f"The store has: {', '.join(sorted(names))}." if names else "The store is empty."
+        names = sorted(row["name"] for row in store.read(statements.DATASET_NAMES))
+        known = suggest_names(name, names, "The store has") if names else "The store is empty."
         raise NotFoundError("dataset", name, f"{known} ", Action("ingest", ..., dataset=name), ".")
     return state
 

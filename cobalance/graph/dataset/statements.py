@@ -99,11 +99,6 @@ CALL (d) {
 RETURN split, images ORDER BY split""",
 )
 
-KNOWN_IMAGES = Statement(
-    "Whether any of the given images exists.",
-    "RETURN EXISTS { UNWIND $ids AS id MATCH (:Image {dataset: $dataset, id: id}) } AS known",
-)
-
 CLASSES_OF_IMAGES = Statement(
     "The class of each image.",
     """

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pandas.api.extensions import ExtensionArray
@@ -31,10 +31,14 @@ from cobalance.graph.dataset.image_lists import write_image_lists
 from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
 from cobalance.graph.dataset.read import scan_incidence
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state, find_dataset
-from cobalance.graph.errors import Action, ConflictError
+from cobalance.graph.errors import Action, ConflictError, Setting
 from cobalance.graph.mention_rows import BLOCK
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations, plain_values
+
+IfExists = Literal["fail", "append", "replace"]
+"""What to do where a dataset holds images of another source: nothing, add to them, delete them."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ def write_annotations(
     annotations: Annotations,
     *,
     source: str,
-    replace: bool = False,
+    if_exists: IfExists | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Update a dataset's images, concepts and co-occurrences to match the annotations.
@@ -68,14 +72,20 @@ def write_annotations(
     dataset : str
         The dataset's name; made if it does not exist.
     source : str
-        Where the annotations came from, for people.
-    replace : bool
-        Delete the dataset's images that are not in `annotations`. Otherwise they stay.
+        Name of the file or frame that the annotations came from; a frame without a name gets one by
+        its content.
+    if_exists : {"fail", "append", "replace"} or None
+        For images of another source than the dataset's: those that share no id with its images; or
+        share some, come from a file or frame of another name, and say something else of more than
+        a tenth of the shared ones. ``append`` adds them where they share no id; ``replace`` deletes
+        whatever is not in `annotations`, of the same source, too. None is for changes of the
+        dataset's own images, and updates and adds whatever is given.
 
     Raises
     ------
     ConflictError
-        The graph keeps a sample of the dataset's images, or another process writes it, too.
+        The dataset holds images of another source, the graph keeps a sample of its images, or
+        another process writes it, too.
     StoreError
         The database fails.
     """
@@ -83,7 +93,9 @@ def write_annotations(
     _check_whole(state)
     progress("compare", 0, None)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
-    stored, change, report = _compare(store, dataset, ids, digests, replace=replace)
+    source = source or f"frame {int(digests.sum()) & 0xFFFFFF:06x}"
+    stored, change, report = _compare(store, dataset, ids, digests, if_exists)
+    _check_source(state, source, if_exists, report)
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
         return report
     claim = Claim.take(store, dataset)
@@ -117,7 +129,8 @@ def dry_run(
     dataset: str,
     annotations: Annotations,
     *,
-    replace: bool = False,
+    source: str,
+    if_exists: IfExists | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Return the report of `write_annotations` without writing anything.
@@ -127,7 +140,7 @@ def dry_run(
     OptionError
         The name cannot name a dataset.
     ConflictError
-        The graph keeps a sample of its images.
+        It holds images of another source, or the graph keeps a sample of its images.
     StaleError
         A rename of the dataset did not end.
     """
@@ -136,15 +149,22 @@ def dry_run(
         _check_whole(state)
     progress("compare", 0, None)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
-    return _compare(store, dataset, ids, digests, replace=replace)[-1]
+    report = _compare(store, dataset, ids, digests, if_exists)[-1]
+    if state is not None:
+        _check_source(state, source, if_exists, report)
+    return report
 
 
 def _compare(
-    store: GraphStore, dataset: str, ids: ExtensionArray, digests: IntArray, *, replace: bool
+    store: GraphStore,
+    dataset: str,
+    ids: ExtensionArray,
+    digests: IntArray,
+    if_exists: IfExists | None,
 ) -> tuple[dict[str, int], Change, IngestReport]:
     """The digests of the images that there are, and what changes."""
     stored = read_digests(store, schema.IMAGE, dataset)
-    change = compare(stored, _values(ids), _values(digests), delete=replace)
+    change = compare(stored, _values(ids), _values(digests), delete=if_exists == "replace")
     created, updated, deleted = len(change.created), len(change.updated), len(change.deleted)
     kept = len(stored) - change.unchanged - updated - deleted
     return stored, change, IngestReport(created, updated, deleted, change.unchanged, kept)
@@ -158,6 +178,27 @@ def _check_whole(state: DatasetState) -> None:
             Action("drop_dataset", state.name),
             " first.",
         )
+
+
+def _check_source(
+    state: DatasetState, source: str, if_exists: IfExists | None, report: IngestReport
+) -> None:
+    """Raise if images are of another source than the dataset's, and nobody said what to do."""
+    shared = report.updated + report.unchanged
+    own = bool(shared) and (source == state.source or 10 * report.updated <= shared)
+    told = if_exists in (None, "replace") or (if_exists == "append" and not shared)
+    if own or told or not shared + report.kept:
+        return
+    theirs = inflect(shared + report.kept, "images")
+    raise ConflictError(
+        f"The dataset {state.name!r} holds {theirs} from {state.source}; those now "
+        f"loaded from {source} ",
+        f"say otherwise of {report.updated:,} by the same ids" if shared else "are others",
+        ". Name another dataset, or give ",
+        *(Setting("if_exists", "replace"), " to put these images in place of those, or "),
+        *(("ids of their own and ",) if shared else ()),
+        *(Setting("if_exists", "append"), " to add them."),
+    )
 
 
 def _values(column: ExtensionArray | IntArray) -> Iterator[Any]:

@@ -208,7 +208,7 @@ def write_rebalanced(
         into,
         kept,
         source=f"{dataset} and the images of job {job.id}",
-        replace=True,
+        if_exists="replace",
         progress=progress,
     )
     _link(store, dataset, into, images)

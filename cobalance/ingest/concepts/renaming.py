@@ -1,11 +1,11 @@
 """Tables that rename, merge and drop concepts."""
 
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
+from cobalance.graph.errors import suggest_names
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import silent
 from cobalance.ingest.documents import decode_json, decode_toml
@@ -104,9 +104,7 @@ def apply_concept_table(
     known = set(concepts.names)
     for concept, (_, place) in table.items():
         if concept not in known:
-            close = get_close_matches(concept, concepts.names, n=5, cutoff=0.5)
-            closest = f"Closest: {', '.join(close)}"
-            hint = closest if close else f"Known: {shorten_list(concepts.names)}"
+            hint = suggest_names(concept, concepts.names).removesuffix(".")
             problems.record(place, f"{concept!r} is not a concept of the data", hint)
     new_names = [table[name][0] if name in table else name for name in concepts.names]
     names = sorted({name for name in new_names if name})

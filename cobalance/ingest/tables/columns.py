@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import Setting
+from cobalance.graph.errors import Setting, suggest_names
 from cobalance.graph.names import clean_name
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.options import ReadOptions
@@ -158,7 +158,7 @@ def _require_column(table: Table, given: str, setting: Setting) -> str:
         )
     raise table.problems.fatal(
         f"there is no column {name!r}",
-        ("Set ", setting, f" to one of: {shorten_list(table.columns)}."),
+        (suggest_names(name, table.columns, "Its columns"), " Set ", setting, " to one of them."),
     )
 
 

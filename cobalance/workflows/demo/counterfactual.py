@@ -182,7 +182,7 @@ def _load(runner: Runner) -> int:
         NAME,
         read_annotations(folder / INSTANCES, options),
         source=INSTANCES,
-        replace=True,
+        if_exists="replace",
         progress=progress,
     )
     mine_dataset(runner.store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)

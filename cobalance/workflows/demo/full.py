@@ -187,7 +187,7 @@ def _write_held_out(runner: Runner, dataset: str, seed: int) -> None:
         name,
         Annotations.from_records(records),
         source="digits on photographs, with every combination equally often",
-        replace=True,
+        if_exists="replace",
         progress=runner.progress,
     )
 

@@ -49,7 +49,7 @@ def load_digits(runner: "Runner", name: str, drawn: "Digits") -> None:
         name,
         drawn.annotations(folder=prefix_of(name)),
         source="digits on photographs, with the shortcuts of UrbanCars",
-        replace=True,
+        if_exists="replace",
         progress=progress,
     )
     regions = drawn.annotations(regions=True, folder=prefix_of(name))

@@ -14,7 +14,7 @@ from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled
-from cobalance.graph.dataset.write import IngestReport, dry_run
+from cobalance.graph.dataset.write import IfExists, IngestReport, dry_run
 from cobalance.graph.errors import InputError, parts_of
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations, plain_values
@@ -40,8 +40,8 @@ class ImportRequest:
         As for `read_annotations`, with the names of companion files in place of their paths.
     input_format : str or None
         A name in `FORMATS`; None finds it from the content.
-    replace : bool
-        Delete the dataset's images that the file lacks.
+    if_exists : {"fail", "append", "replace"}
+        What to do where the dataset holds images of another source; as of `write_annotations`.
     sample : Sample or None
         The images that the graph keeps; None for all.
     """
@@ -50,7 +50,7 @@ class ImportRequest:
     dataset: str
     options: ReadOptions
     input_format: str | None = None
-    replace: bool = False
+    if_exists: IfExists = "fail"
     sample: Sample | None = None
 
 
@@ -163,6 +163,8 @@ def check_import(
         The file, a record in it, or a companion cannot be used, or nothing is left.
     OptionError
         An option does not go with the format, or the dataset's name cannot be used.
+    ConflictError
+        The dataset holds images of another source.
     """
     # All files are opened: a companion may be any of them.
     with source.open_files() as folder, named_plainly(folder):
@@ -173,11 +175,14 @@ def check_import(
             progress,
         )
         annotations = _without_folders(annotations, folder)
-    name, replaced = request.dataset, request.replace
+    name, if_exists = request.dataset, request.if_exists
     if request.sample is None:
-        changes = dry_run(store, name, annotations, replace=replaced, progress=progress)
+        named = Path(request.file).name
+        changes = dry_run(
+            *(store, name, annotations), source=named, if_exists=if_exists, progress=progress
+        )
     else:
-        changes = dry_run_sampled(store, name, annotations, replace=replaced)
+        changes = dry_run_sampled(store, name, annotations, if_exists=if_exists)
     return CheckedImport(
         request,
         annotations,
@@ -246,7 +251,7 @@ def _without_folders(annotations: Annotations, folder: Path) -> Annotations:
 
 def proof_of(annotations: Annotations) -> Proof:
     """Choose images of each class, as many of each, from its whole length; with concepts if any."""
-    chosen = _take(annotations, _rows(annotations))
+    chosen = annotations.take(_rows(annotations))
     images = chosen.images
     named = chosen.mentions.groupby("image")["concept"].agg(
         lambda names: list(dict.fromkeys(names))
@@ -278,21 +283,3 @@ def _rows(annotations: Annotations) -> IntArray:
         at = np.linspace(0, len(rows) - 1, min(len(rows), MOST_SHOWN // len(largest)))
         found.append(rows[at.astype(np.int64)])
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
-
-
-def _take(annotations: Annotations, rows: IntArray) -> Annotations:
-    """The annotations of some images alone, in this order."""
-    place = pd.Series(np.arange(len(rows)), index=rows)
-
-    def move(frame: pd.DataFrame) -> pd.DataFrame:
-        kept = frame[frame["image"].isin(rows)]
-        return kept.assign(image=kept["image"].map(place).astype(np.int64)).reset_index(drop=True)
-
-    objects = annotations.objects
-    return replace(
-        annotations,
-        images=annotations.images.iloc[rows].reset_index(drop=True),
-        mentions=move(annotations.mentions),
-        objects=None if objects is None else move(objects),
-        texts=None,
-    )

@@ -8,7 +8,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import drop_rename
 from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.dataset.write import IngestReport, write_annotations
+from cobalance.graph.dataset.write import IfExists, IngestReport, write_annotations
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
@@ -45,7 +45,7 @@ def load_dataset(
     annotations: Annotations,
     *,
     source: str,
-    replace: bool = False,
+    if_exists: IfExists = "fail",
     progress: Progress = silent,
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
@@ -54,22 +54,21 @@ def load_dataset(
 
     Parameters
     ----------
-    source : str
-        Where the annotations came from, for people.
-    replace : bool
-        Delete the dataset's images that are not in `annotations`.
+    source, if_exists
+        As of `write_annotations`.
 
     Raises
     ------
     ConflictError
-        The dataset has a sample of its images.
+        The dataset holds images of another source, or a sample of its images.
     StoreError
         Another process writes the same dataset at the same time, or the database fails, or the
         images' regions or captions cannot be written.
     """
     report = write_annotations(
-        store, dataset, annotations, source=source, replace=replace, progress=progress
+        store, dataset, annotations, source=source, if_exists=if_exists, progress=progress
     )
+    replace = if_exists == "replace"
     write_regions(folders.regions, dataset, annotations, replace=replace, progress=progress)
     write_image_texts(
         folders.captions,
@@ -96,7 +95,7 @@ def load_sampled(
     sample: Sample | None,
     *,
     source: str,
-    replace: bool = False,
+    if_exists: IfExists = "fail",
     progress: Progress = silent,
 ) -> IngestReport:
     """Load the counts and a sample of the images, as `write_sampled` does; without a sample, all.
@@ -104,14 +103,22 @@ def load_sampled(
     Other parameters and errors are those of `load_dataset`; ConflictError also where the graph has
     all images of the dataset and a sample is asked for.
     """
-    store.write(UPDATE_DATASET, dataset=dataset, values={"demo": None})  # one's own from now on
     if sample is None:
-        return load_dataset(
-            store, folders, dataset, annotations, source=source, replace=replace, progress=progress
+        report = load_dataset(
+            *(store, folders, dataset, annotations),
+            source=source,
+            if_exists=if_exists,
+            progress=progress,
         )
-    return write_sampled(
-        store, dataset, annotations, sample, source=source, replace=replace, progress=progress
-    )
+    else:
+        report = write_sampled(
+            *(store, dataset, annotations, sample),
+            source=source,
+            if_exists=if_exists,
+            progress=progress,
+        )
+    store.write(UPDATE_DATASET, dataset=dataset, values={"demo": None})  # one's own from now on
+    return report
 
 
 def drop_dataset(

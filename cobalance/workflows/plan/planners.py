@@ -94,8 +94,8 @@ def plan_dataset(
     Parameters
     ----------
     planner : str or None
-        A name in `cobalance.generation.planning.planners.PLANNERS`; None for whole-images where the
-        graph has images, else conbias.
+        A name in `cobalance.generation.planning.planners.PLANNERS`; None for what
+        `choose_planner` gives.
     name : str or None
         The plan's name in the dataset; the planner's by default.
     chosen : sequence of sequences of str
@@ -130,7 +130,7 @@ def plan_dataset(
     progress("read images", 0, None)
     named = load_named_images(store, dataset, state.mining_options().split)
     images, ids = (None, ()) if named is None else named
-    planner = choose_planner(images) if planner is None else planner
+    planner = choose_planner(images, planner_options or ()) if planner is None else planner
     if continued:
         accepted, missing = _read_accepted(store, dataset, continued)
         cliques = simulate(cliques, accepted)

@@ -53,7 +53,8 @@ def pets(run, store, dataset, tmp_path):
         file = tmp_path / f"{split}.json"
         file.write_text(json.dumps(coco(numbers, class_name, tmp_path / "photos")))
         classes = ("--class-category", "cat", "--class-category", "dog")
-        run("ingest", file, "--dataset", dataset, *classes, "--assign-split", split)
+        options = (*classes, "--assign-split", split, "--if-exists", "append")
+        run("ingest", file, "--dataset", dataset, *options)
     run("mine", dataset, "--max-size", 2)
     yield dataset
     for made in ("rebalanced", "found"):

@@ -282,18 +282,19 @@ def test_another_file_of_the_same_name_is_no_second_part(run, store, dataset, tm
     run("ingest", first)
     refused = run("ingest", other, exit_code=1).stderr
     assert (
-        f"The dataset '{dataset}' holds 5 images, none of them in {other}. Name another dataset "
-        f"with --dataset, give --dataset '{dataset}' to add to it, or --replace to put these "
-        "images in place of those."
+        f"The dataset '{dataset}' holds 5 images from {first.name}; those now loaded from "
+        f"{first.name} are others. Name another dataset, or give --if-exists replace to put these "
+        "images in place of those, or --if-exists append to add them."
     ) in refused
     assert set(class_sizes(store, dataset)) == {"country", "urban"}
-    run("ingest", other, "--dataset", dataset)
+    assert run("ingest", other, "--dataset", dataset, exit_code=1).stderr == refused
+    run("ingest", other, "--if-exists", "append")
     assert class_sizes(store, dataset) == {"cat": 1, "country": 2, "dog": 1, "urban": 3}
     # One that is there is enough.
     first.write_text(ROWS + "8,urban,cow\n")
     assert f"{dataset}: 1 image new, 0 changed" in run("ingest", first).stderr
     other.write_text("id,class,concepts\n9,cat,sofa\n")
-    run("ingest", other, "--replace")
+    run("ingest", other, "--if-exists", "replace")
     assert class_sizes(store, dataset) == {"cat": 1}
 
 

@@ -80,7 +80,7 @@ def test_a_black_image_with_a_few_specks_is_rejected() -> None:
 def test_options() -> None:
     assert judge(GeneratedImage(flat(128)), threshold=0).accepted
     with pytest.raises(
-        OptionError, match=r"no option 'treshold'. Its options: min_luminance, thre"
+        OptionError, match=r"no option 'treshold'. Did you mean 'threshold'\? Its options: min"
     ):
         FILTERS.open("blank", {"treshold": 0.1})
     with pytest.raises(OptionError, match=r"The filter blank: threshold is 0.6"):

@@ -123,10 +123,10 @@ def test_a_copy_of_other_images_or_in_part_is_not_read(store, dataset, annotatio
 def test_a_change_packs_the_images_anew(store, dataset, annotations):
     write(store, dataset, annotations)
     more = [ImageRecord("new", "new class", (Mention("a new concept"),), "train")]
-    write(store, dataset, Annotations.from_records(more))
+    write(store, dataset, Annotations.from_records(more), if_exists="append")
     expected = of_records([*annotations.records(), *more])
     assert contents(packed(store, dataset).of_split(None)) == expected
-    write(store, dataset, Annotations.from_records(more), replace=True)
+    write(store, dataset, Annotations.from_records(more), if_exists="replace")
     assert contents(packed(store, dataset).of_split(None)) == of_records(more)
     assert len(store.read(PACKED, d=dataset)) == 1
 
@@ -138,7 +138,7 @@ def test_equal_images_are_packed_alike_in_whatever_order_they_come(store, datase
     drop_dataset(store, dataset)
     assert store.read(PACKED, d=dataset) == []
     for some in (records[60:], records[:60]):  # the second is read back from the graph
-        write(store, dataset, Annotations.from_records(reversed(some)))
+        write(store, dataset, Annotations.from_records(reversed(some)), if_exists="append")
     assert store.read(PACKED, d=dataset) == at_once
 
 
@@ -151,7 +151,7 @@ def test_an_interrupted_load_is_not_read_packed(store, dataset, annotations):
 
     fewer = Annotations.from_records(list(annotations.records())[:50])
     with pytest.raises(KeyboardInterrupt):
-        write(store, dataset, fewer, replace=True, progress=stop)
+        write(store, dataset, fewer, if_exists="replace", progress=stop)
     state = find_dataset(store, dataset)
     assert state is not None
     assert read_incidence_table(store, state) is None

@@ -42,7 +42,7 @@ def test_only_images_that_changed_are_counted(store, dataset, records, dump):
     now = [*changed, *records[1:150], *new]
     write(store, dataset, [*changed, *new])
     assert parts(store, dataset) == [-1, 0], "those that were mined stay"
-    write(store, dataset, now, replace=True)
+    write(store, dataset, now, if_exists="replace")
     assert parts(store, dataset) == [-1, 0]
     report = mine(store, dataset)
     assert report.describe() == "Counted 17 changed images of 155."
@@ -62,12 +62,12 @@ def test_when_all_images_are_counted(store, dataset, records):
     write(store, dataset, records)
     mine(store, dataset)
     assert mine(store, dataset).changed is None, "the same images again"
-    write(store, dataset, records[:150], replace=True)
+    write(store, dataset, records[:150], if_exists="replace")
     assert mine(store, dataset, MiningOptions(2)).changed is None, "other options"
-    write(store, dataset, records, replace=True)
+    write(store, dataset, records, if_exists="replace")
     store.write("MATCH (t:IncidenceTable {dataset: $d}) WHERE t.part < 0 DELETE t", d=dataset)
     assert mine(store, dataset, MiningOptions(2)).changed is None, "of an older version"
-    write(store, dataset, records[:150], replace=True)
+    write(store, dataset, records[:150], if_exists="replace")
     assert mine(store, dataset, MiningOptions(2, confidence=0.9)).changed == 10
 
 

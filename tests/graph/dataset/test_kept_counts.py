@@ -53,7 +53,7 @@ def test_totals_of_cliques(store, dataset, records):
         store.write("MATCH (q:Clique {dataset: $d, size: 2}) DETACH DELETE q", d=dataset)
         assert vars(clique_totals(store, dataset)) == expected, "they are the kept ones"
     # Of images that have changed only what is there counts.
-    write(store, dataset, [ImageRecord("new", "b", (Mention("new"),))], replace=True)
+    write(store, dataset, [ImageRecord("new", "b", (Mention("new"),))], if_exists="replace")
     assert listed(store, dataset) == recounted(store, dataset)["cliques"]
 
 
@@ -66,10 +66,10 @@ def test_images_without_concepts(store, dataset, records, ask):
     empty = sum(not record.mentions for record in records)
     write(store, dataset, records)
     check(empty)
-    write(store, dataset, [ImageRecord("more", "a third class")])
+    write(store, dataset, [ImageRecord("more", "a third class")], if_exists="append")
     check(empty + 1)
     filled = [ImageRecord("more", "a third class", (Mention("x"),))]
     write(store, dataset, filled)
     check(empty)
-    write(store, dataset, filled, replace=True)
+    write(store, dataset, filled, if_exists="replace")
     check(0)

@@ -144,7 +144,7 @@ def test_what_takes_all_images_is_refused(store, both):
     with pytest.raises(ConflictError, match="keeps a sample"):
         write_annotations(store, sampled, annotations, source="a test")
     with pytest.raises(ConflictError, match="has all images"):
-        write_sampled(store, whole, annotations, Sample(), source="a test", replace=True)
+        write_sampled(store, whole, annotations, Sample(), source="a test", if_exists="replace")
 
 
 def test_loading_again(store, both, random_annotations):
@@ -156,7 +156,7 @@ def test_loading_again(store, both, random_annotations):
     with pytest.raises(ConflictError, match="holds 200 other images"):
         write_sampled(store, sampled, others, Sample(PER_CLASS), source="a test")
     report = write_sampled(
-        store, sampled, others, Sample(PER_CLASS, seed=1), source="a test", replace=True
+        store, sampled, others, Sample(PER_CLASS, seed=1), source="a test", if_exists="replace"
     )
     assert (report.created, report.deleted) == (150, 200)
     mine_dataset(store, sampled, OPTIONS, max_cliques=10**6)
@@ -175,9 +175,10 @@ def test_a_dry_run_says_what_a_load_would_do(store, dataset, random_annotations)
     assert dry_run_sampled(store, dataset, some) == IngestReport(0, 0, 0, 40, 0)
     with pytest.raises(ConflictError):
         dry_run_sampled(store, dataset, others)
-    assert dry_run_sampled(store, dataset, others, replace=True) == IngestReport(50, 0, 40, 0, 0)
+    replaced = dry_run_sampled(store, dataset, others, if_exists="replace")
+    assert replaced == IngestReport(50, 0, 40, 0, 0)
     with pytest.raises(ConflictError, match="keeps a sample"):
-        dry_run(store, dataset, others)
+        dry_run(store, dataset, others, source="a test")
     drop_dataset(store, dataset)
     write_annotations(store, dataset, some, source="a test")
     with pytest.raises(ConflictError, match="has all images"):

@@ -116,7 +116,7 @@ def test_the_same_again_changes_nothing(store, dataset, random_annotations, dump
 def test_changes_give_the_graph_that_a_fresh_load_gives(store, dataset, random_annotations, dump):
     old, new = random_annotations(120, seed=1), random_annotations(90, seed=2)
     write(store, dataset, old)
-    report = write(store, dataset, new, replace=True)
+    report = write(store, dataset, new, if_exists="replace")
     assert (report.deleted, report.kept) == (30, 0)
     assert report.created == 0
     changed = dump(dataset)
@@ -136,7 +136,7 @@ def test_images_without_any_concept(store, dataset):
 def test_without_replace_other_images_stay(store, dataset, random_annotations, dump):
     both = list(random_annotations(100).records())
     write(store, dataset, Annotations.from_records(both[:60]))
-    report = write(store, dataset, Annotations.from_records(both[60:]))
+    report = write(store, dataset, Annotations.from_records(both[60:]), if_exists="append")
     assert (report.created, report.kept) == (40, 60)
     in_two_parts = dump(dataset)
     drop_dataset(store, dataset)
@@ -179,20 +179,20 @@ def test_a_name_that_cannot_be_typed_again_is_refused(store, random_annotations,
         write(store, name, random_annotations(1))
 
 
-@pytest.mark.parametrize("replace", [False, True])
-def test_a_dry_run_tells_what_the_load_does(store, dataset, dump, random_annotations, replace):
-    assert dry_run(store, dataset, random_annotations(30)).created == 30
+@pytest.mark.parametrize("if_exists", ["append", "replace"])
+def test_a_dry_run_tells_what_the_load_does(store, dataset, dump, random_annotations, if_exists):
+    assert dry_run(store, dataset, random_annotations(30), source="a test").created == 30
     assert dump(dataset) == set()
     write(store, dataset, random_annotations(30))
     before = dump(dataset)
     for other in (random_annotations(30), random_annotations(20, seed=1)):
-        told = dry_run(store, dataset, other, replace=replace)
+        told = dry_run(store, dataset, other, source="a test", if_exists=if_exists)
         assert dump(dataset) == before
-        done = write(store, dataset, other, replace=replace)
+        done = write(store, dataset, other, if_exists=if_exists)
         assert told == done
         before = dump(dataset)
 
 
 def test_a_dry_run_of_a_name_that_no_dataset_can_have(store, random_annotations):
     with pytest.raises(OptionError, match="cannot name a dataset"):
-        dry_run(store, " ", random_annotations(1))
+        dry_run(store, " ", random_annotations(1), source="a test")

@@ -130,7 +130,7 @@ def test_planning_and_mining_anew_change_no_job(store, loaded):
             for i, (class_name, names) in enumerate(annotated)
         ]
         annotations = Annotations.from_records(records)
-        write_annotations(store, loaded, annotations, source="a test", replace=True)
+        write_annotations(store, loaded, annotations, source="a test", if_exists="replace")
         mine_dataset(store, loaded, MiningOptions(2), max_cliques=100)
         return plan_dataset(store, loaded, "conbias", PlanOptions(1, 2)).plan
 

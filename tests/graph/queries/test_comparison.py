@@ -235,7 +235,7 @@ def test_a_copy_of_an_older_version_is_noted(store, load, dataset):
     assert render(notes()[0]).startswith(note)
     copy()
     fewer = records_of({"x": (4, 1), "y": (2, 1)})
-    write_annotations(store, before, fewer, source="a test", replace=True)
+    write_annotations(store, before, fewer, source="a test", if_exists="replace")
     mine_dataset(store, before, MiningOptions(max_size=1), max_cliques=100)
     assert render(notes()[0]).startswith(note)
     # Another dataset than that it was made for has nothing to do with it.

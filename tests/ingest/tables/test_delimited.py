@@ -168,7 +168,10 @@ def test_malformed_file(case, on_error, write, failure):
 def test_option_names_no_column(option, setting, write, failure):
     error = failure(write(HEADER + ROW), ReadOptions(**option))
     assert error.reason == "there is no column 'foo'"
-    assert render(error.remedy) == f"Set {setting} to one of: image_id, label, concepts."
+    assert (
+        render(error.remedy)
+        == f"Its columns: image_id, label, concepts. Set {setting} to one of them."
+    )
 
 
 def test_same_fault_is_counted(write, failure):

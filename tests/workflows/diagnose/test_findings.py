@@ -88,7 +88,7 @@ def test_why_there_is_no_clique(options, sizes, said):
 def data(**shown):
     rows = [(name, concepts) for name, images in shown.items() for concepts in images]
     frame = pd.DataFrame(rows, columns=["class", "concepts"])
-    return cb.from_frame(frame, class_column="class", concepts_column="concepts")
+    return cb.read(frame, class_column="class", concepts_column="concepts")
 
 
 def test_one_class_alone():
@@ -132,7 +132,7 @@ def test_where_counts_and_rates_disagree_a_row_says_so():
         ("b", ("x",)), ("a", ("y",))
     }  # fmt: skip
     assert "the rates contradict 1 of its 2 cliques" in planned.title()
-    rates = cb.plan(found, "minimal", min_size=1, planner_options={"rates": True, "tolerance": 0.1})
+    rates = cb.plan(found, "minimal", min_size=1, rates=True, tolerance=0.1)
     assert "contradict" not in rates.title()
     assert "balances rates" in describe_balance(rates.record, found.cliques)
 

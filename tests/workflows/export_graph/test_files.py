@@ -27,7 +27,7 @@ MEASURES = ("lift", "log_odds_ratio", "betweenness", "pagerank")
 @pytest.fixture(scope="module")
 def data():
     frame = pd.DataFrame(IMAGES, columns=["label", "tags"])
-    return cb.from_frame(frame, class_column="label", concepts_column="tags")
+    return cb.read(frame, class_column="label", concepts_column="tags")
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_a_target_that_cannot_be_written(graph, tmp_path, file, message):
 
 def test_a_character_that_xml_refuses(tmp_path):
     frame = pd.DataFrame({"label": ["a"], "tags": [["x\uffff"]]})
-    graph = cb.concept_graph(cb.from_frame(frame))
+    graph = cb.concept_graph(cb.read(frame))
     with pytest.raises(CobalanceError, match="XML"):
         graph.save(tmp_path / "graph.graphml")
     graph.save(tmp_path / "graph.json")
@@ -188,7 +188,7 @@ def test_without_networkx(graph, tmp_path, monkeypatch):
 
 def test_a_graph_without_edges(tmp_path):
     frame = pd.DataFrame({"label": ["a", "b"], "tags": [["x"], []]})
-    graph = cb.concept_graph(cb.from_frame(frame)).with_centrality()
+    graph = cb.concept_graph(cb.read(frame)).with_centrality()
     for kind, reader in READERS.items():
         graph.save(tmp_path / f"graph.{kind}")
         assert len(reader(tmp_path / f"graph.{kind}")) == 3

@@ -93,7 +93,7 @@ def test_regions_follow_their_dataset(run, home, store, dataset, tmp_path):
     assert held(dataset) == [1, 2]
     run("ingest", second, "-d", dataset, classes)
     assert held(dataset) == [1, 2, 3]
-    run("ingest", second, "-d", dataset, classes, "--replace")
+    run("ingest", second, "-d", dataset, classes, "--if-exists=replace")
     assert held(dataset) == [2, 3]
     run("datasets", "rename", dataset, new)
     assert (held(dataset), held(new)) == ([], [2, 3])

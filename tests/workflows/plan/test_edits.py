@@ -287,7 +287,7 @@ def changed_since(store, dataset_of, own):
     job = made_job(store, dataset, before, ("man", "woman"), made="others")
     classes = ["man", "tree", "man", "tree", "tree", "tree"]  # the commonest is no group
     after = Annotations.from_records(records(classes, ["ac", "b", "abc", "c", "", "a"]))
-    write_annotations(store, dataset, after, source="corrected", replace=True)
+    write_annotations(store, dataset, after, source="corrected", if_exists="replace")
     output, stores = OutputFolder(own.folders().output), Stores()
     rows = []
     for at, image in enumerate(read_accepted(store, job)):

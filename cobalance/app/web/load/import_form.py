@@ -9,8 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 from cobalance.app.web.load.chosen_file import ChosenFile
 from cobalance.app.web.load.column_heads import draw_heads, say_missing
 from cobalance.app.web.widgets.theme import bold
-from cobalance.app.web.widgets.wording import LABELS, ON_ERROR
+from cobalance.app.web.widgets.wording import IF_EXISTS, LABELS, ON_ERROR
 from cobalance.graph.dataset.sampled import PER_CLASS, Sample
+from cobalance.graph.dataset.write import IfExists
 from cobalance.graph.names import clean_name
 from cobalance.ingest.concepts.word_lists import word_list_names
 from cobalance.ingest.formats import FORMATS
@@ -79,8 +80,11 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
                 "COCO captions, or a table of image id or file name, and caption: for recipes that "
                 "edit images, whose prompts are made of them.",
             )
-        delete = st.checkbox(
-            LABELS["replace"], key=form.key("replace"), help="Otherwise they stay."
+        if_exists = st.selectbox(
+            LABELS["if_exists"],
+            list(IF_EXISTS),
+            format_func=IF_EXISTS.__getitem__,
+            key=form.key("if exists"),
         )
         options = replace(
             form.options(format_, options),
@@ -89,7 +93,9 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
             on_error=cast("OnError", on_error),
         )
     sample = Sample() if sampled else None
-    return ImportRequest(file.name, clean_name(dataset), options, input_format, delete, sample)
+    return ImportRequest(
+        file.name, clean_name(dataset), options, input_format, cast("IfExists", if_exists), sample
+    )
 
 
 class _Form(ChosenFile):

@@ -257,7 +257,7 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
             found.annotations,
             request.sample,
             source=Path(request.file).name,
-            replace=request.replace,
+            if_exists=request.if_exists,
             progress=progress,
         )
         images = find_images(folders, found.annotations, file, within=roots, progress=progress)

@@ -10,10 +10,15 @@ from cobalance.ingest.options import declared_options
 from cobalance.workflows.settings import VARIABLES
 
 ON_ERROR = {"fail": "Stop at the first", "skip": "Leave out, and list"}
+IF_EXISTS = {
+    "fail": "Bring up to date, if they are this file's",
+    "append": "Add these to them",
+    "replace": "Put these in their place",
+}
 
 LABELS = {name: said.title for name, (_, said) in declared_options().items()} | {
     "input_format": "Format",
-    "replace": "Delete images of the dataset that the file lacks",
+    "if_exists": "Images that the dataset has",
     "sample": "Images in the graph",
 }
 """Fields of the import form, by the option that they set."""
@@ -119,10 +124,8 @@ def in_app(part: Setting | Action) -> str:
     label = f"“{LABELS[part.name]}”"
     if part.value is None:
         return label
-    value = (
-        f"“{ON_ERROR.get(str(part.value), part.value)}”" if part.name == "on_error" else part.value
-    )
-    return f"{label} set to {value}"
+    choices = {"on_error": ON_ERROR, "if_exists": IF_EXISTS}.get(part.name)
+    return f"{label} set to {part.value if choices is None else f'“{choices[str(part.value)]}”'}"
 
 
 def _value_text(value: object) -> str:

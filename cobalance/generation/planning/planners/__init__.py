@@ -1,7 +1,7 @@
 """One module per planner, and the registry of them all."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from cobalance.generation.planning.plan import (
@@ -15,6 +15,7 @@ from cobalance.generation.planning.plan import (
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.plugins import Plugin, Plugins
 
 COUNTS, WHOLE_IMAGES = "conbias", "whole-images"
@@ -32,9 +33,24 @@ PLANNERS: Plugins[Planner | ImagePlanner, Plugin] = Plugins(
 )
 
 
-def choose_planner(images: Incidence | None) -> str:
-    """The planner where none is named: whole-images where the images are at hand, else conbias."""
-    return COUNTS if images is None else WHOLE_IMAGES
+def choose_planner(images: Incidence | None, options: Collection[str] = ()) -> str:
+    """The planner where none is named: whole-images where the images are at hand, else conbias.
+
+    If that takes not all of these options, it is the first that does; OptionError if none does.
+
+    Examples
+    --------
+    >>> choose_planner(None), choose_planner(None, ["tolerance"])
+    ('conbias', 'minimal')
+    """
+    usual = COUNTS if images is None else WHOLE_IMAGES
+    takes = {name: {*PLANNERS[name].options.model_fields} for name in (usual, *PLANNERS)}
+    shared = {one.name for one in fields(PlanOptions)}
+    check_known("option of a plan", options, shared.union(*takes.values()))
+    fitting: list[str] = [name for name, own in takes.items() if own.issuperset(options)]
+    if not fitting:
+        raise OptionError(f"No planner takes all of {', '.join(options)}. Leave some out.")
+    return fitting[0]
 
 
 def plan(

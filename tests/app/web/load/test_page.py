@@ -162,7 +162,7 @@ def test_loading_again_says_what_would_change(loading, write_dataset, dataset) -
     app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
     after = table(check(app), "In the dataset, after loading")
     assert list(after.values()) == [1, 0, 1, 0, 1]
-    widget(app, "checkbox", "Delete images of the dataset that the file lacks").check()
+    widget(app, "selectbox", "Images that the dataset has").select("Put these in their place")
     after = table(check(app), "In the dataset, after loading")
     assert list(after.values()) == [1, 0, 1, 1, 0]
 
@@ -444,10 +444,15 @@ def test_a_load_that_would_compare_nothing_is_not_offered(loading, dataset, rows
 def test_one_class_may_join_others(loading, write_dataset, dataset) -> None:
     write_dataset(dataset, [("urban", ("cow",), 2)], mine=False)
     rows = b"id,label,objects\n1,country,cow\n2,country,road\n"
-    app = check(choose_files(loading, dataset, ("cars.csv", rows, "text/csv")))
-    assert not app.button(key="_import_load").disabled
+    app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
+    refused = shown_text(check(app)).replace("\\", "")
+    assert "“Images that the dataset has” set to “Add these to them”" in refused
+    widget(app, "selectbox", "Images that the dataset has").select("Add these to them")
+    assert not check(app).button(key="_import_load").disabled
     rows = rows.replace(b"country", b"urban")
-    app = check(choose_files(loading, dataset, ("cars.csv", rows, "text/csv")))
+    app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
+    widget(app, "selectbox", "Images that the dataset has").select("Add these to them")
+    app = check(app)
     assert "one class, 'urban'" in shown_text(app).replace("\\", "")
 
 

@@ -1,0 +1,63 @@
+"""Progress of long operations: a bar in a notebook, lines on standard error elsewhere."""
+
+import sys
+import time
+from typing import Any
+
+from cobalance.display import bar_html, card
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.safe_text import safe_text
+
+
+def open_progress(*, quiet: bool = False, notebook_only: bool = False) -> Progress:
+    """A bar in a notebook; elsewhere each stage on standard error, once; nothing if `quiet`."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    in_notebook = hasattr(shell, "kernel")
+    if quiet or (notebook_only and not in_notebook):
+        return silent
+    return NotebookBar(shell) if in_notebook else Announcer()
+
+
+class Announcer:
+    """Print each stage of a long operation on standard error, once."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:  # noqa: ARG002
+        """Take a report, see `cobalance.graph.progress.Progress`."""
+        if stage != self._stage:
+            self._stage = stage
+            print(f"{safe_text(stage)} …", file=sys.stderr)  # noqa: T201
+
+
+class NotebookBar:
+    """Draw one bar below a cell, in HTML that needs no widgets; it goes when the cell has run."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shown: Any = None
+        self._stage, self._drawn_at = "", 0.0
+        shell.events.register("post_run_cell", self._clear)
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        """Take a report, see `cobalance.graph.progress.Progress`."""
+        now = time.monotonic()
+        if stage != self._stage or now > self._drawn_at + 0.1:
+            self._stage, self._drawn_at = stage, now
+            said = f"{stage} …" if total is None else f"{stage}: {done:,} of {total:,}"
+            self._draw(card(said, bar_html(done / total if total else 0.0)))
+
+    def _draw(self, html: str) -> None:
+        from IPython.display import display
+
+        show: Any = display
+        if self._shown is None:
+            self._shown = show({"text/html": html}, raw=True, display_id=True)
+        else:
+            self._shown.update({"text/html": html}, raw=True)
+
+    def _clear(self, *_: object) -> None:
+        if self._shown is not None:
+            self._draw("")
+            self._shown = None
