@@ -29,6 +29,7 @@ PAGES = {
 }
 ELSEWHERE = {
     "extending": "tests/docs/test_extending.py",
+    "graph": "tests/docs/test_graph.py",
     "scale": "tests/workflows/spark",
 }
 """Pages whose Python another test runs."""
@@ -62,7 +63,11 @@ NOT_RUN: dict[str, dict[str, str]] = {
         "cobalance ingest instances.json": "photographs of people, and weights of a model",
     },
     "job-settings": {"cobalance enqueue": "`docs/generation.md` has its dataset and plan"},
+    "graph": {"cobalance store connection": "`tests/app/cli/test_store.py` runs it"},
     "operate": {
+        "docker compose stop app": "a Docker daemon; `tests/docs/test_packaging.py` runs its tools",
+        "openssl rand": "a server; `tests/app/web/server/test_metrics.py` asks it",
+        "export NEO4J_URI=bolt+s": "`tests/app/cli/test_store.py` connects to such a server",
         "cobalance --log-level": "`tests/app/cli/test_log.py` runs them",
         "cobalance store backup move.zip": "two machines; `tests/workflows/backup` has two stores",
     },
