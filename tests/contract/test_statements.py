@@ -25,6 +25,7 @@ from cobalance.graph.queries import statements as query_statements
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.tags import statements as tag_statements
 from cobalance.graph.tasks import statements as task_statements
+from cobalance.graph.tasks.monitoring import GAUGES
 
 
 def named(*modules: ModuleType) -> dict[str, Statement]:
@@ -46,7 +47,7 @@ PANELS = {
     for kind in (panel_statements.AUDIT_KIND, panel_statements.STUDY_KIND)
     for each in kind.statements
 }
-ALL |= PANELS
+ALL |= PANELS | {f"gauge {name}": each for name, each in GAUGES.items()}
 EVALUATIONS = named(task_statements, evaluation_statements, panel_statements) | PANELS
 JOBS = named(job_reads, job_statements, verdict_statements)
 CHANGES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE)\b")

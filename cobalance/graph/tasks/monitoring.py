@@ -7,44 +7,44 @@ GAUGES = {
     "database_info": Statement(
         "The database's version.",
         "CALL dbms.components() YIELD versions, edition "
-        "RETURN [versions[0], edition] AS labels, 1 AS n",
+        "RETURN {version: versions[0], edition: edition} AS labels, 1 AS n",
     ),
-    "datasets": Statement("Datasets.", "MATCH (d:Dataset) RETURN [] AS labels, count(d) AS n"),
+    "datasets": Statement("Datasets.", "MATCH (d:Dataset) RETURN {} AS labels, count(d) AS n"),
     "images": Statement(
         "Annotated images of all datasets.",
-        "MATCH (d:Dataset) RETURN [] AS labels, coalesce(sum(d.images), 0) AS n",
+        "MATCH (d:Dataset) RETURN {} AS labels, coalesce(sum(d.images), 0) AS n",
     ),
     "jobs": Statement(
         "Jobs by state.",
         "UNWIND ['preparing', 'queued', 'running', 'done', 'failed', 'cancelled'] AS state "
-        "OPTIONAL MATCH (j:Job {state: state}) RETURN [state] AS labels, count(j) AS n",
+        "OPTIONAL MATCH (j:Job {state: state}) RETURN {state: state} AS labels, count(j) AS n",
     ),
     "job_queries": Statement(
         "Generation queries of all jobs by state.",
         "MATCH (j:Job) UNWIND ['queued', 'running', 'done', 'failed'] AS state "
-        "RETURN [state] AS labels, sum(j[state]) AS n",
+        "RETURN {state: state} AS labels, sum(j[state]) AS n",
     ),
     "generated_images": Statement(
         "Images that jobs have made, by verdict.",
         "MATCH (j:Job) UNWIND ['accepted', 'rejected', 'pending'] AS verdict "
-        "RETURN [verdict] AS labels, sum(j[verdict]) AS n",
+        "RETURN {verdict: verdict} AS labels, sum(j[verdict]) AS n",
     ),
     "tasks": Statement(
         "Evaluations, labels and other tasks by kind and state.",
-        "MATCH (t:Task) RETURN [t.kind, t.state] AS labels, count(t) AS n",
+        "MATCH (t:Task) RETURN {kind: t.kind, state: t.state} AS labels, count(t) AS n",
     ),
     "oldest_waiting_seconds": Statement(
         "How long the job or task waits that waits longest.",
         "MATCH (n:Job|Task {state: 'queued'}) "
         "WITH n, coalesce(n.updated_at, n.created_at) AS since "
-        "RETURN [toLower(labels(n)[0])] AS labels, "
+        "RETURN {kind: toLower(labels(n)[0])} AS labels, "
         "max(datetime().epochMillis - since.epochMillis) / 1000.0 AS n",
     ),
     "workers": Statement(
         "Workers with a recent heartbeat, busy or idle.",
         "UNWIND ['busy', 'idle'] AS state OPTIONAL MATCH (w:Worker) "
         f"WHERE {ALIVE} AND (w.job IS NULL) = (state = 'idle') "
-        "RETURN [state] AS labels, count(w) AS n",
+        "RETURN {state: state} AS labels, count(w) AS n",
     ),
 }
-"""Statements of gauges by their names; each returns the values of its labels, and its value."""
+"""Statements of gauges by their names; each returns its labels and its value."""

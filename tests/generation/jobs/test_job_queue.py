@@ -17,7 +17,6 @@ from dbos import DBOS, _serialization
 import cobalance.generation.jobs.job_queue
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.job_queue import Queue
-from cobalance.generation.jobs.queue_counts import open_counts, read_counts
 from cobalance.graph.errors import StoreUnavailableError
 from tests.waiting import until
 
@@ -46,33 +45,6 @@ def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch
         assert [left.workflow_id for left in DBOS.list_workflows()] == ["ended2/0/000-000000"]
     finally:
         queue.close()
-
-
-def test_what_waits_and_runs_is_counted_without_opening_the_queue(queue_url):
-    begun, may_end = threading.Event(), threading.Event()
-
-    def execute(*_):
-        begun.set()
-        assert may_end.wait(60)
-        return "done"
-
-    counts = open_counts(queue_url, 2)
-    assert list(read_counts(counts)) == []
-    queue = Queue(queue_url, "worker", execute, poll_s=0.02, extras=("worker",))
-    try:
-        for extra, n in (("models", 3), ("worker", 1)):
-            queue.enqueue([Chunk(extra, f"000-{i:06d}", ((i, 0),)) for i in range(n)], 0, extra)
-        assert begun.wait(60)
-        found = list(read_counts(counts))
-        assert {entries: n for entries, n, _ in found} == {
-            ("chunks", "models", "waiting"): 3,
-            ("chunks", "worker", "running"): 1,
-        }
-        assert all(0 <= oldest_s < 60 for _, _, oldest_s in found)
-    finally:
-        counts.dispose()
-        may_end.set()
-        queue.close(wait_s=60)
 
 
 def test_its_end_waits_for_what_it_has_taken_and_takes_no_more(queue_url):

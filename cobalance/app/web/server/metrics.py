@@ -1,8 +1,8 @@
-"""Metrics for Prometheus: the app's own counters, the database, the queue, the workers.
+"""Metrics for Prometheus: the app's pages, the database, jobs, tasks and workers.
 
 ``GET /metrics`` asks for the token of COBALANCE_METRICS_TOKEN_FILE, as ``Authorization: Bearer``;
-without that variable it is 404. It answers whatever is down: ``cobalance_database_up`` or
-``cobalance_queue_up`` is 0 then, and the rest is left out. It never starts a local server.
+without that variable it is 404. It answers while the database does not: ``cobalance_database_up``
+is 0 then, and the rest is left out. It never starts a local server.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable
 from hmac import compare_digest
 from importlib.metadata import version
-from importlib.util import find_spec
 from typing import Any
 
 from neo4j import AsyncDriver
@@ -40,25 +39,13 @@ _PURPOSES = {
     "database_up": "Whether the database answers.",
     "database_latency_seconds": "Time of a trivial query.",
     **{name: statement.purpose for name, statement in GAUGES.items()},
-    "queue_up": "Whether the job queue's database answers.",
-    "queue_entries": "Chunks and tasks in the queue.",
-    "queue_oldest_seconds": "Time since the oldest of them was queued.",
 }
-_LABELS: dict[str, tuple[str, ...]] = {
-    "build_info": ("version",),
-    "database_info": ("version", "edition"),
-    **dict.fromkeys(("jobs", "job_queries", "workers"), ("state",)),
-    "generated_images": ("verdict",),
-    "tasks": ("kind", "state"),
-    "oldest_waiting_seconds": ("kind",),
-    **dict.fromkeys(("queue_entries", "queue_oldest_seconds"), ("kind", "extra", "state")),
-}
-Samples = list[tuple[str, Iterable[str], float]]
-"""Each with a name in `_PURPOSES`, the values of its labels, and its value."""
+Samples = list[tuple[str, dict[str, str], float]]
+"""Each with a name in `_PURPOSES`, its labels, and its value."""
 
 
 class Monitor(Collector):
-    """Gauges of database, queue and workers, read over connections that are kept."""
+    """Gauges of the database and what it holds, read over a connection that is kept."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -66,36 +53,32 @@ class Monitor(Collector):
         self._read_at = -_KEPT_S
         self._samples: Samples = []
         self._driver: tuple[Endpoint, AsyncDriver] | None = None
-        self._queue: Any = None
         REGISTRY.register(self)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Gauges of the last reading, for the registry."""
         for name, purpose in _PURPOSES.items():
-            labels = _LABELS.get(name, ())
-            family = GaugeMetricFamily(f"cobalance_{name}", purpose, labels=labels)
-            for _, values, value in (one for one in self._samples if one[0] == name):
-                family.add_metric(list(values), value)
+            family = GaugeMetricFamily(f"cobalance_{name}", purpose)
+            for _, labels, value in (one for one in self._samples if one[0] == name):
+                family.add_sample(family.name, labels, value)
             yield family
 
     async def refresh(self) -> None:
-        """Ask database and queue, unless that was done a moment ago."""
+        """Ask the database, unless that was done a moment ago."""
         async with self._lock:
             if time.monotonic() - self._read_at >= _KEPT_S:
-                found = await asyncio.gather(self._ask_database(), self._ask_queue())
-                self._samples = [("build_info", [version("cobalance")], 1), *found[0], *found[1]]
+                build = {"version": version("cobalance")}
+                self._samples = [("build_info", build, 1), *await self._ask_database()]
                 self._read_at = time.monotonic()
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connection."""
         if self._driver is not None:
             await self._driver[1].close()
             self._driver = None
-        if self._queue is not None:
-            self._queue.dispose()
 
     async def _ask_database(self) -> Samples:
-        samples: Samples = [("database_up", (), 0)]
+        samples: Samples = [("database_up", {}, 0)]
         try:
             async with asyncio.timeout(LIMIT_S):
                 endpoint = await asyncio.to_thread(running_endpoint, self._settings)
@@ -105,7 +88,7 @@ class Monitor(Collector):
                 began = time.perf_counter()
                 await self._run("RETURN 1")
             latency_s = time.perf_counter() - began
-            samples = [("database_up", (), 1), ("database_latency_seconds", (), latency_s)]
+            samples = [("database_up", {}, 1), ("database_latency_seconds", {}, latency_s)]
             async with asyncio.timeout(_COUNTS_S):
                 for name, statement in GAUGES.items():
                     rows = await self._run(statement.text)
@@ -119,27 +102,6 @@ class Monitor(Collector):
         database = self._settings.neo4j_database
         async with driver.session(database=database, default_access_mode="READ") as session:
             return await (await session.run(text, alive_ms=int(ALIVE_S * 1000))).data()
-
-    async def _ask_queue(self) -> Samples:
-        """Waiting and running chunks and tasks; nothing without the queue's packages."""
-        if find_spec("dbos") is None:
-            return []
-        from sqlalchemy.exc import SQLAlchemyError
-
-        from cobalance.generation.jobs.queue_counts import open_counts, read_counts
-
-        try:
-            if self._queue is None:
-                self._queue = open_counts(self._settings.queue_url(), int(LIMIT_S))
-            async with asyncio.timeout(_COUNTS_S):
-                rows = await asyncio.to_thread(list, read_counts(self._queue))
-        except (TimeoutError, SQLAlchemyError, CobalanceError) as error:
-            logging.getLogger(__name__).debug("queue: %s: %s", type(error).__name__, error)
-            return [("queue_up", (), 0)]
-        samples: Samples = [("queue_up", (), 1)]
-        for labels, n, oldest_s in rows:
-            samples += [("queue_entries", labels, n), ("queue_oldest_seconds", labels, oldest_s)]
-        return samples
 
 
 def metrics_route(monitor: Monitor, token: str | None) -> Route:

@@ -26,7 +26,6 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cobalance.app.web.server.counters import RequestCounter
 from cobalance.app.web.server.health import health_route
 from cobalance.app.web.server.login_check import LoginCheck
 from cobalance.app.web.server.metrics import Monitor, metrics_route
@@ -248,7 +247,6 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
             Route("/diagnose", _to_first_page),
         ],
         middleware=[
-            Middleware(RequestCounter),
             Middleware(HostAndOriginCheck, host=listening.host, origin=url if login else None),
             *([Middleware(LoginCheck, login=login, origin=url)] if login else []),
             Middleware(MessageCheck),

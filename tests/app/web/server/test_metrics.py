@@ -1,4 +1,4 @@
-"""What Prometheus reads, and who may: also while the database or the queue is away."""
+"""What Prometheus reads, and who may: also while the database is away."""
 
 import http.client
 import re
@@ -12,7 +12,6 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 from cobalance.app.web.server.counters import REGISTRY, page_run
-from cobalance.generation.jobs.queue_counts import open_counts, read_counts
 from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.workflows.settings import Settings
@@ -45,9 +44,9 @@ def samples(app, parser=parse, **headers: str) -> dict[tuple[str, ...], float]:
 
 
 @contextmanager
-def served(tmp_path, environment, **variables: str):
+def served(tmp_path, environment):
     (tmp_path / "token").write_text(f"{TOKEN}\n")
-    given = {"COBALANCE_METRICS_TOKEN_FILE": str(tmp_path / "token"), **variables}
+    given = {"COBALANCE_METRICS_TOKEN_FILE": str(tmp_path / "token")}
     with running(tmp_path, {**environment, **given}) as app:
         yield app
 
@@ -83,10 +82,9 @@ def test_the_token_decides_and_numbers_are_those_of_the_graph(tmp_path, settings
             assert found[("cobalance_generated_images", "accepted")] == counted["accepted"]
             assert found[("cobalance_workers", "idle")] == counted["idle"] >= 1
             assert found[("cobalance_oldest_waiting_seconds", "job")] >= 3600
-            assert found[("cobalance_database_up",)] == found[("cobalance_queue_up",)] == 1
+            assert found[("cobalance_database_up",)] == 1
             server = sorted((store.server_version(), store.server_edition()))
             assert ("cobalance_database_info", *server) in found
-            assert found[("cobalance_http_request_seconds_count", "/metrics", "401")] == 4
             shown = set(re.findall(r"^# TYPE (cobalance_\w+)", get(app, **BEARER)[1], re.MULTILINE))
             assert shown == set(re.findall(r"`(cobalance_\w+)`", TABLE))
             kind = "application/openmetrics-text; version=1.0.0"
@@ -97,19 +95,16 @@ def test_the_token_decides_and_numbers_are_those_of_the_graph(tmp_path, settings
         store.write("MATCH (j:Job {id: $job}) DELETE j", job=job)
 
 
-def test_it_answers_while_the_database_and_the_queue_are_away(tmp_path, settings, address):
+def test_it_answers_while_the_database_is_away(tmp_path, settings, address):
     uri, user, password, _ = address
-    with Forwarder(urlsplit(uri).port) as way, Forwarder(1) as no_queue:
-        no_queue.cut()
+    with Forwarder(urlsplit(uri).port) as way:
         environment = {
             **environment_of(settings),
             "NEO4J_URI": f"bolt://127.0.0.1:{way.port}",
             "NEO4J_USERNAME": user,
             "NEO4J_PASSWORD": password,
         }
-        queue = f"postgresql://me:secret@127.0.0.1:{no_queue.port}/jobs"
-        with served(tmp_path, environment, COBALANCE_QUEUE=queue) as app:
-            assert samples(app)[("cobalance_queue_up",)] == 0
+        with served(tmp_path, environment) as app:
             until(lambda: samples(app)[("cobalance_database_up",)] == 1)
             for stop in (way.block, way.cut):
                 stop()
@@ -124,11 +119,6 @@ def test_a_token_that_anybody_could_guess_is_refused(tmp_path):
     file.write_text("short\n")
     with pytest.raises(OptionError, match="openssl rand"):
         Settings(cobalance_metrics_token_file=file).metrics_token()
-
-
-def test_a_queue_that_nobody_has_used_counts_nothing(tmp_path):
-    assert list(read_counts(open_counts(f"sqlite:///{tmp_path}/queue.sqlite", 2))) == []
-    assert not (tmp_path / "queue.sqlite").exists()
 
 
 def runs(page: str, outcome: str) -> float:
