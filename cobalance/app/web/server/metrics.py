@@ -45,7 +45,7 @@ Samples = list[tuple[str, dict[str, str], float]]
 
 
 class Monitor(Collector):
-    """Gauges of the database and what it holds, read over a connection that is kept."""
+    """Gauges of the database and its content, read over a connection that is kept."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
