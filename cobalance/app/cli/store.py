@@ -18,7 +18,7 @@ app.command()(restore)
 
 ShownOption = Annotated[
     Literal["table", "json"],
-    typer.Option("--format", "-f", help="For people, or for scripts.", show_default=True),
+    typer.Option("--format", "-f", help="How to write the result.", show_default=True),
 ]
 
 
