@@ -15,9 +15,9 @@ COMMANDS = {
     "`cobalance ingest --help`": "ingest --help",
     "`cobalance evaluate score --help`": "evaluate score --help",
     "`cobalance annotate label --help`": "annotate label --help",
-    "a Tab after `cobalance `": ("cobalance ", 1),
-    "a Tab after `cobalance imbalances x --concept `": ("cobalance imbalances x --concept ", 4),
-    "a Tab after `cobalance evaluate train x --`": ("cobalance evaluate train x --", 4),
+    "a Tab after `cobalance`": ("cobalance ", 1),
+    "a Tab after --concept of `cobalance imbalances`": ("cobalance imbalances x --concept ", 4),
+    "a Tab after two dashes of `cobalance evaluate train`": ("cobalance evaluate train x --", 4),
 }
 
 

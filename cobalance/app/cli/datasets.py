@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cobalance.workflows.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
+_WHOLE = ("dataset", "state", "source")
 _SPARE = ("updated_at", "classes", "cliques", "concepts")
 
 
@@ -41,7 +42,7 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
     shown = _shorten(frame) if format_ is Format.TABLE and output is None else frame
-    write_frame(shown, format_, output, spare=_SPARE)
+    write_frame(shown, format_, output, unbroken=_WHOLE, spare=_SPARE)
 
 
 @app.command()
@@ -79,7 +80,7 @@ def show(
     if measured is not None:
         table = table.merge(measured, how="left", on="concept")
     if format_ is Format.TABLE and output is None:
-        write_frame(_shorten(summary), format_, None, spare=_SPARE)
+        write_frame(_shorten(summary), format_, None, unbroken=_WHOLE, spare=_SPARE)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
         nodes, edges = inflect(size["nodes"], "nodes"), inflect(size["edges"], "edges")
         out.print(f"Concept graph: {nodes}, {edges}")
@@ -97,7 +98,15 @@ def show(
 def _shorten(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The list for people: dates for times, demonstrations as such; other formats have all."""
     source = frame["source"].where(~frame["demo"], "demo: " + frame["source"])
-    return frame.drop(columns="demo").assign(updated_at=frame["updated_at"].str[:10], source=source)
+    days = frame["updated_at"].str[:10]
+    return frame.drop(columns="demo").assign(updated_at=days, source=source).map(_cut)
+
+
+def _cut(cell: object) -> object:
+    """A long text without its middle, on a terminal."""
+    half = (out.width - 4) // 8
+    long = out.is_terminal and isinstance(cell, str) and len(cell) > 2 * half + 1
+    return f"{str(cell)[:half]}…{str(cell)[-half:]}" if long else cell
 
 
 @app.command()

@@ -85,9 +85,7 @@ def test_zsh_gets_names_unquoted_with_what_they_are(home):
     asked = home | {
         "_COBALANCE_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "cobalance datasets li",
     }  # fmt: skip
-    said = run_code(
-        asked, "from cobalance.app.__main__ import main\ntry: main()\nexcept SystemExit: pass"
-    )
+    said = run_code(asked, f"{START}: pass")
     assert '"list":"List all datasets with their sizes and state."' in said
 
 

@@ -88,8 +88,9 @@ MISTAKES = [
 VARIABLES = [
     ({"NEO4J_URI": "bolt://127.0.0.1:9"}, 2, "neither NEO4J_PASSWORD nor NEO4J_PASSWORD_FILE"),
     (AWAY, 1, "No Neo4j server answers at bolt://127.0.0.1:9"),
-    (AWAY | {"NEO4J_URI": "localhost"}, None, "It looks like bolt://localhost:7687"),
-    (AWAY | {"NEO4J_URI": ":"}, None, "It looks like bolt://localhost:7687"),
+    (AWAY | {"NEO4J_URI": "localhost"}, None, "is not an address of a Neo4j server"),
+    (AWAY | {"NEO4J_URI": "bolt://127.0.0.1:port"}, None, "is not an address of a Neo4j server"),
+    (AWAY | {"NEO4J_URI": ":"}, None, "is not an address of a Neo4j server"),
     (AWAY | {"NEO4J_PASSWORD_FILE": "/nope"}, 2, "Name a file that this user can read."),
     ({"COBALANCE_HOME": "FILE"}, 1, "cannot be used: Not a directory"),
     ({"COBALANCE_HEAP_MB": "lots"}, 2, "Change or unset it."),

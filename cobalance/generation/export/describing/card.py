@@ -258,7 +258,7 @@ def _files(tables: Iterable[TableFile]) -> str:
     for table in tables:
         rows = [(f"`{name}`", column.meaning) for name, column in table.columns.items()]
         parts.append(f"`{table.name}`: {table.meaning}\n\n{_table(('Column', ''), rows)}")
-    parts.append("`SHA256SUMS` has a digest for each file: `sha256sum --check SHA256SUMS`.")
+    parts.append("`SHA256SUMS` has a digest for each file: `sha256sum -c SHA256SUMS`.")
     return "\n\n".join(parts)
 
 
