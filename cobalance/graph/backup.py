@@ -47,7 +47,7 @@ def edges_statement(node: Node, *, incoming: bool = False) -> str:
     keys = " ".join(f"WHEN '{label}' THEN x.{kind.key.name}" for label, kind in KINDS.items())
     other = f"labels(x)[0], coalesce(x.dataset, x.name), CASE labels(x)[0] {keys} END"
     own = f"'{node.label}', $dataset, n.{node.key.name}"
-    found = f"MATCH (n:{node.label} {{{_within(node)}: $dataset}})"
+    found = f"MATCH (n:{node.label} {{{_dataset_key(node)}: $dataset}})"
     if incoming:
         where = "WHERE NOT coalesce(x.dataset, x.name) IN $names"
         return f"{found}<-[e]-(x) {where} RETURN [type(e), {other}, {own}, properties(e)]"
@@ -74,7 +74,7 @@ def create_edges_statement(kind: str, start: Node, end: Node) -> str:
     return "\n".join([_AS_WRITER, *found, f"CREATE (a)-[e:{kind}]->(b) SET e = row[7]"])
 
 
-def _within(node: Node) -> str:
+def _dataset_key(node: Node) -> str:
     """The property that holds a node's dataset."""
     return "name" if node is schema.DATASET_NODE else "dataset"
 
@@ -100,7 +100,7 @@ class Cut:
 
     def nodes(self, node: Node) -> Iterator[Row]:
         """Read the properties of a kind of node."""
-        text = f"MATCH (n:{node.label} {{{_within(node)}: $dataset}}) RETURN properties(n)"
+        text = f"MATCH (n:{node.label} {{{_dataset_key(node)}: $dataset}}) RETURN properties(n)"
         for dataset in self.datasets:
             if node not in (schema.CLIQUE, schema.CLIQUE_TABLE) or dataset not in self.mining:
                 yield from self._read(text, dataset)
@@ -126,12 +126,13 @@ def open_cut(store: GraphStore, names: Sequence[str]) -> Iterator[Cut]:
     """
     kinds = [schema.DATASET_NODE, *(node for node in KINDS.values() if node.scope == "store")]
     locks = [
-        f"MATCH (n:{node.label}) WHERE n.{_within(node)} IN $names SET n.updated_at = n.updated_at"
+        f"MATCH (n:{node.label}) WHERE n.{_dataset_key(node)} IN $names "
+        "SET n.updated_at = n.updated_at"
         for node in kinds
         if "updated_at" in node.property_names
     ]
     text = "MATCH (d:Dataset) WHERE d.name IN $names RETURN properties(d) ORDER BY d.name"
-    with store.locked(locks, names=list(names)) as transaction:
+    with store.hold_locks(locks, names=list(names)) as transaction:
         whole, left_out, mining = list[str](), dict[str, str](), set[str]()
         for (properties,) in transaction.run(text, names=list(names)):
             state = DatasetState.of(properties)
@@ -147,7 +148,7 @@ def open_cut(store: GraphStore, names: Sequence[str]) -> Iterator[Cut]:
 
 @dataclass(eq=False)
 class Restoration:
-    """Datasets that are being restored; what belongs to others is passed over."""
+    """Datasets being restored; rows of other datasets are skipped."""
 
     store: GraphStore
     datasets: Sequence[str]
@@ -174,7 +175,7 @@ class Restoration:
         made, own = f"CREATE (n:{node.label}) SET n = row", iter(rows)
         if node is schema.DATASET_NODE:
             made, own = "MATCH (n:Dataset {name: row.name}) SET n += row", map(self._keep, own)
-        left = (row for row in own if row[_within(node)] in self.datasets)
+        left = (row for row in own if row[_dataset_key(node)] in self.datasets)
         while batch := list(islice(left, _PACKED_BATCH if packed else BATCH)):
             self._write(f"{_AS_WRITER} {made} RETURN count(*) AS written", batch)
             yield len(batch)
@@ -192,7 +193,7 @@ class Restoration:
         yield from map(self._connect, filter(None, waiting.values()))
 
     def finish(self, schema_version: int) -> None:
-        """Make the datasets whole, with what later versions of the schema have changed."""
+        """Apply later changes of the schema, and make the datasets whole."""
         for text in changes_since(schema_version):
             self.store.write(text)
         made = "SET d.digest = row[1], d.writer = null, d.restoring = null"

@@ -311,7 +311,7 @@ class Queue:
 
 
 def forget_work(url: str, ids: Sequence[str]) -> None:
-    """Delete all that a queue has of jobs and tasks: what the graph says of them then counts.
+    """Delete all chunks of some jobs, and some tasks, from a queue; the graph's state then counts.
 
     Raises
     ------

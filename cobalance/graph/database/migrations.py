@@ -69,7 +69,7 @@ def migrate(driver: Driver, database: str) -> int:
 
 
 def changes_since(version: int) -> list[str]:
-    """Cypher that changes what a version of the schema has stored to what this one stores."""
+    """Cypher of the changes to stored data after a version of the schema."""
     return [text for changed_in, text in sorted(CHANGES.items()) if changed_in > version]
 
 

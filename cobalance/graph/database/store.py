@@ -199,7 +199,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
             return rows
 
     @contextmanager
-    def locked(self, texts: Sequence[str], **parameters: Any) -> Iterator[Transaction]:
+    def hold_locks(self, texts: Sequence[str], **parameters: Any) -> Iterator[Transaction]:
         """A transaction that holds the locks that some writes take, and writes nothing."""
         with self._session() as session, closing(session.begin_transaction()) as transaction:
             for text in texts:

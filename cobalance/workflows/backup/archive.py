@@ -43,7 +43,7 @@ class Writer:
 
     def add_rows(self, name: str, rows: Iterable[object]) -> None:
         """Add rows as JSON Lines."""
-        encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_tagged).encode
+        encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_encode).encode
         left, count = iter(rows), 0
 
         def blocks() -> Iterator[bytes]:
@@ -79,7 +79,7 @@ class Writer:
 
 
 class Reader:
-    """An open backup: its digest, what `Writer.finish` was told, and the parts by name."""
+    """An open backup: its digest, its manifest, and the parts by name."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         self._path, self._zip, self.open = path, archive, archive.open
@@ -120,14 +120,14 @@ class Reader:
         with self.open(name) as file:
             while line := file.readline(_MOST_AT_ONCE):
                 with self._damage():
-                    row = json.loads(line, object_hook=_untagged)
+                    row = json.loads(line, object_hook=_decode)
                     if not isinstance(row, kind):
                         raise TypeError(f"{name} has a row of another kind")
                 yield row
 
     @contextmanager
     def _damage(self) -> Iterator[None]:
-        """Raise DataError for what a damaged file leads to."""
+        """Translate errors of a damaged file to DataError."""
         try:
             yield
         except _DAMAGED as error:
@@ -137,7 +137,7 @@ class Reader:
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[Reader]:
-    """Open a backup; DataError if it is none, or not all of it."""
+    """Open a backup; DataError unless it is a whole one."""
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError) as error:
@@ -147,7 +147,7 @@ def open_backup(path: Path) -> Iterator[Reader]:
         yield Reader(path, archive)
 
 
-def _tagged(value: object) -> dict[str, str]:
+def _encode(value: object) -> dict[str, str]:
     """A value that JSON has no type for."""
     if isinstance(value, DateTime):
         return {"$time": value.iso_format()}
@@ -156,7 +156,7 @@ def _tagged(value: object) -> dict[str, str]:
     raise TypeError(f"a backup cannot hold {type(value).__name__}")
 
 
-def _untagged(found: dict[str, Any]) -> Any:
+def _decode(found: dict[str, Any]) -> Any:
     if found.keys() == {"$bytes"}:
         return base64.b64decode(found["$bytes"], validate=True)
     return DateTime.from_iso_format(found["$time"]) if found.keys() == {"$time"} else found

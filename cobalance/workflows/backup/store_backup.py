@@ -56,7 +56,7 @@ _REPORTED = 10_000  # rows
 
 @dataclass(frozen=True)
 class Backup:
-    """What a backup has, or what was restored of it.
+    """Contents of a backup, or of the part that was restored.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Backup:
     digest: str
 
     def describe(self) -> str:
-        """Say what it has, and below that its time and digest."""
+        """Describe datasets and size, and below that time and digest."""
         return (
             f"{inflect(len(self.datasets), 'datasets')} ({', '.join(self.datasets)}), "
             f"{self.bytes / 1e6:,.1f} MB.\n"
@@ -121,7 +121,7 @@ def back_up(
     if target.exists() and not is_zipfile(target):
         raise OptionError(f"{target} is there and is no backup. Name another file.")
     names = sorted(set(datasets)) or list_datasets(store)["dataset"].tolist()
-    with _alone(folders):
+    with _lock_home(folders):
         for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
             left.unlink(missing_ok=True)  # a killed backup's
         with replacing(target) as temporary, temporary.open("wb") as file:
@@ -157,7 +157,7 @@ def back_up(
 
 
 @contextmanager
-def _alone(folders: Folders) -> Iterator[None]:
+def _lock_home(folders: Folders) -> Iterator[None]:
     """Let no other backup or restore of this home run during the block."""
     make_folder(folders.home)
     try:
@@ -238,7 +238,7 @@ def restore(
         The store has a dataset of one of the names, or parts of one under another name; or another
         backup or restore of this home is under way.
     """
-    with open_backup(source) as backup, _alone(folders):
+    with open_backup(source) as backup, _lock_home(folders):
         _check(backup, source, progress)
         check_known("dataset", datasets, backup.about["datasets"])
         names = tuple(name for name in backup.about["datasets"] if name in datasets or not datasets)
@@ -286,7 +286,7 @@ def _nodes(backup: Reader, node: Any, names: Sequence[str]) -> Iterator[dict[str
 
 
 def _find_roots(backup: Reader, restoration: Restoration) -> tuple[str, ...]:
-    """The output folders of what is restored; ConflictError if another dataset has one of these."""
+    """Output folders of restored jobs, runs and evaluations; ConflictError if one is taken."""
     roots = list[str]()
     for node, parent in _ROOTS.items():
         keys = [row[node.key.name] for row in _nodes(backup, node, restoration.datasets)]
@@ -320,7 +320,7 @@ def _write_files(
     roots: tuple[str, ...],
     progress: Progress,
 ) -> None:
-    """Write the files beside the graph, and those of the output folder that are restored."""
+    """Write the files beside the graph, and the restored ones of the output folder."""
     for files in dataset_files(folders):
         for at, dataset in enumerate(backup.about["datasets"]):
             part = _file_part(files.folder, at)

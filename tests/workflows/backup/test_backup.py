@@ -126,7 +126,7 @@ def kill(settings, condition, *arguments):
         [sys.executable, "-m", "cobalance.app", *map(str, arguments)], env=environment
     )
     try:
-        until(condition, 120)
+        until(lambda: condition() or process.poll() is not None, 240)
         assert process.poll() is None, "it ended too early"
     finally:
         process.send_signal(signal.SIGKILL)
