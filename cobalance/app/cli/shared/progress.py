@@ -14,18 +14,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
 
-def stage_lines(console: Terminal) -> Progress:
-    """Progress callback that prints a line for each stage as it begins."""
-    begun: set[str] = set()
-
-    def report(stage: str, *_: object) -> None:
-        if stage not in begun:
-            begun.add(stage)
-            console.print(f"{stage} …")
-
-    return report
-
-
 class Stages:
     """Progress callback that draws a bar with a clock for each stage under way.
 
@@ -36,6 +24,8 @@ class Stages:
     ----------
     bars : rich.progress.Progress
         Where they are drawn.
+    lines : bool
+        Print a line for each stage, too, where bars are not drawn.
 
     Examples
     --------
@@ -48,8 +38,9 @@ class Stages:
     [('job a', 2), ('job b', 0)]
     """
 
-    def __init__(self, bars: "Bars") -> None:
+    def __init__(self, bars: "Bars", *, lines: bool = False) -> None:
         self._bars = bars
+        self._lines = lines
         self._reports = count()
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
@@ -69,6 +60,8 @@ class Stages:
             "report": next(self._reports),
         }
         if drawn is None:
+            if self._lines:
+                self._bars.console.print(f"{stage} …")
             self._bars.add_task(stage, **told)
         else:
             self._bars.update(drawn.id, **told)
@@ -97,7 +90,7 @@ def progress_bars(*, lines: bool = False) -> Iterator[Progress]:
         disable=not console.is_terminal,
     ) as bars:
         try:
-            yield stage_lines(console) if lines and not console.is_terminal else Stages(bars)
+            yield Stages(bars, lines=lines and not console.is_terminal)
         except KeyboardInterrupt:
             bars.stop()
             console.print("Interrupted. Run the same command again: it goes on where it stopped.")
