@@ -8,6 +8,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.state import tasks
+from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state, find_dataset
@@ -80,6 +81,14 @@ def test_details_of_a_dataset(open_page, write_dataset, dataset) -> None:
     assert table(app, "Concept") == {"road": 5}
     app = open_page("datasets", dataset=dataset, ds_rare="12")
     assert table(app, "Concept") == {"road": 5, "cow": 12}
+
+
+def test_a_dataset_of_a_demonstration_is_marked(open_page, store, write_dataset, dataset) -> None:
+    write_dataset(dataset, [("cat", ("sofa",), 3)])
+    for is_demo in (False, True):
+        store.write(UPDATE_DATASET, dataset=dataset, values={"demo": is_demo})
+        shown = [one.value for one in open_page("datasets", dataset=dataset).markdown]
+        assert (":gray-badge[demo]" in shown) == is_demo
 
 
 def test_nothing_is_written_before_it_is_asked_for(loading, store, dataset) -> None:
