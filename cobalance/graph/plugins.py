@@ -236,6 +236,8 @@ threshold.
         try:
             return self.opener(name)(checked)
         except ModuleNotFoundError as error:
+            if (source := self._find(name)[1]) and _is_missing(error):
+                raise self._error(name, source, f"{error.name} is not installed") from error
             if record.extra is None or not _is_missing(error):
                 raise
             raise MissingExtraError(f"The {self.kind} {name}", record.extra) from error

@@ -111,6 +111,14 @@ def test_names_that_several_want(install: Install, folder: Path) -> None:
         _ = FILTERS["bribht"]
 
 
+def test_a_package_that_a_plugin_lacks_when_it_is_opened(install: Install) -> None:
+    lacking = BRIGHT.replace("    return BrightFilter(options)", "    import acme_missing")
+    install("acme", points("bright"), acme_bright=lacking)
+    FILTERS.check("bright", {"threshold": 0.5})
+    with pytest.raises(PluginError, match="acme_missing is not installed"):
+        FILTERS.open("bright")
+
+
 def test_a_file_is_run_once_it_is_sound_and_its_own(folder: Path) -> None:
     file = folder / "filters" / "bright.py"
     file.write_text("half a")
