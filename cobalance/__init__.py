@@ -70,11 +70,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version(__name__)
     if name not in _HOME:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        from cobalance.graph.errors import UnknownAttributeError
-
-        raise UnknownAttributeError("attribute of cobalance", name, __all__)
+        raise AttributeError(f"module 'cobalance' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOME[name]), name)
 
 

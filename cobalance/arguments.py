@@ -3,7 +3,6 @@
 import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from functools import lru_cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -38,14 +37,6 @@ def check_call(
     ------
     OptionError
         There is no such argument, one is missing or too many, or of another kind.
-
-    Examples
-    --------
-    >>> def top(n: int = 10) -> None: ...
-    >>> check_call(top, ("three",), {})
-    Traceback (most recent call last):
-    ...
-    cobalance.graph.errors.OptionError: n is 'three', where a whole number is needed.
     """
     signature = _signature(function)
     known = signature.parameters
@@ -65,8 +56,6 @@ def check_call(
 def check_options(function: str, kind: Any, given: Mapping[str, Any]) -> None:
     """Check options by a dataclass or typed dictionary; errors as of `check_call`."""
     hints = kind.__annotations__
-    if hasattr(kind, "__dataclass_fields__"):
-        hints = {one.name: one.type for one in fields(kind)}
     for option, value in given.items():
         if option not in hints:
             raise UnknownNameError(f"option of {function}()", option, hints)

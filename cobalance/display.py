@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import OptionError, UnknownAttributeError, UnknownNameError, check_known
+from cobalance.graph.errors import OptionError, UnknownNameError, check_known
 from cobalance.graph.safe_text import safe_text
 from cobalance.remedies import methods_speak_python
 from cobalance.workflows.cells import cell_text, is_missing
@@ -75,14 +75,6 @@ class Result:
 
     def __len__(self) -> int:
         return len(self.frame)
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):  # what Python and notebooks look for
-                raise AttributeError(name)
-            known = [one for one in dir(self) if not one.startswith("_")]
-            raise UnknownAttributeError(f"attribute of {type(self).__name__}", name, known)
 
     def __getitem__(self, at: Any) -> Any:
         """A column of `frame` by its name, a row by its number, or rows by a slice."""

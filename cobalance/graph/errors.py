@@ -204,10 +204,6 @@ def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None
             raise UnknownNameError(kind, name, known)
 
 
-class UnknownAttributeError(UnknownNameError, AttributeError):
-    """An attribute that an object or module does not have."""
-
-
 class MachineError(CobalanceError):
     """The machine lacks something: a package, memory, disk space, a device."""
 

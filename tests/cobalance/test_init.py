@@ -52,5 +52,5 @@ def test_every_name_is_there_and_no_module_hides_one():
         assert found.__name__ == name
         assert found.__doc__
     assert dir(cobalance) == sorted([*cobalance.__all__, "__version__"])
-    with pytest.raises(AttributeError, match=r"'imbalance'\. Did you mean 'imbalances'"):
+    with pytest.raises(AttributeError, match="no attribute 'imbalance'"):
         _ = cobalance.imbalance

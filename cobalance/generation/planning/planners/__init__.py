@@ -15,7 +15,7 @@ from cobalance.generation.planning.plan import (
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.errors import check_known
 from cobalance.graph.plugins import Plugin, Plugins
 
 COUNTS, WHOLE_IMAGES = "conbias", "whole-images"
@@ -36,7 +36,7 @@ PLANNERS: Plugins[Planner | ImagePlanner, Plugin] = Plugins(
 def choose_planner(images: Incidence | None, options: Collection[str] = ()) -> str:
     """The planner where none is named: whole-images where the images are at hand, else conbias.
 
-    If that takes not all of these options, it is the first that does; OptionError if none does.
+    If that takes not all of these options, it is the first that does.
 
     Examples
     --------
@@ -47,10 +47,7 @@ def choose_planner(images: Incidence | None, options: Collection[str] = ()) -> s
     takes = {name: {*PLANNERS[name].options.model_fields} for name in (usual, *PLANNERS)}
     shared = {one.name for one in fields(PlanOptions)}
     check_known("option of a plan", options, shared.union(*takes.values()))
-    fitting: list[str] = [name for name, own in takes.items() if own.issuperset(options)]
-    if not fitting:
-        raise OptionError(f"No planner takes all of {', '.join(options)}. Leave some out.")
-    return fitting[0]
+    return next((name for name, own in takes.items() if own.issuperset(options)), usual)
 
 
 def plan(
