@@ -49,10 +49,8 @@ class NotebookBar:
             self._draw(card(said, bar_html(done / total if total else 0.0)))
 
     def _draw(self, html: str) -> None:
-        from IPython.display import display
-
-        show: Any = display
         if self._shown is None:
+            show = sys.modules["IPython.display"].display
             self._shown = show({"text/html": html}, raw=True, display_id=True)
         else:
             self._shown.update({"text/html": html}, raw=True)

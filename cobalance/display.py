@@ -125,7 +125,7 @@ def matching_rows(frame: pd.DataFrame, expression: str) -> IntArray:
 
 
 def _too_wide(cells: pd.DataFrame, bars: Collection[str]) -> list[Any]:
-    """The columns for which a line has no room: first those of classes, then the last ones."""
+    """Columns that do not fit on a line: of classes first, then from the right."""
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     widths = {name: 1 + max(len(str(name)), *map(len, cells[name])) for name in cells.columns}
     of_classes = [name for name in widths if str(name).removeprefix("% of ") in bars]
