@@ -57,7 +57,7 @@ def cows(store, settings, dataset):
         [(*row[:3], "|".join(shown_by(row))) for row in ROWS],
         columns=["id", "class", "split", "concepts"],
     )
-    held = cb.Store(store, settings).load(cb.from_frame(frame), dataset).mine(max_size=2)
+    held = cb.Store(store, settings).load(cb.read(frame), dataset).mine(max_size=2)
     held.plan("conbias", min_size=1)
     new = [NewEvaluation("erm", seed) for seed in (0, 1)]
     for one, value in zip(new, (0.25, 0.75), strict=True):
