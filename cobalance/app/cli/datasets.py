@@ -104,7 +104,7 @@ def _shorten(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 def _cut(cell: object) -> object:
     """A long text without its middle, on a terminal."""
-    half = (out.width - 4) // 8
+    half = out.width // 8
     long = out.is_terminal and isinstance(cell, str) and len(cell) > 2 * half + 1
     return f"{str(cell)[:half]}…{str(cell)[-half:]}" if long else cell
 

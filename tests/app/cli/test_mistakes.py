@@ -73,7 +73,7 @@ MISTAKES = [
     ("ingest BROKEN", 1, "ends in the middle of a value. Get the whole file again."),
     ("ingest COLUMNS", 1, "no column looks like the image id"),
     ("ingest FILE --input-format coco", 2, "unknown format 'coco'."),
-    ("ingest FILE --class-column clss", 1, "there is no column 'clss'. Set --class-column"),
+    ("ingest FILE --class-column clss", 1, "Did you mean 'class'?"),
     ("enqueue CARS --settings BROKEN", 1, "is not valid TOML"),
     ("report CARS --output FILE", 1, "exists. Name another file, or replace it (--overwrite)."),
     ("datasets list --output /proc/x.csv", 1, "Name a file that can be written."),
