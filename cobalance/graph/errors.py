@@ -119,7 +119,7 @@ class CobalanceError(Exception):
         return safe_text(render(self.parts, words))
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows in place of a traceback, see IPython's `showtraceback`."""
+        """Lines that a notebook shows in place of a traceback, see IPython's `showtraceback`."""
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -168,17 +168,15 @@ def suggest_names(name: str, known: Iterable[str], title: str = "Known") -> str:
     'Its columns: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 89 more.'
     """
     names = list(known)
-    compared = {one.lower(): one for one in names[:_COMPARED]} | {
-        one: one for one in names[:_COMPARED]
-    }
-    near = get_close_matches(name, compared, n=1) or get_close_matches(name.lower(), compared, n=1)
-    meant = f"Did you mean {compared[near[0]]!r}? " if near else ""
+    compared = {form: one for one in names[:_COMPARED] for form in (one.lower(), one)}
+    tried = (get_close_matches(text, compared, 1, _NEAR) for text in (name, name.lower()))
+    meant = next((f"Did you mean {compared[near[0]]!r}? " for near in tried if near), "")
     shown = names if len(names) <= _LISTED else names[:_FEW]
     more = f" and {len(names) - len(shown)} more" if shown is not names else ""
     return f"{meant}{title}: {', '.join(shown) or 'none'}{more}."
 
 
-_LISTED, _FEW, _COMPARED = 30, 10, 10_000
+_LISTED, _FEW, _COMPARED, _NEAR = 30, 10, 10_000, 0.7
 
 
 class UnknownNameError(OptionError):

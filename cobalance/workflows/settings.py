@@ -87,7 +87,7 @@ _Folders = Annotated[tuple[Path, ...], NoDecode, _list(os.pathsep)]
 
 
 class LogSettings(BaseSettings):
-    """What a process needs before anything else: where the log is written, and plug-ins are."""
+    """Settings that a process needs before all others: the log, and the folder of plug-ins."""
 
     model_config = SettingsConfigDict(extra="ignore", env_ignore_empty=True, frozen=True)
 

@@ -44,7 +44,6 @@ STARTS_WITH = {
 """What starts with an extra or with none: modules, and packages with all that is in them."""
 
 NOT_DECLARED = {
-    "IPython": "whatever runs a notebook has it; elsewhere nothing asks for it",
     "pycocoevalcap": "METEOR says how to install it: it needs Java on the PATH",
 }
 NOT_IMPORTED = {

@@ -304,7 +304,7 @@ def _left_text(task: "Task") -> str:
 
 
 def _progress_text(task: "Task") -> str:
-    """What a running task is at, such as ``train: 3 of 10``."""
+    """The stage of a running task, such as ``train: 3 of 10``."""
     if task.state != "running" or not task.stage:
         return ""
     if task.done is None:

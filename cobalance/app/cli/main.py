@@ -127,7 +127,7 @@ def _arrange_options(command: Any) -> None:
 
 
 def _summary(name: str) -> str:
-    """A command's first line; of a group what its module says after its name."""
+    """A command's first line, or a group's: the module's, after the name."""
     module, _, attribute = HOMES[name].partition(".")
     if attribute != "app" or name == "app":
         return first_line(f"app.cli.{module}", attribute)
@@ -175,7 +175,7 @@ def _options(
 
 
 def _note_unread_variables() -> None:
-    """Note variables that look like settings and are none; NEO4J_ ones only if one is alike."""
+    """Note variables named like settings that nothing reads; NEO4J_ ones only if one is alike."""
     from cobalance.workflows.settings import Settings
 
     fields = Settings.model_fields.items()

@@ -211,7 +211,7 @@ class Worker:
         return self._has(task.extra, task.id, self.tasks_left)
 
     def _serves(self, job: str, extra: str | None, queue: Queue) -> bool:
-        """Whether this worker is to run a job, and has what it needs; then it listens for it."""
+        """Whether this worker can run a job; if so, it listens to the job's queue."""
         if self.options.jobs is not None and job not in self.options.jobs:
             return False
         if extra is not None and not self._has(extra, job, self.jobs_left):

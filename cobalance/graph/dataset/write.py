@@ -183,7 +183,7 @@ def _check_whole(state: DatasetState) -> None:
 def _check_source(
     state: DatasetState, source: str, if_exists: IfExists | None, report: IngestReport
 ) -> None:
-    """Raise if images are of another source than the dataset's, and nobody said what to do."""
+    """Raise if images are of another source than the dataset's, unless `if_exists` allows it."""
     shared = report.updated + report.unchanged
     own = bool(shared) and (source == state.source or 10 * report.updated <= shared)
     told = if_exists in (None, "replace") or (if_exists == "append" and not shared)

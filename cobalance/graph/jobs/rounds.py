@@ -186,5 +186,5 @@ def find_shared_reasons(
 
 
 def active_jobs(store: GraphStore) -> dict[str, str | None]:
-    """The queued and running jobs, oldest first, each with what its workers need if known."""
+    """The queued and running jobs, oldest first, each with its workers' needs if known."""
     return {row["job"]: row["extra"] for row in store.read(reads.ACTIVE_JOBS)}

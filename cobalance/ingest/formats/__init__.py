@@ -21,7 +21,7 @@ from cobalance.ingest.tables import TABLES
 
 
 class Formats(Declarations[Format]):
-    """Registry of formats; those of packages and files are asked last, whether it is theirs."""
+    """Registry of formats; those of packages and files are tried last."""
 
     def __getitem__(self, name: str) -> Format:
         own = self._entries.get(name)

@@ -1,4 +1,4 @@
-"""Mark datasets as those of demonstrations, and remove all that demonstrations made."""
+"""Mark datasets as those of demonstrations, and remove demonstrations from the store."""
 
 import shutil
 from pathlib import Path
@@ -30,7 +30,7 @@ def claim_name(store: GraphStore, name: str) -> None:
 
 
 def remove_demos(store: GraphStore, folders: Folders, progress: Progress = silent) -> list[str]:
-    """Delete what demonstrations made, and all that was made of it; the datasets' names.
+    """Delete demonstrations and everything derived from them; return the datasets' names.
 
     Files go first: if interrupted, run it again. Errors are those of `delete_evaluations`.
     """

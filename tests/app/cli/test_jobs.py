@@ -50,7 +50,10 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
     assert len(shards) == wanted
     assert all(name.startswith("made-") for name in shards)
     for option, wrong in (
-        ("shards=1", "The export format webdataset has no option 'shards'. Its options: shard_b"),
+        (
+            "shards=1",
+            "The export format webdataset has no option 'shards'. Did you mean 'shard_bytes'?",
+        ),
         ("shard_images=none", "The export format webdataset: shard_images is 'none'"),
         ("shard_images", "--set 'shard_images' is no NAME=VALUE, such as making.steps=30."),
     ):

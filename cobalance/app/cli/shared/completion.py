@@ -1,4 +1,4 @@
-"""Complete names in a shell, from what the last command that opened the store wrote."""
+"""Complete names in a shell, from a file that commands write when they close the store."""
 
 import json
 import os
@@ -116,13 +116,13 @@ def _typed(name: str) -> str:
 
 
 def _store() -> str:
-    """What tells the store of the environment from others."""
+    """Identify the store of the environment."""
     uri, database = (os.environ.get(name, "") for name in ("NEO4J_URI", "NEO4J_DATABASE"))
     return f"{mask_credentials(uri)}/{database}"
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """What was kept; nothing where that cannot be read."""
+    """Read the names of all stores; empty if the file cannot be read."""
     with suppress(OSError, ValueError):
         found = json.loads(file.read_text(encoding="utf-8"))
         return found if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""What modules that are slow to import declare, read from their source."""
+"""Read declarations of modules that are slow to import from their source."""
 
 import ast
 from collections.abc import Iterator
