@@ -93,7 +93,7 @@ def test_every_planned_gap_closes_and_the_classifier_gains(
     made_of = output / made.job.id, output / "evaluations", output / "demo"
     assert all(any(folder.rglob("*.*")) for folder in made_of)
     removed = remove_demos(store, own.folders())
-    assert removed == sorted(DATASETS)
+    assert {*DATASETS} <= {*removed}  # and those that other tests had demonstrated
     assert list_datasets(store).query("dataset == @dataset")["demo"].tolist() == [False]
     assert not {*DATASETS}.intersection(list_datasets(store)["dataset"])
     assert not any(path.is_file() for folder in made_of for path in folder.rglob("*"))

@@ -163,5 +163,5 @@ def test_python_takes_plugins(tmp_path: Path) -> None:
     file.write_text("\n".join(lines))
     found = cb.read(file)
     assert found.images.equals(cb.read(file, input_format="lines").images)
-    plan = cb.plan(found, planner="tolerant", planner_options={"tolerance": 0}, min_size=1)
+    plan = cb.plan(found, planner="tolerant", tolerance=0, min_size=1)
     assert plan.frame.to_numpy().tolist() == [["dog", ("lamp",), 3]]

@@ -66,7 +66,8 @@ def first_line(module: str, function: str = "") -> str:
 @cache
 def _parse(module: str) -> ast.Module:
     place = _ROOT.joinpath(*module.split("."))
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    package = place / "__init__.py"
+    file = package if package.exists() else place.with_suffix(".py")
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
