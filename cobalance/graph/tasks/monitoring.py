@@ -9,10 +9,12 @@ GAUGES = {
         "CALL dbms.components() YIELD versions, edition "
         "RETURN {version: versions[0], edition: edition} AS labels, 1 AS n",
     ),
-    "datasets": Statement("Datasets.", "MATCH (d:Dataset) RETURN {} AS labels, count(d) AS n"),
+    "datasets": Statement(
+        "Datasets.", "MATCH (d:Dataset) WITH count(d) AS n RETURN {} AS labels, n"
+    ),
     "images": Statement(
         "Annotated images of all datasets.",
-        "MATCH (d:Dataset) RETURN {} AS labels, coalesce(sum(d.images), 0) AS n",
+        "MATCH (d:Dataset) WITH coalesce(sum(d.images), 0) AS n RETURN {} AS labels, n",
     ),
     "jobs": Statement(
         "Jobs by state.",
@@ -21,12 +23,12 @@ GAUGES = {
     ),
     "job_queries": Statement(
         "Generation queries of all jobs by state.",
-        "MATCH (j:Job) UNWIND ['queued', 'running', 'done', 'failed'] AS state "
+        "UNWIND ['queued', 'running', 'done', 'failed'] AS state OPTIONAL MATCH (j:Job) "
         "RETURN {state: state} AS labels, sum(j[state]) AS n",
     ),
     "generated_images": Statement(
         "Images that jobs have made, by verdict.",
-        "MATCH (j:Job) UNWIND ['accepted', 'rejected', 'pending'] AS verdict "
+        "UNWIND ['accepted', 'rejected', 'pending'] AS verdict OPTIONAL MATCH (j:Job) "
         "RETURN {verdict: verdict} AS labels, sum(j[verdict]) AS n",
     ),
     "tasks": Statement(

@@ -106,10 +106,12 @@ def test_it_answers_while_the_database_is_away(tmp_path, settings, address):
         }
         with served(tmp_path, environment) as app:
             until(lambda: samples(app)[("cobalance_database_up",)] == 1)
-            for stop in (way.block, way.cut):
+            for stop, start in ((way.block, way.unblock), (way.cut, way.restore)):
                 stop()
                 until(lambda: samples(app)[("cobalance_database_up",)] == 0)
                 assert not any(name == "cobalance_jobs" for name, *_ in samples(app))
+                start()
+                until(lambda: ("cobalance_datasets",) in samples(app))
 
 
 def test_a_token_that_anybody_could_guess_is_refused(tmp_path):
