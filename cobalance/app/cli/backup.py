@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.stores import environment, opened_store
+from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
 
 _Datasets = Annotated[
@@ -29,7 +29,7 @@ def backup(
 
     with opened_store() as (store, progress):
         report = back_up(
-            *(store, environment().folders(), file, datasets or ()),
+            *(store, folders(), file, datasets or ()),
             with_generated=with_generated,
             progress=progress,
         )

@@ -149,6 +149,12 @@ class JobSettings(BaseModel):
         return self.making.get("paint") == "object" or self.backend == "instruct"
 
     @property
+    def segmenters(self) -> tuple[str, ...]:
+        """The segmenters that its workers open: of objects, and of parts of the body."""
+        names = dict.fromkeys((self.object_segmenter, self.parts))
+        return tuple(name for name in names if name is not None)
+
+    @property
     def object_segmenter(self) -> str | None:
         """The segmenter, where masks of objects come from one."""
         return self.segmenter if self.masks.needs_segmenter else None
@@ -157,8 +163,7 @@ class JobSettings(BaseModel):
     def extras(self) -> list[str]:
         """The extras that a worker must have installed to make the images."""
         plugins = [BACKENDS[self.backend], *(FILTERS[name] for name in self.filter_options())]
-        segmenters = (self.object_segmenter, self.parts)
-        plugins += [SEGMENTERS[name] for name in segmenters if name is not None]
+        plugins += [SEGMENTERS[name] for name in self.segmenters]
         needed = {"worker", *list_extras(plugins)}
         return [extra for extra in EXTRAS if extra in needed]
 
@@ -174,7 +179,7 @@ class JobSettings(BaseModel):
             *RECIPES.list_offered(self.recipe),
             *BACKENDS.list_offered(self.backend),
             *FILTERS.list_offered(*self.filter_options()),
-            *SEGMENTERS.list_offered(*{self.segmenter, self.parts}),
+            *SEGMENTERS.list_offered(*self.segmenters),
         )
         return join_needs(self.extra, plugins)
 

@@ -230,9 +230,8 @@ class Worker:
 
     def _has(self, needs: str, work: str, left: dict[str, str]) -> bool:
         """Whether all that a job or task needs is here; else it is left to others."""
-        missing = next(
-            (one for one in needs.split(", ") if one not in self._list_installed()), None
-        )
+        installed = self._list_installed()
+        missing = next((one for one in needs.split(", ") if one not in installed), None)
         if missing is None:
             return True
         if left.get(work) != missing and missing not in EXTRAS:

@@ -195,12 +195,15 @@ def _add_graph(cut: Cut, writer: Writer, progress: Progress) -> list[str]:
 
 def _add_output(folders: Folders, names: list[str], writer: Writer, progress: Progress) -> None:
     """Add files of the output folder; one that was deleted meanwhile is left out."""
+    if not names:  # the extra worker may be missing, too
+        return
+    from cobalance.ingest.stored.output_folder import OutputMissingError
+
+    output = folders.open_output()
     for done, name in enumerate(names):
         progress("read output", done, len(names))
-        from cobalance.ingest.stored.output_folder import OutputMissingError
-
         with suppress(OutputMissingError):
-            writer.add_file(_OUTPUT + name, BytesIO(folders.open_output().read(name)))
+            writer.add_file(_OUTPUT + name, BytesIO(output.read(name)))
 
 
 @log_run
@@ -327,9 +330,11 @@ def _write_files(
             if dataset in names and part in backup.parts:
                 with files.writing(), files.replacing(dataset) as path, path.open("wb") as target:
                     shutil.copyfileobj(backup.open(part), target)
-    output = [name for name in backup.parts if name.startswith(roots)]
-    for done, name in enumerate(output):
-        progress("write output", done, len(output))
+    parts = [name for name in backup.parts if name.startswith(roots)]
+    if not parts:  # the extra worker may be missing, too
+        return
+    output = folders.open_output()
+    for done, name in enumerate(parts):
+        progress("write output", done, len(parts))
         with backup.open(name) as file:
-            copy = partial(shutil.copyfileobj, file)
-            folders.open_output().write_large(name.removeprefix(_OUTPUT), copy)
+            output.write_large(name.removeprefix(_OUTPUT), partial(shutil.copyfileobj, file))
