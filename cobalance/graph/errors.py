@@ -176,7 +176,7 @@ def suggest_names(name: str, known: Iterable[str], title: str = "Known") -> str:
     return f"{meant}{title}: {', '.join(shown) or 'none'}{more}."
 
 
-_LISTED, _FEW, _COMPARED, _NEAR = 30, 10, 10_000, 0.7
+_LISTED, _FEW, _COMPARED, _NEAR = 30, 10, 10_000, 0.66
 
 
 class UnknownNameError(OptionError):
