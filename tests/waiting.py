@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 
 
-def until(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
+def until(condition: Callable[[], object], timeout_s: float = 60.0, pause_s: float = 0.02) -> None:
     """Return when the condition holds; looked at often, and an error after `timeout_s`."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
+        time.sleep(pause_s)

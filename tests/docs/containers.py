@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.local.home import Home
 from cobalance.graph.database.local.settings import LocalServerSettings
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -79,6 +80,10 @@ class Containers:
             command[len(self.entry) - 1] = str(Path(self.entry[-1]).with_name(program))
         done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False)
         return done.returncode == 0
+
+    def wait_until_healthy(self, name: str, port: str = "") -> None:
+        """Look at a service's health, which takes a process each time, until it holds."""
+        until(lambda: self.is_healthy(name, port), pause_s=1)
 
     @contextmanager
     def up(self, name: str, *words: str) -> Iterator[None]:

@@ -302,7 +302,7 @@ def run_header(containers: Containers, lines: list[str], store: GraphStore) -> d
             case ["--profile", "cpu", "up", "-d", "worker"]:
                 assert not containers.is_healthy("worker")
                 with containers.up("worker", *COMPOSE["services"]["worker"]["command"]):
-                    until(lambda: containers.is_healthy("worker"))
+                    containers.wait_until_healthy("worker")
                     until(lambda: list_jobs(store, "instances")[0].state == "done")
             case needs_a_gpu:
                 assert needs_a_gpu == ["--profile", "gpu", "up", "-d", "gpu-worker"]
@@ -315,7 +315,7 @@ def check_app(containers: Containers) -> None:
     command = COMPOSE["services"]["app"]["command"]
     words = [word.replace("0.0.0.0", "127.0.0.1") for word in command]
     with containers.up("app", *words, "--port", port):
-        until(lambda: containers.is_healthy("app", port))
+        containers.wait_until_healthy("app", port)
 
 
 def upgrade_of_postgres(folder: Path) -> tuple[list[str], list[str]]:

@@ -78,7 +78,7 @@ def test_workers_that_are_killed_choose_the_same(store, loaded, own, settings, t
     }
     job = order(store, loaded, keep_losers=False, chunk_size=2)
     wanted = sum(n for _, _, n in QUERIES) * BEST_OF
-    for _ in kill_workers(store, job, environment, wanted, kills=3):
+    for _ in kill_workers(store, job, environment, wanted, kills=1):
         assert_counted(store, job)
     Worker(worker_resources(own), WorkerOptions(url, poll_s=0.05, until_idle=True)).run()
     assert_settled(store, own, job)

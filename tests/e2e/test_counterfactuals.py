@@ -107,7 +107,7 @@ def test_every_clique_is_balanced_after_kills_and_failures(
         "OMP_NUM_THREADS": "1",
     }
     wanted = len(queries) * BEST_OF
-    for _ in kill_workers(store, job, environment, wanted, kills=2):
+    for _ in kill_workers(store, job, environment, wanted, kills=1):
         pass
     Worker(worker_resources(own), WorkerOptions(url, poll_s=0.05, until_idle=True)).run()
     assert read_job(store, job).state == "done"

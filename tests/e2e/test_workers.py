@@ -127,7 +127,7 @@ def check(store, job, output, images):
 def test_workers_that_are_killed_lose_and_double_nothing(
     store, loaded, settings, tmp_path, queue_url
 ):
-    survive(store, loaded, settings, tmp_path, queue_url, images=320, kills=3)
+    survive(store, loaded, settings, tmp_path, queue_url, images=200, kills=2)
 
 
 @pytest.mark.soak
