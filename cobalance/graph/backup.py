@@ -1,4 +1,4 @@
-"""Datasets as nodes and edges: read as of one moment, and written again.
+"""Datasets as rows of nodes and edges: read as of one moment, and written again.
 
 A load, an order, a worker's report: each of them takes a lock of its dataset or job first, and
 waits while these are read. A dataset that is being restored is marked: nothing counts it, and no
@@ -6,77 +6,107 @@ worker takes its jobs, until one last transaction makes all restored datasets wh
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-from neo4j import Transaction
+from neo4j import ManagedTransaction
 
 from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.migrations import changes_since
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.database.sync import BATCH, EDGE_BATCH
-from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.errors import DataError, StaleError
+from cobalance.graph.dataset.state import DatasetState, find_dataset
+from cobalance.graph.errors import Action, ConflictError, Setting, StaleError
 
-KINDS = {
-    node.label: node
-    for node in schema.ALL_NODES
-    if node.scope != "none" or node is schema.DATASET_NODE
-}
-"""Kinds of nodes that belong to a dataset, and its own, by label."""
-_TYPES = {edge.type for edge in schema.EDGES}
 _PACKED_BATCH = 20  # nodes with columns of up to a megabyte
-
-Edge = list[Any]
-"""Type; label, dataset and key of the start; the same of the end; properties."""
-
 _AS_WRITER = """MATCH (d:Dataset {writer: $writer}) WHERE d.name IN $names
 WITH count(d) AS held WHERE held = size($names)
 UNWIND $rows AS row"""
 
+T = TypeVar("T")
 
-def edges_statement(node: Node, *, incoming: bool = False) -> str:
-    """Cypher that reads all edges that leave a kind of node in ``$dataset``.
 
-    Or those that lead to it from outside of the datasets ``$names``.
+class Part(NamedTuple):
+    """A kind of node or edge: its file in a backup, and Cypher that reads rows and writes ``row``.
+
+    A node's row has its dataset and properties, an edge's the dataset and key of its start, the
+    same of its end, and properties.
     """
-    keys = " ".join(f"WHEN '{label}' THEN x.{kind.key.name}" for label, kind in KINDS.items())
-    other = f"labels(x)[0], coalesce(x.dataset, x.name), CASE labels(x)[0] {keys} END"
-    own = f"'{node.label}', $dataset, n.{node.key.name}"
-    found = f"MATCH (n:{node.label} {{{_dataset_key(node)}: $dataset}})"
-    if incoming:
-        where = "WHERE NOT coalesce(x.dataset, x.name) IN $names"
-        return f"{found}<-[e]-(x) {where} RETURN [type(e), {other}, {own}, properties(e)]"
-    return f"{found}-[e]->(x) RETURN [type(e), {own}, {other}, properties(e)]"
+
+    name: str
+    read: str
+    write: str
+    kinds: tuple[type, ...]  # of the values of a row
+    batch: int
 
 
-def create_edges_statement(kind: str, start: Node, end: Node) -> str:
-    """Cypher that creates edges of which both ends exist.
+def _node_part(node: Node) -> Part:
+    return Part(
+        f"graph/{node.label}.jsonl",
+        f"MATCH (n:{node.label}) WHERE n.dataset IN $names RETURN [n.dataset, properties(n)]",
+        f"CREATE (n:{node.label}) SET n = row[1], n.dataset = row[0]",
+        (str, dict),
+        _PACKED_BATCH if any(each.type is bytes for each in node.properties) else BATCH,
+    )
+
+
+def edge_part(kind: str, start: Node, end: Node) -> Part:
+    """The part of a kind of edge; one that has lost an end is not written again.
 
     Examples
     --------
-    >>> print(create_edges_statement("GENERATED_BY", schema.IMAGE, schema.JOB))
-    MATCH (d:Dataset {writer: $writer}) WHERE d.name IN $names
-    WITH count(d) AS held WHERE held = size($names)
-    UNWIND $rows AS row
-    MATCH (a:Image {dataset: row[2], id: row[3]})
-    MATCH (b:Job {id: row[6]})
-    CREATE (a)-[e:GENERATED_BY]->(b) SET e = row[7]
+    >>> part = edge_part("GENERATED_BY", schema.IMAGE, schema.JOB)
+    >>> print(part.read)
+    MATCH (a:Image)-[e:GENERATED_BY]->(b:Job)
+    WHERE a.dataset IN $names OR coalesce(b.dataset, b.name) IN $names
+    RETURN [a.dataset, a.id, coalesce(b.dataset, b.name), b.id, properties(e)]
+    >>> print(part.write)
+    MATCH (a:Image {dataset: row[0], id: row[1]})
+    MATCH (b:Job {id: row[3]})
+    CREATE (a)-[e:GENERATED_BY]->(b) SET e = row[4]
     """
-    found = []
-    for name, node, at in (("a", start, 2), ("b", end, 5)):
+    other = "coalesce(b.dataset, b.name)"
+    elsewhere = "" if end.scope == "dataset" else f" OR {other} IN $names"
+
+    def found(node: Node, at: int) -> str:
         within = f"dataset: row[{at}], " if node.scope == "dataset" else ""
-        found.append(f"MATCH ({name}:{node.label} {{{within}{node.key.name}: row[{at + 1}]}})")
-    return "\n".join([_AS_WRITER, *found, f"CREATE (a)-[e:{kind}]->(b) SET e = row[7]"])
+        return f":{node.label} {{{within}{node.key.name}: row[{at + 1}]}}"
+
+    return Part(
+        f"graph/{start.label}-{kind}-{end.label}.jsonl",
+        f"MATCH (a:{start.label})-[e:{kind}]->(b:{end.label})\n"
+        f"WHERE a.dataset IN $names{elsewhere}\n"
+        f"RETURN [a.dataset, a.{start.key.name}, {other}, b.{end.key.name}, properties(e)]",
+        f"MATCH (a{found(start, 0)})\nMATCH (b{found(end, 2)})\n"
+        f"CREATE (a)-[e:{kind}]->(b) SET e = row[4]",
+        (str, object, str, object, dict),
+        EDGE_BATCH,
+    )
 
 
-def _dataset_key(node: Node) -> str:
-    """The property that holds a node's dataset."""
-    return "name" if node is schema.DATASET_NODE else "dataset"
+_KINDS = [node for node in schema.ALL_NODES if node.scope != "none"]
+_IMAGES = {schema.IMAGE: (schema.IMAGE, schema.EXCLUDED_IMAGE)}  # which keeps its edges
+NODES = {node: _node_part(node) for node in _KINDS}
+PARTS = (
+    *NODES.values(),
+    *(
+        edge_part(edge.type, start, end)
+        for edge in schema.EDGES
+        for start in _IMAGES.get(edge.start, (edge.start,))
+        for end in _IMAGES.get(edge.end, (edge.end,))
+    ),
+)
+"""All that a dataset has in the graph, but for its own node."""
+
+_LOCKS = [
+    f"MATCH (n:{node.label}) WHERE coalesce(n.dataset, n.name) IN $names "
+    "SET n.updated_at = n.updated_at"
+    for node in (schema.DATASET_NODE, *(node for node in _KINDS if node.scope == "store"))
+    if "updated_at" in node.property_names
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,135 +115,103 @@ class Cut:
 
     Parameters
     ----------
-    datasets : sequence of str
-        Those that are whole.
+    datasets : mapping of str to mapping
+        Properties of those that are whole, by name.
     left_out : mapping of str to str
         The others, each with the reason.
-    mining : collection of str
-        Those whose cliques are being written, and are not read.
     """
 
-    transaction: Transaction
-    datasets: Sequence[str]
+    transaction: ManagedTransaction
+    datasets: Mapping[str, Row]
     left_out: Mapping[str, str]
-    mining: set[str]
 
-    def nodes(self, node: Node) -> Iterator[Row]:
-        """Read the properties of a kind of node."""
-        text = f"MATCH (n:{node.label} {{{_dataset_key(node)}: $dataset}}) RETURN properties(n)"
-        for dataset in self.datasets:
-            if node not in (schema.CLIQUE, schema.CLIQUE_TABLE) or dataset not in self.mining:
-                yield from self._read(text, dataset)
-
-    def edges(self) -> Iterator[Edge]:
-        """Read all edges that leave a node here, or come from elsewhere, as to a job."""
-        for node in KINDS.values():
-            for dataset in self.datasets:
-                yield from self._read(edges_statement(node), dataset)
-                if node.scope != "dataset":
-                    yield from self._read(edges_statement(node, incoming=True), dataset)
-
-    def _read(self, text: str, dataset: str) -> Iterator[Any]:
-        found = self.transaction.run(text, dataset=dataset, names=list(self.datasets))
-        yield from (record[0] for record in found)
+    def rows(self, part: Part) -> Iterator[list[Any]]:
+        """Read the rows of a part."""
+        found = self.transaction.run(part.read, names=list(self.datasets))
+        return (record[0] for record in found)
 
 
-@contextmanager
-def open_cut(store: GraphStore, names: Sequence[str]) -> Iterator[Cut]:
-    """Wait for the locks of datasets and of their jobs, and hold them for the block.
+def read_cut(store: GraphStore, names: Sequence[str], work: Callable[[Cut], T]) -> T:
+    """Wait for the locks of datasets and of their jobs, and hold them for the work.
 
     A dataset that is being loaded, renamed or restored, or where that was broken off, is left out.
+    The work begins anew where the database breaks a deadlock.
     """
-    kinds = [schema.DATASET_NODE, *(node for node in KINDS.values() if node.scope == "store")]
-    locks = [
-        f"MATCH (n:{node.label}) WHERE n.{_dataset_key(node)} IN $names "
-        "SET n.updated_at = n.updated_at"
-        for node in kinds
-        if "updated_at" in node.property_names
-    ]
-    text = "MATCH (d:Dataset) WHERE d.name IN $names RETURN properties(d) ORDER BY d.name"
-    with store.hold_locks(locks, names=list(names)) as transaction:
-        whole, left_out, mining = list[str](), dict[str, str](), set[str]()
+
+    def read(transaction: ManagedTransaction) -> T:
+        datasets, left_out = dict[str, Row](), dict[str, str]()
+        text = "MATCH (d:Dataset) WHERE d.name IN $names RETURN properties(d) ORDER BY d.name"
         for (properties,) in transaction.run(text, names=list(names)):
-            state = DatasetState.of(properties)
             try:
-                state.require_complete()
-                whole.append(state.name)
+                DatasetState.of(properties).require_complete()
+                datasets[properties["name"]] = properties
             except StaleError as error:
-                left_out[state.name] = str(error)
-            if "writer" in properties and not state.is_mined:
-                mining.add(state.name)
-        yield Cut(transaction, whole, left_out, mining)
+                left_out[properties["name"]] = str(error)
+        return work(Cut(transaction, datasets, left_out))
+
+    return store.with_locks(_LOCKS, read, names=list(names))
 
 
 @dataclass(eq=False)
 class Restoration:
-    """Datasets being restored; rows of other datasets are skipped."""
+    """Datasets being restored, from their properties by name."""
 
     store: GraphStore
-    datasets: Sequence[str]
+    datasets: Mapping[str, Row]
     _writer: str = field(default_factory=lambda: uuid.uuid4().hex)
-    _digests: list[list[Any]] = field(default_factory=list)
 
-    def find_owner(self, node: Node, keys: Sequence[str]) -> str | None:
-        """A dataset of another name that has a node of one of these keys."""
+    def find_existing(self, ids: Sequence[str], *, replace: bool) -> list[str]:
+        """Names of the datasets that the store has, of which whole ones are to be replaced.
+
+        Raises
+        ------
+        ConflictError
+            One is whole, and not to be replaced; or a job, run, evaluation or task of these ids is
+            in a dataset of another name.
+        """
         text = (
-            f"UNWIND $keys AS key MATCH (n:{node.label} {{{node.key.name}: key}}) "
-            "WHERE NOT n.dataset IN $names RETURN n.dataset AS dataset LIMIT 1"
+            "MATCH (n:Job|AnnotationRun|Evaluation|Task) WHERE n.id IN $ids "
+            "AND NOT n.dataset IN $names RETURN n.dataset AS dataset LIMIT 1"
         )
-        found = self.store.read(text, keys=list(keys), names=list(self.datasets))
-        return str(found[0]["dataset"]) if found else None
+        for row in self.store.read(text, ids=ids, names=list(self.datasets)):
+            raise ConflictError(
+                f"The store has the same jobs, runs or evaluations in {row['dataset']!r}, one of "
+                "these datasets under another name. ",
+                Action("drop_dataset", row["dataset"]),
+                " first, or restore into another store.",
+            )
+        there = [state for name in self.datasets if (state := find_dataset(self.store, name))]
+        taken = [repr(state.name) for state in there if state.restoring is None]
+        if taken and not replace:
+            raise ConflictError(
+                f"The store has {', '.join(taken)} already. To have what the backup has in their "
+                "place, restore with ",
+                *(Setting("replace", True), "."),
+            )
+        return [state.name for state in there]
 
     def begin(self, digest: str) -> None:
         """Create the datasets, marked as being restored from the backup with a digest."""
         text = "UNWIND $names AS x CREATE (:Dataset {name: x, restoring: $digest, writer: $writer})"
         self.store.write(text, names=list(self.datasets), digest=digest, writer=self._writer)
 
-    def add_nodes(self, node: Node, rows: Iterable[Row]) -> Iterator[int]:
-        """Write nodes, and yield how many are done, batch by batch."""
-        packed = any(each.type is bytes for each in node.properties)
-        made, own = f"CREATE (n:{node.label}) SET n = row", iter(rows)
-        if node is schema.DATASET_NODE:
-            made, own = "MATCH (n:Dataset {name: row.name}) SET n += row", map(self._keep, own)
-        left = (row for row in own if row[_dataset_key(node)] in self.datasets)
-        while batch := list(islice(left, _PACKED_BATCH if packed else BATCH)):
-            self._write(f"{_AS_WRITER} {made} RETURN count(*) AS written", batch)
-            yield len(batch)
-
-    def add_edges(self, edges: Iterable[Edge]) -> Iterator[int]:
-        """Write edges, and yield how many are done; one that has lost an end is left out."""
-        waiting = dict[tuple[str, str, str], list[Edge]]()
-        for edge in edges:
-            if edge[2] in self.datasets or edge[5] in self.datasets:
-                of_kind = waiting.setdefault((edge[0], edge[1], edge[4]), [])
-                of_kind.append(edge)
-                if len(of_kind) == EDGE_BATCH:
-                    yield self._connect(of_kind)
-                    of_kind.clear()
-        yield from map(self._connect, filter(None, waiting.values()))
+    def write(self, part: Part, rows: Iterator[list[Any]]) -> None:
+        """Write the rows of a part."""
+        text, names = f"{_AS_WRITER} {part.write}", list(self.datasets)
+        while batch := list(islice(rows, part.batch)):
+            self.store.write(text, writer=self._writer, names=names, rows=batch)
 
     def finish(self, schema_version: int) -> None:
-        """Apply later changes of the schema, and make the datasets whole."""
+        """Apply later changes of the schema, and make the datasets whole.
+
+        Raises
+        ------
+        ConflictError
+            Another process has dropped, loaded or restored one of them meanwhile.
+        """
         for text in changes_since(schema_version):
             self.store.write(text)
-        made = "SET d.digest = row[1], d.writer = null, d.restoring = null"
+        made = "SET d = row[1], d.name = row[0], d.writer = null"
         text = f"{_AS_WRITER} MATCH (d:Dataset {{name: row[0]}}) {made} RETURN count(d) AS written"
-        self._write(text, self._digests)
-
-    def _connect(self, edges: list[Edge]) -> int:
-        kind, start, end = edges[0][0], KINDS.get(edges[0][1]), KINDS.get(edges[0][4])
-        if kind not in _TYPES or start is None or end is None:
-            raise DataError(f"The backup has edges {kind!r}, which are none of cobalance's.")
-        text, names = create_edges_statement(kind, start, end), list(self.datasets)
-        self.store.write(text, writer=self._writer, names=names, rows=edges)
-        return len(edges)
-
-    def _keep(self, row: Row) -> Row:
-        """A dataset's properties but for the digest, which makes it whole."""
-        if row["name"] in self.datasets:
-            self._digests.append([row["name"], row["digest"]])
-        return {name: value for name, value in row.items() if name not in ("digest", "writer")}
-
-    def _write(self, text: str, rows: list[Any]) -> None:
-        names = list(self.datasets)
+        names, rows = list(self.datasets), list(self.datasets.items())
         self.store.write_all(text, len(rows), writer=self._writer, names=names, rows=rows)

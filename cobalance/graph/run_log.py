@@ -23,6 +23,8 @@ R = TypeVar("R")
 Level = StrEnum("Level", "DEBUG INFO WARNING ERROR")
 LogFormat = StrEnum("LogFormat", "TEXT JSON")
 
+_LEVELS = {"stage": logging.DEBUG}  # of phases; others are INFO
+
 
 def log_run(function: Callable[P, R]) -> Callable[P, R]:
     """Log an operation's begin, end or error to its module's logger, at INFO; stages at DEBUG.
@@ -46,64 +48,52 @@ def log_run(function: Callable[P, R]) -> Callable[P, R]:
         call = signature.bind(*args, **kwargs)
         call.apply_defaults()
         stages: dict[str, str] = {}
+
+        def tell(
+            phase: str, text: str, values: Iterable[tuple[str, object]] = (), **more: object
+        ) -> None:
+            told = [*_numbers(values)]
+            text = " ".join([f"{name}{text}", *(words for words, _, _ in told)])
+            fields = {"workflow": name, "phase": phase, **more}
+            if told:
+                fields["numbers"] = {number: value for _, number, value in told}
+            log.log(_LEVELS.get(phase, logging.INFO), "%s", text, extra={"run": fields})
+
         if callable(report := call.arguments.get("progress")):
 
             def progress(stage: str, done: int, total: int | None) -> None:
                 if stage not in stages:
-                    log.debug("%s: %s", name, stage, extra=_run(name, "stage", stage=stage))
+                    tell("stage", f": {stage}", stage=stage)
                 stages[stage] = f"{stage} {done}" if total is None else f"{stage} {done}/{total}"
                 report(stage, done, total)
 
             call.arguments["progress"] = progress
-        texts, numbers = _numbers(call.arguments.items())
-        log.info("%s begins: %s", name, texts, extra=_run(name, "begins", numbers=numbers))
+        tell("begins", " begins:", call.arguments.items())
         began = time.monotonic()
         try:
             result = function(*call.args, **call.kwargs)
         except BaseException as error:
-            took_s, kind = time.monotonic() - began, type(error).__name__
-            failed = f"{took_s:.1f} s ({', '.join(stages.values())})"
-            fields = {"duration_s": took_s, "stages": list(stages.values()), "error": kind}
-            extra = _run(name, "failed", **fields)
-            log.info("%s failed after %s: %s: %s", name, failed, kind, error, extra=extra)
+            took_s, kind, done = time.monotonic() - began, type(error).__name__, [*stages.values()]
+            text = f" failed after {took_s:.1f} s ({', '.join(done)}): {kind}: {error}"
+            tell("failed", text, duration_s=took_s, stages=done, error=kind)
             raise
         took_s = time.monotonic() - began
-        texts, numbers = _numbers([("result", result)])
-        extra = _run(name, "ended", duration_s=took_s, numbers=numbers)
-        log.info("%s ended after %.1f s: %s", name, took_s, texts, extra=extra)
+        tell("ended", f" ended after {took_s:.1f} s:", [("result", result)], duration_s=took_s)
         return result
 
     return run
 
 
-def _run(workflow: str, phase: str, **fields: object) -> dict[str, object]:
-    """Fields of a record of a run."""
-    return {"run": {"workflow": workflow, "phase": phase, **fields}}
-
-
-def _numbers(values: Iterable[tuple[str, object]]) -> tuple[str, dict[str, object]]:
-    """Texts and numbers with their names, and lengths: in words, and as fields."""
-    texts, found = [], {}
-    for name, value in _values_in(values):
-        is_size = isinstance(value, Sized) and not isinstance(value, str)
-        found[name] = len(value) if is_size else value  # type: ignore[arg-type]
-        texts.append(f"{name}: {found[name]}" if is_size else f"{name}={value!r}")
-    return " ".join(texts), found
-
-
-def _values_in(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, object]]:
-    """The values to tell, also of the fields of dataclasses."""
+def _numbers(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str, object]]:
+    """Words, name and value of texts, numbers and lengths, also of the fields of dataclasses."""
     for name, value in values:
-        if isinstance(value, Path):
-            yield name, str(value)
-        elif isinstance(value, str | int | float):
-            yield name, value
+        if isinstance(value, str | int | float | Path):
+            known = str(value) if isinstance(value, Path) else value
+            yield f"{name}={known!r}", name, known
         elif is_dataclass(value) and name != "folders":
-            yield from _values_in(
-                (field.name, getattr(value, field.name)) for field in fields(value)
-            )
+            yield from _numbers((field.name, getattr(value, field.name)) for field in fields(value))
         elif isinstance(value, Sized) and not isinstance(value, Mapping):
-            yield name, value
+            yield f"{name}: {len(value)}", name, len(value)
 
 
 class _Line(logging.Formatter):
@@ -132,14 +122,13 @@ class _Object(logging.Formatter):
 
 def _safe(value: Any) -> Any:
     """A value for JSON, each text in it as `safe_text` writes it."""
-    if isinstance(value, Mapping):
-        return {safe_text(str(name)): _safe(one) for name, one in value.items()}
+    if isinstance(value, dict):
+        return {name: _safe(one) for name, one in value.items()}
     if isinstance(value, list):
         return [_safe(one) for one in value]
-    if value is None or isinstance(value, bool | int):
-        return value
-    is_number = isinstance(value, float) and isfinite(value)
-    return round(value, 6) if is_number else safe_text(str(value))
+    if isinstance(value, float) and isfinite(value):
+        return round(value, 6)
+    return value if isinstance(value, int) else safe_text(str(value))
 
 
 class _Terminal(logging.Handler):

@@ -9,7 +9,7 @@ from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.local.home import USERNAME, Home
 from cobalance.graph.database.store import GraphStore, encryption
 from cobalance.graph.dataset.state import list_datasets
-from cobalance.graph.errors import StoreUnavailableError
+from cobalance.graph.errors import MissingExtraError, StoreUnavailableError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.safe_text import mask_credentials
 from cobalance.workflows.settings import Settings
@@ -41,7 +41,7 @@ class Connection:
     """Address and credentials of a store, for any Neo4j driver.
 
     `password_file` has the password and nothing else; without one it is in the variable
-    NEO4J_PASSWORD.
+    NEO4J_PASSWORD. `auth` is user and password, as drivers take them: to pass on, not to print.
     """
 
     uri: str
@@ -49,12 +49,7 @@ class Connection:
     database: str
     password_file: Path | None
     encryption: str
-    _password: str = field(repr=False, compare=False)
-
-    @property
-    def auth(self) -> tuple[str, str]:
-        """User and password, as drivers take them: to pass on, and not to print."""
-        return self.username, self._password
+    auth: tuple[str, str] = field(repr=False, compare=False)
 
 
 def connection(settings: Settings, store: GraphStore) -> Connection:
@@ -63,23 +58,19 @@ def connection(settings: Settings, store: GraphStore) -> Connection:
     A local server keeps its address while it runs, and takes it again if it is free then.
     """
     if settings.neo4j_uri is not None:
-        user, file, password = (
-            settings.neo4j_username,
-            settings.neo4j_password_file,
-            settings.password(),
-        )
+        file, auth = settings.neo4j_password_file, (settings.neo4j_username, settings.password())
     else:
-        user, file = USERNAME, Home(settings.local_server().home).password
-        password = file.read_text(encoding="utf-8")
+        file = Home(settings.local_server().home).password
+        auth = USERNAME, file.read_text(encoding="utf-8")
     place = None if file is None else file.absolute()
-    return Connection(store.uri, user, store.database, place, encryption(store.uri), password)
+    return Connection(store.uri, auth[0], store.database, place, encryption(store.uri), auth)
 
 
 def store_status(settings: Settings) -> dict[str, Any]:
     """State of the store that the settings name, and where its parts are; None where unknown.
 
-    A local server that is not running stays so, and has no URI. ``problem`` is the
-    StoreUnavailableError of one that should answer and does not.
+    A local server that is not running stays so, and has no URI. ``problem`` is the error of one
+    that cannot be used: it does not answer, or nothing here can start it.
     """
     local, folders = settings.local_server(), settings.folders()
     is_local = settings.neo4j_uri is None
@@ -104,10 +95,12 @@ def store_status(settings: Settings) -> dict[str, Any]:
         if uri is not None:
             found["encryption"] = encryption(uri)
             found["encrypted"] = found["encryption"] != "not encrypted"
+        else:
+            local_server.require_packages()
         if not is_local or found["phase"] == "ready":
             with open_store(settings) as store:
-                found |= {"version": store.server_version(), "edition": store.server_edition()}
+                found["version"], found["edition"] = store.server()
                 found |= {"datasets": len(list_datasets(store)), "running": True}
-    except StoreUnavailableError as error:
+    except (StoreUnavailableError, MissingExtraError) as error:
         found["problem"] = error
     return found

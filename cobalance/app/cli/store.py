@@ -2,28 +2,69 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from cobalance.app.cli.backup import backup, restore
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
-from cobalance.app.cli.shared.stores import environment, opened_store
+from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
 
 app = typer.Typer(no_args_is_help=True)
-app.command()(backup)
-app.command()(restore)
 
-ShownOption = Annotated[
+_Shown = Annotated[
     Literal["table", "json"],
     typer.Option("--format", "-f", help="How to write the result.", show_default=True),
+]
+_Datasets = Annotated[
+    list[str] | None, typer.Argument(help="Only these datasets; all by default.", metavar="DATASET")
 ]
 
 
 @app.command()
-def status(format_: ShownOption = "table") -> None:
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write; an earlier backup is replaced.")],
+    datasets: _Datasets = None,
+    with_generated: Annotated[
+        bool, typer.Option("--with-generated", help="With images and models that workers made.")
+    ] = False,
+) -> None:
+    """Write datasets, and all that was done with them, to one file; the store stays in use.
+
+    The file has the graph, boxes, captions, embeddings, and the state of jobs and tasks. It has no
+    users, passwords or image files of yours.
+    """
+    from cobalance.workflows.backup.store_backup import back_up
+
+    with opened_store() as (store, progress):
+        places = store, folders(), file, datasets or ()
+        report = back_up(*places, with_generated=with_generated, progress=progress)
+    for name, reason in report.left_out.items():
+        notes.print(f"Left out: {name}. {reason}")
+    out.print(f"{file}: {report.describe()}", soft_wrap=True)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that `store backup` has written.")],
+    datasets: _Datasets = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Drop datasets of the same names first.")
+    ] = False,
+) -> None:
+    """Check a backup, then write its datasets to the store; interrupted, run it again."""
+    from cobalance.workflows.backup import store_backup
+
+    with opened_store() as (store, progress):
+        places = store, folders(), environment().queue_url(), file, datasets or ()
+        report = store_backup.restore(*places, replace=replace, progress=progress)
+    out.print(f"Restored: {report.describe()}", soft_wrap=True)
+
+
+@app.command()
+def status(format_: _Shown = "table") -> None:
     """Show which database is in use, whether it answers, and whether encrypted."""
     from cobalance.workflows.store import store_status
 
@@ -62,7 +103,7 @@ def _write_json(values: Mapping[str, object]) -> None:
 
 
 @app.command()
-def connection(format_: ShownOption = "table") -> None:
+def connection(format_: _Shown = "table") -> None:
     """Show how any Neo4j driver connects: address, user, and the file of the password.
 
     A local server is started for it.
@@ -72,7 +113,7 @@ def connection(format_: ShownOption = "table") -> None:
     settings = environment()
     with opened_store() as (store, _):
         found = stores.connection(settings, store)
-    values = {name: value for name, value in vars(found).items() if not name.startswith("_")}
+    values = {name: value for name, value in vars(found).items() if name != "auth"}
     if format_ == "json":
         _write_json(values)
         return

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Literal
 
 from dbos import DBOS, SetWorkflowID
@@ -100,7 +101,8 @@ class Queue:
     ) -> None:
         global _open_queue
         checked = check_url(url)
-        self._public_url = without_password(url)
+        public_url = without_password(url)
+        self._connect_errors = partial(_connect_errors, public_url)
         self._execute_chunk, self._execute_task, self._on_end = execute, run_task, on_end
         self._running: set[str] = set()  # ids of the workflows in this process
         self._kinds = (_CHUNKS,) if run_task is None else (_CHUNKS, _TASKS)
@@ -130,7 +132,7 @@ class Queue:
         except Exception as error:  # whatever the driver of the database raises
             DBOS.destroy()
             raise StoreUnavailableError(
-                f"The job queue {self._public_url} cannot be opened: {_first_line(error)}. Start "
+                f"The job queue {public_url} cannot be opened: {_first_line(error)}. Start "
                 "its database, or set ",
                 Setting("queue"),
                 " to another one.",
@@ -299,16 +301,6 @@ class Queue:
                 load_output=output,
             )
 
-    @contextmanager
-    def _connect_errors(self) -> Iterator[None]:
-        """Raise database errors that DBOS does not retry as ours."""
-        try:
-            yield
-        except SQLAlchemyError as error:
-            raise StoreUnavailableError(
-                f"The job queue {self._public_url} does not answer: {_first_line(error)}."
-            ) from error
-
 
 def forget_work(url: str, ids: Sequence[str]) -> None:
     """Delete all chunks of some jobs, and some tasks, from a queue; the graph's state then counts.
@@ -318,16 +310,22 @@ def forget_work(url: str, ids: Sequence[str]) -> None:
     StoreUnavailableError
         The queue's database does not answer.
     """
+    with _connect_errors(without_password(url)), queue_client(check_url(url), NAME) as client:
+        for job in ids:
+            while found := client.list_workflows(
+                workflow_id_prefix=f"{job}/", limit=DELETE_BATCH, load_input=False
+            ):
+                client.delete_workflows([status.workflow_id for status in found])
+
+
+@contextmanager
+def _connect_errors(url: str) -> Iterator[None]:
+    """Raise database errors that DBOS does not retry as ours."""
     try:
-        with queue_client(check_url(url), NAME) as client:
-            for job in ids:
-                while found := client.list_workflows(
-                    workflow_id_prefix=f"{job}/", limit=DELETE_BATCH, load_input=False
-                ):
-                    client.delete_workflows([status.workflow_id for status in found])
+        yield
     except SQLAlchemyError as error:
         raise StoreUnavailableError(
-            f"The job queue {without_password(url)} does not answer: {_first_line(error)}."
+            f"The job queue {url} does not answer: {_first_line(error)}."
         ) from error
 
 

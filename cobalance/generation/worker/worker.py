@@ -23,13 +23,13 @@ from cobalance.generation.worker.runner_slot import RunnerSlot
 from cobalance.generation.worker.task_executor import TaskExecutor
 from cobalance.generation.worker.worker_id import new_worker_id
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, NotFoundError, OptionError, StoreUnavailableError
+from cobalance.graph.errors import CobalanceError, NotFoundError, StoreUnavailableError
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.graph.jobs.rounds import active_jobs
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.plugins import EXTRAS, is_installed
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.tasks.lifecycle import ActiveTask, active_tasks
+from cobalance.graph.tasks.lifecycle import active_tasks
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +98,6 @@ class Worker:
         self.tasks_left: dict[str, str] = {}
         self.tasks_seen: dict[str, None] = {}
         self._queued_tasks: dict[str, int] = {}  # attempts of those that the queue has
-        self._needs_of: dict[str, str] = {}
         self._stop = threading.Event()
         self._ended = threading.Event()
         self._woken = threading.Event()
@@ -167,7 +166,11 @@ class Worker:
                 return
             try:
                 found = self._store.run(active_jobs)
-                active = [job for job, extra in found.items() if self._serves(job, extra, queue)]
+                active = [
+                    job
+                    for job, needs in found.items()
+                    if self._serves(job, needs or "worker", self.jobs_left, queue)
+                ]
                 self.jobs_seen.update(dict.fromkeys(active))
                 if self._executor.job not in active:
                     self._executor.job = None
@@ -191,9 +194,8 @@ class Worker:
 
     def _advance_tasks(self, supervisor: JobSupervisor, queue: Queue) -> bool:
         """Advance all tasks that this worker may run; whether the queue has any."""
-        tasks = [task for task in self._store.run(active_tasks) if self._serves_task(task)]
-        for task in tasks:
-            queue.listen(task.extra)
+        found = self._store.run(active_tasks)
+        tasks = [one for one in found if self._serves(one.id, one.extra, self.tasks_left, queue)]
         for task in tasks:
             supervisor.advance_task(task)
         active = {task.id: task.attempt for task in tasks}
@@ -205,34 +207,14 @@ class Worker:
                 del self._queued_tasks[task_id]
         return bool(self._queued_tasks)
 
-    def _serves_task(self, task: ActiveTask) -> bool:
-        if self.options.jobs is not None and task.id not in self.options.jobs:
+    def _serves(self, work: str, needs: str, left: dict[str, str], queue: Queue) -> bool:
+        """Whether a job or task is this worker's; what it lacks something for is left to others."""
+        if self.options.jobs is not None and work not in self.options.jobs:
             return False
-        return self._has(task.extra, task.id, self.tasks_left)
-
-    def _serves(self, job: str, extra: str | None, queue: Queue) -> bool:
-        """Whether this worker can run a job; if so, it listens to the job's queue."""
-        if self.options.jobs is not None and job not in self.options.jobs:
-            return False
-        if extra is not None and not self._has(extra, job, self.jobs_left):
-            return False  # its settings may be unknown here
-        if job not in self._needs_of:
-            try:
-                self._needs_of[job] = self._store.job_settings(job).needs
-            except NotFoundError:
-                return False
-            except OptionError:  # which fails the job
-                self._needs_of[job] = "worker"
-        if not self._has(self._needs_of[job], job, self.jobs_left):
-            return False
-        queue.listen(self._needs_of[job])
-        return True
-
-    def _has(self, needs: str, work: str, left: dict[str, str]) -> bool:
-        """Whether all that a job or task needs is here; else it is left to others."""
         installed = self._list_installed()
         missing = next((one for one in needs.split(", ") if one not in installed), None)
         if missing is None:
+            queue.listen(needs)
             return True
         if left.get(work) != missing and missing not in EXTRAS:
             _log.warning("%s is left to workers that have the %s", work, missing)

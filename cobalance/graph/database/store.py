@@ -2,10 +2,10 @@
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 from neo4j import (
@@ -16,7 +16,6 @@ from neo4j import (
     ManagedTransaction,
     NotificationMinimumSeverity,
     Session,
-    Transaction,
 )
 from neo4j.exceptions import (
     AuthError,
@@ -53,18 +52,17 @@ PATIENCE: dict[str, Any] = {
 }
 """Seconds before a person hears that no server answers; the driver's own are up to 60."""
 
-ENCRYPTION = {
-    "bolt": "not encrypted",
-    "bolt+s": "encrypted, certificate verified",
-    "bolt+ssc": "encrypted, certificate not verified",
-    "neo4j": "not encrypted",
-    "neo4j+s": "encrypted, certificate verified",
-    "neo4j+ssc": "encrypted, certificate not verified",
+_ENCRYPTION = {
+    "": "not encrypted",
+    "+s": "encrypted, certificate verified",
+    "+ssc": "encrypted, certificate not verified",
 }
-"""The schemes of Bolt. The driver knows ``http`` as well, without the sessions used here."""
+_SCHEMES = {name + how: words for name in ("bolt", "neo4j") for how, words in _ENCRYPTION.items()}
+"""Of Bolt. The driver knows ``http`` as well, without the sessions used here."""
 
 logging.getLogger("neo4j").addHandler(logging.NullHandler())  # its warnings are our errors
 
+T = TypeVar("T")
 Row = dict[str, Any]
 Cypher = str | Statement
 
@@ -171,15 +169,10 @@ class GraphStore(AbstractContextManager["GraphStore"]):
             )
             return rows
 
-    def server_version(self) -> str:
-        """Version of the server, such as ``5.26.30``."""
+    def server(self) -> tuple[str, str]:
+        """Version and edition of the server, such as ``5.26.30`` and ``community``."""
         with _our_errors(self.uri, "", self.database):
-            return _server(self.driver, self.database)[0]
-
-    def server_edition(self) -> str:
-        """Edition of the server, such as ``community``."""
-        with _our_errors(self.uri, "", self.database):
-            return _server(self.driver, self.database)[1]
+            return _server(self.driver, self.database)
 
     def write_all(self, text: Cypher, expected: int, **parameters: Any) -> None:
         """Run a write that returns ``written``; roll it back unless that is `expected`."""
@@ -198,13 +191,21 @@ class GraphStore(AbstractContextManager["GraphStore"]):
             rows: list[Row] = session.run(_text(text), parameters).data()
             return rows
 
-    @contextmanager
-    def hold_locks(self, texts: Sequence[str], **parameters: Any) -> Iterator[Transaction]:
-        """A transaction that holds the locks that some writes take, and writes nothing."""
-        with self._session() as session, closing(session.begin_transaction()) as transaction:
+    def with_locks(
+        self, texts: Sequence[str], work: Callable[[ManagedTransaction], T], **parameters: Any
+    ) -> T:
+        """Run work in a transaction with the locks that some writes take, and write nothing.
+
+        Transient errors, such as a deadlock, begin it anew.
+        """
+
+        def locked(tx: ManagedTransaction) -> T:
             for text in texts:
-                transaction.run(text, parameters).consume()
-            yield transaction
+                tx.run(text, parameters).consume()
+            return work(tx)
+
+        with self._session() as session:
+            return session.execute_write(locked)
 
     @contextmanager
     def _session(self, access: str = WRITE_ACCESS) -> Iterator[Session]:
@@ -230,9 +231,9 @@ def encryption(uri: str) -> str:
     'encrypted, certificate not verified'
     """
     scheme, separator, _ = uri.partition("://")
-    if not separator or scheme not in ENCRYPTION:
-        raise _bad_address(uri, f"it begins with none of {', '.join(ENCRYPTION)}")
-    return ENCRYPTION[scheme]
+    if not separator or scheme not in _SCHEMES:
+        raise _bad_address(uri, f"it begins with none of {', '.join(_SCHEMES)}")
+    return _SCHEMES[scheme]
 
 
 def _bad_address(uri: str, reason: str) -> StoreUnavailableError:

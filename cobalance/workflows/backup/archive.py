@@ -1,150 +1,94 @@
-"""The backup file: a ZIP of parts, with a manifest that has the SHA-256 of each of them.
+"""The backup file: a ZIP of JSON Lines, of files as they are, and of a manifest.
 
-Rows of the graph are JSON Lines, all else are files as they were. The digest of the whole is that
-of the manifest, and stands in the ZIP's comment. A file from elsewhere is read within limits: its
-parts unfold to no more than their stated size, which its own size limits.
+A file from elsewhere is read within limits: it unfolds to no more than its own size allows.
 """
 
 import base64
-import hashlib
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from neo4j.time import DateTime
 
-from cobalance.graph.errors import DataError
+from cobalance.graph.errors import DataError, InputError
 from cobalance.graph.progress import Progress
 
-_MANIFEST = "manifest.json"
-_COMMENT = b"cobalance backup sha256:"
 _BLOCK = 1 << 20
-_LINES = 1_000  # written at once
-_LEVEL = 1  # of zlib: a fifth larger than the usual one, in a third of the time
 _MOST_TIMES = 200  # as large as its file the parts may be; JSON Lines pack 10 to 40 times
-_MOST_AT_ONCE = 1 << 28  # bytes of the manifest, or of a line
-_DAMAGED = (
+_MOST_AT_ONCE = 1 << 28  # bytes of a line
+_DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, LookupError, TypeError, ValueError),
-    *(AttributeError, RuntimeError),
+    *(ArithmeticError, AttributeError, RuntimeError),
 )
 
-
-class Writer:
-    """Writes a backup to an open file."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
-        self._parts: dict[str, dict[str, Any]] = {}
-
-    def add_rows(self, name: str, rows: Iterable[object]) -> None:
-        """Add rows as JSON Lines."""
-        encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_encode).encode
-        left, count = iter(rows), 0
-
-        def blocks() -> Iterator[bytes]:
-            nonlocal count
-            while some := list(islice(left, _LINES)):
-                count += len(some)
-                yield "".join(f"{encode(row)}\n" for row in some).encode()
-
-        self._add(name, name, blocks())
-        self._parts[name]["rows"] = count
-
-    def add_file(self, name: str, file: IO[bytes]) -> None:
-        """Add a file as it is: images and Parquet are packed already."""
-        self._add(name, zipfile.ZipInfo(name), iter(lambda: file.read(_BLOCK), b""))
-
-    def finish(self, about: Mapping[str, Any]) -> str:
-        """Write the manifest, and return the digest of the whole."""
-        text = json.dumps({**about, "parts": self._parts}, ensure_ascii=False, indent=1).encode()
-        self._zip.writestr(_MANIFEST, text)
-        digest = hashlib.sha256(text).hexdigest()
-        self._zip.comment = _COMMENT + digest.encode()
-        self._zip.close()
-        return digest
-
-    def _add(self, name: str, entry: str | zipfile.ZipInfo, blocks: Iterable[bytes]) -> None:
-        digest, size = hashlib.sha256(), 0
-        with self._zip.open(entry, "w", force_zip64=True) as target:
-            for block in blocks:
-                target.write(block)
-                digest.update(block)
-                size += len(block)
-        self._parts[name] = {"bytes": size, "sha256": digest.hexdigest()}
+open_new = partial(
+    zipfile.ZipFile,
+    compression=zipfile.ZIP_DEFLATED,
+    compresslevel=1,  # a fifth larger than the usual one, in a third of the time
+    strict_timestamps=False,
+)
+"""Open a backup that is being written."""
 
 
-class Reader:
-    """An open backup: its digest, its manifest, and the parts by name."""
+def write_rows(archive: zipfile.ZipFile, name: str, rows: Iterable[list[Any]]) -> None:
+    """Write rows of values as JSON Lines."""
+    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_encode).encode
+    with TextIOWrapper(archive.open(name, "w", force_zip64=True), "utf-8") as file:
+        file.writelines(f"{encode(row)}\n" for row in rows)
 
-    def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
-        self._path, self._zip, self.open = path, archive, archive.open
-        with self._damage():
-            self.digest = archive.comment.removeprefix(_COMMENT).decode()
-            if archive.getinfo(_MANIFEST).file_size > _MOST_AT_ONCE:
-                raise ValueError("its manifest is too large")
-            text = archive.read(_MANIFEST)
-            if hashlib.sha256(text).hexdigest() != self.digest:
-                raise ValueError("its digest is another one")
-            self.about: dict[str, Any] = json.loads(text)
-            self.parts: dict[str, dict[str, Any]] = self.about.pop("parts")
 
-    def verify(self, progress: Progress) -> None:
-        """Read every part, and compare sizes and digests; DataError where they differ."""
-        with self._damage():
-            entries = [one for one in self._zip.infolist() if one.filename != _MANIFEST]
-            sizes = [(entry.filename, entry.file_size) for entry in entries]
-            if sizes != [(name, part["bytes"]) for name, part in self.parts.items()]:
-                raise ValueError("its parts are others than its manifest has")
-            total, done = sum(size for _, size in sizes), 0
-            if total > _MOST_TIMES * max(self._path.stat().st_size, _BLOCK):
-                raise ValueError(f"it unfolds to more than {_MOST_TIMES} times its size")
-            for name, part in self.parts.items():
-                digest = hashlib.sha256()
-                with self.open(name) as file:
-                    while block := file.read(_BLOCK):
-                        digest.update(block)
-                        done += len(block)
-                        progress("check backup", done, total)
-                if digest.hexdigest() != part["sha256"]:
-                    raise ValueError(f"{name} has another digest")
+class Reader(zipfile.ZipFile):
+    """An open backup; `place` is where it was read last."""
 
-    def rows(self, name: str, kind: type) -> Iterator[Any]:
-        """Read the rows of a part, which are all of a type; none if there is no such part."""
-        if name not in self.parts:
+    place: str | None = None
+
+    def rows(self, name: str, kinds: tuple[type, ...]) -> Iterator[list[Any]]:
+        """Read rows of values of these types; none if there is no such part."""
+        if name not in self.NameToInfo:
             return
         with self.open(name) as file:
-            while line := file.readline(_MOST_AT_ONCE):
-                with self._damage():
-                    row = json.loads(line, object_hook=_decode)
-                    if not isinstance(row, kind):
-                        raise TypeError(f"{name} has a row of another kind")
+            for at, line in enumerate(iter(partial(file.readline, _MOST_AT_ONCE), b""), 1):
+                self.place = f"{name}, line {at}"
+                row = json.loads(line, object_hook=_decode)
+                if len(row) != len(kinds) or not all(map(isinstance, row, kinds)):
+                    raise TypeError(f"not {len(kinds)} values of the right types")
+                self.place = f"{name}, up to line {at}"  # of rows that are used together
                 yield row
 
-    @contextmanager
-    def _damage(self) -> Iterator[None]:
-        """Translate errors of a damaged file to DataError."""
-        try:
-            yield
-        except _DAMAGED as error:
-            why = (str(error) or type(error).__name__).rstrip(".")
-            raise DataError(f"{self._path} is damaged: {why}. Use another backup.") from error
+    def verify(self, path: Path, progress: Progress) -> None:
+        """Read all of it, which compares each part with its checksum."""
+        entries = self.infolist()
+        most = _MOST_TIMES * max(path.stat().st_size, _BLOCK)
+        if sum(entry.file_size for entry in entries) > most:
+            raise ValueError(f"it unfolds to more than {_MOST_TIMES} times its size")
+        for done, entry in enumerate(entries):
+            progress("check backup", done, len(entries))
+            self.place = entry.filename
+            with self.open(entry) as file:
+                while file.read(_BLOCK):
+                    pass
 
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[Reader]:
-    """Open a backup; DataError unless it is a whole one."""
+    """Open a backup; DataError, with the place, for what is damaged of what the block reads."""
     try:
-        archive = zipfile.ZipFile(path)
+        archive = Reader(path)
     except (zipfile.BadZipFile, OSError) as error:
         why = getattr(error, "strerror", None) or "it is no backup of cobalance, or not all of it"
         raise DataError(f"{path}: {why}. Name a whole backup.") from error
     with archive:
-        yield Reader(path, archive)
+        try:
+            yield archive
+        except _DAMAGE as error:
+            why = f"it is damaged ({type(error).__name__}: {error})"
+            raise InputError(str(path), archive.place, why, "Use another backup.") from error
 
 
 def _encode(value: object) -> dict[str, str]:

@@ -228,7 +228,7 @@ def read_contents(
         versions={
             "cobalance": version("cobalance"),
             "Python": platform.python_version(),
-            "Neo4j": store.server_version(),
+            "Neo4j": store.server()[0],
         },
         sources=tuple(log.sources),
     )

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from neo4j import GraphDatabase
 
+from cobalance.graph.database.local import server_control
 from cobalance.graph.database.local.server_control import ensure_running, stop
 from cobalance.graph.database.local.settings import LocalServerSettings
 from tests.app.cli.calling import call
@@ -63,6 +64,20 @@ def test_status_starts_nothing_and_masks_what_is_secret(tmp_path):
     assert found["data"] == str(tmp_path / "home" / "neo4j")
     assert "SECRET" not in done.stdout
     assert not (tmp_path / "home").exists()
+
+
+def test_without_the_extra_local_the_status_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(server_control, "find_spec", lambda name: None)
+    home = {"COBALANCE_HOME": str(tmp_path)}
+    done = call(home, "store", "status")
+    assert (done.returncode, done.stdout) == (1, "")
+    needs = "The local Neo4j needs packages that are not installed: "
+    assert needs in done.stderr
+    assert "[local]" in done.stderr
+    assert "set NEO4J_URI to the address of a Neo4j server" in done.stderr
+    found = call(home, "store", "status", "-f", "json")
+    assert found.returncode == 1
+    assert needs in json.loads(found.stdout)["problem"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """How long a person waits for a server that has gone, and what is said of it then."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Barrier
 from urllib.parse import urlsplit
 
 import pytest
@@ -37,6 +39,29 @@ def test_a_broken_constraint_is_called_one(store, dataset):
     store.write(create, dataset=dataset)
     with pytest.raises(ConstraintViolatedError, match="already exists with label `Class`"):
         store.write(create, dataset=dataset)
+    store.write("MATCH (n:Class {dataset: $dataset}) DELETE n", dataset=dataset)
+
+
+def test_work_under_locks_begins_anew_after_a_deadlock(store, dataset):
+    store.write("UNWIND ['a', 'b'] AS x CREATE (:Class {dataset: $dataset, name: x})",
+                dataset=dataset)  # fmt: skip
+    lock = "MATCH (n:Class {dataset: $dataset, name: $name}) SET n.images = 1"
+    met = Barrier(2)
+
+    def take(first, second):
+        tries = []
+
+        def work(transaction):
+            tries.append(1)
+            if len(tries) == 1:
+                met.wait(30)
+            transaction.run(lock, dataset=dataset, name=second).consume()
+            return len(tries)
+
+        return store.with_locks([lock], work, dataset=dataset, name=first)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sum(pool.map(take, "ab", "ba")) > 2
     store.write("MATCH (n:Class {dataset: $dataset}) DELETE n", dataset=dataset)
 
 

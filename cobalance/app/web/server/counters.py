@@ -3,9 +3,11 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 
 from prometheus_client import (
     CollectorRegistry,
+    Gauge,
     Histogram,
     ProcessCollector,
     disable_created_metrics,
@@ -18,6 +20,10 @@ REGISTRY = CollectorRegistry()
 
 ProcessCollector(registry=REGISTRY)
 disable_created_metrics()  # type: ignore[no-untyped-call]
+_BUILD = Gauge(
+    "cobalance_build_info", "The version that runs here.", ("version",), registry=REGISTRY
+)
+_BUILD.labels(version("cobalance")).set(1)
 _RUNS = Histogram(
     "cobalance_page_run_seconds",
     "Time in which a page is drawn: ok, error (shown as a sentence) or defect.",

@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Iterable
 from hmac import compare_digest
-from importlib.metadata import version
 from typing import Any
 
 from neo4j import AsyncDriver
@@ -32,16 +31,9 @@ from cobalance.workflows.settings import Settings
 
 PATH = "/metrics"
 
+_UP = "cobalance_database_up", "Whether the database answers."
+_LATENCY = "cobalance_database_latency_seconds", "Time of a trivial query."
 _COUNTS_S = 6.0  # time limit of all counts; Prometheus waits for 10 s
-_KEPT_S = 5.0  # an answer is kept this long: scrapes cost the database nothing more
-_PURPOSES = {
-    "build_info": "The version that runs here.",
-    "database_up": "Whether the database answers.",
-    "database_latency_seconds": "Time of a trivial query.",
-    **{name: statement.purpose for name, statement in GAUGES.items()},
-}
-Samples = list[tuple[str, dict[str, str], float]]
-"""Each with a name in `_PURPOSES`, its labels, and its value."""
 
 
 class Monitor(Collector):
@@ -49,36 +41,17 @@ class Monitor(Collector):
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._lock = asyncio.Lock()
-        self._read_at = -_KEPT_S
-        self._samples: Samples = []
+        self._gauges: list[GaugeMetricFamily] = []
         self._driver: tuple[Endpoint, AsyncDriver] | None = None
         REGISTRY.register(self)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Gauges of the last reading, for the registry."""
-        for name, purpose in _PURPOSES.items():
-            family = GaugeMetricFamily(f"cobalance_{name}", purpose)
-            for _, labels, value in (one for one in self._samples if one[0] == name):
-                family.add_sample(family.name, labels, value)
-            yield family
+        return self._gauges
 
     async def refresh(self) -> None:
-        """Ask the database, unless that was done a moment ago."""
-        async with self._lock:
-            if time.monotonic() - self._read_at >= _KEPT_S:
-                build = {"version": version("cobalance")}
-                self._samples = [("build_info", build, 1), *await self._ask_database()]
-                self._read_at = time.monotonic()
-
-    async def close(self) -> None:
-        """Close the connection."""
-        if self._driver is not None:
-            await self._driver[1].close()
-            self._driver = None
-
-    async def _ask_database(self) -> Samples:
-        samples: Samples = [("database_up", {}, 0)]
+        """Ask the database."""
+        found = [GaugeMetricFamily(*_UP, value=0)]
         try:
             async with asyncio.timeout(LIMIT_S):
                 endpoint = await asyncio.to_thread(running_endpoint, self._settings)
@@ -87,15 +60,23 @@ class Monitor(Collector):
                     self._driver = endpoint, open_driver(endpoint, "cobalance-metrics")
                 began = time.perf_counter()
                 await self._run("RETURN 1")
-            latency_s = time.perf_counter() - began
-            samples = [("database_up", {}, 1), ("database_latency_seconds", {}, latency_s)]
+            took_s = time.perf_counter() - began
+            found = [GaugeMetricFamily(*_UP, value=1), GaugeMetricFamily(*_LATENCY, value=took_s)]
             async with asyncio.timeout(_COUNTS_S):
                 for name, statement in GAUGES.items():
-                    rows = await self._run(statement.text)
-                    samples += [(name, row["labels"], row["n"]) for row in rows]
+                    gauge = GaugeMetricFamily(f"cobalance_{name}", statement.purpose)
+                    for row in await self._run(statement.text):
+                        gauge.add_sample(gauge.name, row["labels"], row["n"])
+                    found.append(gauge)
         except (TimeoutError, Neo4jError, DriverError, ValueError, CobalanceError) as error:
             logging.getLogger(__name__).debug("database: %s: %s", type(error).__name__, error)
-        return samples
+        self._gauges = found
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._driver is not None:
+            await self._driver[1].close()
+            self._driver = None
 
     async def _run(self, text: str) -> list[dict[str, Any]]:
         _, driver = self._driver  # type: ignore[misc]

@@ -108,6 +108,13 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
         ) from error
 
 
+def require_packages() -> None:
+    """Raise MissingExtraError unless the extra ``local`` is installed, which a start needs."""
+    if find_spec("jpype") is None:
+        server = "; or set ", Setting("uri"), " to the address of a Neo4j server"
+        raise MissingExtraError("The local Neo4j", "local", *server)
+
+
 def status(settings: LocalServerSettings) -> ServerStatus | None:
     """Return the status of the home folder's server, in any phase; None if none runs."""
     home = Home(settings.home)
@@ -195,9 +202,7 @@ def _password(home: Home) -> tuple[str, bool]:
 
 def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> None:
     """Start a server process; return when its state file says ``starting``."""
-    if find_spec("jpype") is None:
-        server = "; or set ", Setting("uri"), " to the address of a Neo4j server"
-        raise MissingExtraError("The local Neo4j", "local", *server)
+    require_packages()
     if (full := full_disk(home.folder)) is not None:
         raise full
     folder = settings.cache.expanduser().resolve()
