@@ -109,45 +109,41 @@ _LOCKS = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """Datasets while nobody else writes to them.
+Rows = Callable[[Part], Iterator[list[Any]]]
+"""Reads the rows of a part."""
+
+
+def read_cut(
+    store: GraphStore,
+    names: Sequence[str],
+    work: Callable[[dict[str, Row], dict[str, str], Rows], T],
+) -> T:
+    """Read datasets while nobody else writes to them: under their locks, and those of their jobs.
+
+    The work begins anew where the database breaks a deadlock.
 
     Parameters
     ----------
-    datasets : mapping of str to mapping
-        Properties of those that are whole, by name.
-    left_out : mapping of str to str
-        The others, each with the reason.
-    """
-
-    transaction: ManagedTransaction
-    datasets: Mapping[str, Row]
-    left_out: Mapping[str, str]
-
-    def rows(self, part: Part) -> Iterator[list[Any]]:
-        """Read the rows of a part."""
-        found = self.transaction.run(part.read, names=list(self.datasets))
-        return (record[0] for record in found)
-
-
-def read_cut(store: GraphStore, names: Sequence[str], work: Callable[[Cut], T]) -> T:
-    """Wait for the locks of datasets and of their jobs, and hold them for the work.
-
-    A dataset that is being loaded, renamed or restored, or where that was broken off, is left out.
-    The work begins anew where the database breaks a deadlock.
+    work : callable
+        Is given the properties of the datasets that are whole, the others with the reason why they
+        are not (one is being loaded, renamed or restored, or that was broken off), and what reads
+        the rows of the first.
     """
 
     def read(transaction: ManagedTransaction) -> T:
-        datasets, left_out = dict[str, Row](), dict[str, str]()
+        whole, left_out = dict[str, Row](), dict[str, str]()
         text = "MATCH (d:Dataset) WHERE d.name IN $names RETURN properties(d) ORDER BY d.name"
         for (properties,) in transaction.run(text, names=list(names)):
             try:
                 DatasetState.of(properties).require_complete()
-                datasets[properties["name"]] = properties
+                whole[properties["name"]] = properties
             except StaleError as error:
                 left_out[properties["name"]] = str(error)
-        return work(Cut(transaction, datasets, left_out))
+
+        def rows(part: Part) -> Iterator[list[Any]]:
+            return (record[0] for record in transaction.run(part.read, names=list(whole)))
+
+        return work(whole, left_out, rows)
 
     return store.with_locks(_LOCKS, read, names=list(names))
 

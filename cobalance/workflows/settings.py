@@ -221,12 +221,11 @@ class Settings(LogSettings):
 
     def metrics_token(self) -> str | None:
         """The token of the metrics, from its file; None where they are off."""
-        file, variable = self.cobalance_metrics_token_file, "COBALANCE_METRICS_TOKEN_FILE"
-        token = None if file is None else _secret(variable, file)
+        file = self.cobalance_metrics_token_file
+        token = None if file is None else _secret("COBALANCE_METRICS_TOKEN_FILE", file)
         if token is not None and len(token) < _SHORTEST_TOKEN:
             raise OptionError(
-                f"{variable}={file}: the token has less than {_SHORTEST_TOKEN} characters. Make "
-                "one with `openssl rand -hex 32`."
+                f"{file}: a token is made by `openssl rand -hex 32`; this is shorter."
             )
         return token
 

@@ -20,7 +20,6 @@ from cobalance.generation.jobs.queue_database import (
     JsonSerializer,
     check_url,
     queue_client,
-    register_queues,
     without_password,
 )
 from cobalance.graph.errors import Setting, StoreUnavailableError
@@ -127,7 +126,11 @@ class Queue:
         )
         try:
             DBOS.listen_queues([kind + extra for kind in self._kinds for extra in extras])
-            register_queues(checked, NAME, self._queues, poll_s)
+            with queue_client(checked, NAME) as client:  # after the launch they are read 1 s late
+                for name, most in self._queues.items():
+                    client.register_queue(
+                        name, worker_concurrency=most, polling_interval_sec=poll_s
+                    )
             DBOS.launch()
         except Exception as error:  # whatever the driver of the database raises
             DBOS.destroy()
@@ -231,8 +234,7 @@ class Queue:
     def delete_job(self, job: str) -> None:
         """Delete all of an ended job or task: each look for work scans all that are stored."""
         with self._connect_errors():
-            while found := self._list(f"{job}/", limit=DELETE_BATCH):
-                DBOS.delete_workflows([status.workflow_id for status in found])
+            _delete(DBOS, job)
 
     def close(self, wait_s: float = 0) -> None:
         """Stop taking work, and wait for running workflows."""
@@ -311,11 +313,16 @@ def forget_work(url: str, ids: Sequence[str]) -> None:
         The queue's database does not answer.
     """
     with _connect_errors(without_password(url)), queue_client(check_url(url), NAME) as client:
-        for job in ids:
-            while found := client.list_workflows(
-                workflow_id_prefix=f"{job}/", limit=DELETE_BATCH, load_input=False
-            ):
-                client.delete_workflows([status.workflow_id for status in found])
+        for one in ids:
+            _delete(client, one)
+
+
+def _delete(queue: Any, job: str) -> None:
+    """Delete all of a job or task, by DBOS or a client of its database."""
+    while found := queue.list_workflows(
+        workflow_id_prefix=f"{job}/", limit=DELETE_BATCH, load_input=False, load_output=False
+    ):
+        queue.delete_workflows([status.workflow_id for status in found])
 
 
 @contextmanager

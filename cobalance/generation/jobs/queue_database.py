@@ -1,7 +1,7 @@
 """The job queue's database: check its URL, and store JSON instead of pickles."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -98,23 +98,6 @@ def without_password(url: str) -> str:
     except ArgumentError:
         return "(no URL)"
     return mask_credentials(url)
-
-
-def register_queues(
-    url: str, application: str, concurrency: Mapping[str, int], poll_s: float
-) -> None:
-    """Create the tables and the queues: those registered after a launch are read 1 s late.
-
-    Parameters
-    ----------
-    concurrency : mapping of str to int
-        How many workflows of each queue a worker executes at once.
-    poll_s : float
-        Seconds between looks into each.
-    """
-    with queue_client(url, application) as client:
-        for name, at_once in concurrency.items():
-            client.register_queue(name, worker_concurrency=at_once, polling_interval_sec=poll_s)
 
 
 @contextmanager

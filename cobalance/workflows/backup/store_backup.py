@@ -3,7 +3,7 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, is_zipfile
 
-from cobalance.graph.backup import NODES, PARTS, Cut, Part, Restoration, read_cut
+from cobalance.graph.backup import NODES, PARTS, Part, Restoration, Rows, read_cut
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.evaluation_nodes import EVALUATION, TASK
 from cobalance.graph.database.job_nodes import JOB
@@ -111,23 +111,24 @@ def back_up(
     with replacing(target) as path:
         make_file(path)
 
-        def write(cut: Cut) -> tuple[dict[str, Any], list[str]]:
-            if not cut.datasets:
-                reasons = " ".join(["The store has no whole dataset.", *cut.left_out.values()])
-                raise DataError(reasons)
+        def write(
+            whole: dict[str, Any], left_out: dict[str, str], rows: Rows
+        ) -> tuple[dict[str, Any], list[str]]:
+            if not whole:
+                raise DataError(" ".join(["The store has no whole dataset.", *left_out.values()]))
             about = {"created_at": datetime.now(UTC).isoformat(timespec="seconds")}
             with open_new(path, "w") as archive:
                 for done, part in enumerate(PARTS):
                     progress("read graph", done, len(PARTS))
-                    write_rows(archive, part.name, cut.rows(part))
+                    write_rows(archive, part.name, rows(part))
                 for files in dataset_files(folders):
-                    for dataset in cut.datasets:
+                    for dataset in whole:
                         with suppress(FileNotFoundError):
                             own = files.path(dataset)
                             archive.write(own, _file_part(own), ZIP_STORED)
-                roots = _list_folders(cut.rows)
+                roots = _list_folders(rows)
                 _write_output(archive, folders, roots, progress)
-            return about | {"datasets": cut.datasets, "left_out": cut.left_out}, roots
+            return about | {"datasets": whole, "left_out": left_out}, roots
 
         about, roots = read_cut(store, names, write)
         about |= {"format": FORMAT, "schema": VERSION, "cobalance": version("cobalance")}
@@ -145,7 +146,7 @@ def _file_part(path: Path) -> str:
     return f"home/{path.parent.name}/{path.name}"
 
 
-def _list_folders(rows: Callable[[Part], Iterable[list[Any]]]) -> list[str]:
+def _list_folders(rows: Rows) -> list[str]:
     """Folders in the output folder of the jobs, runs and evaluations among rows."""
     return [
         f"{folder}{row[1]['id']}/" for node, folder in _FOLDERS.items() for row in rows(NODES[node])

@@ -313,7 +313,7 @@ def test_a_row_that_cannot_be_is_a_sentence_that_names_it(name, row, made, backu
     assert str(error.value).endswith(" Use another backup.")
 
 
-@pytest.mark.parametrize("wrong", [{"datasets": []}, {"schema": "x"}, {"format": None}])
+@pytest.mark.parametrize("wrong", [{"datasets": ["x"]}, {"schema": "x"}, {"format": None}])
 def test_a_manifest_that_cannot_be_is_a_sentence(wrong, backup, bring, tmp_path):
     def changed(parts, about):
         about.update(wrong)

@@ -19,7 +19,6 @@ from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 
 from cobalance.app.web.server.counters import REGISTRY
 from cobalance.app.web.server.health import LIMIT_S, open_driver, running_endpoint
@@ -40,7 +39,7 @@ class Monitor(Collector):
     """Gauges of the database and its content, read over a connection that is kept."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self._settings, self._token = settings, settings.metrics_token()
         self._gauges: list[GaugeMetricFamily] = []
         self._driver: tuple[Endpoint, AsyncDriver] | None = None
         REGISTRY.register(self)
@@ -49,8 +48,21 @@ class Monitor(Collector):
         """Gauges of the last reading, for the registry."""
         return self._gauges
 
-    async def refresh(self) -> None:
-        """Ask the database."""
+    async def answer(self, request: Request) -> Response:
+        """Answer who has the token; 404 without one."""
+        if self._token is None:
+            return PlainTextResponse("COBALANCE_METRICS_TOKEN_FILE is not set.\n", status_code=404)
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not compare_digest(given.encode(), self._token.encode()):
+            asks = {"WWW-Authenticate": "Bearer"}
+            said = "Send the token as `Authorization: Bearer TOKEN`.\n"
+            return PlainTextResponse(said, status_code=401, headers=asks)
+        await self._refresh()
+        encode, kind = choose_encoder(request.headers.get("accept", ""))
+        text = await asyncio.to_thread(encode, REGISTRY)
+        return Response(text, headers={"Content-Type": kind, "Cache-Control": "no-store"})
+
+    async def _refresh(self) -> None:
         found = [GaugeMetricFamily(*_UP, value=0)]
         try:
             async with asyncio.timeout(LIMIT_S):
@@ -83,22 +95,3 @@ class Monitor(Collector):
         database = self._settings.neo4j_database
         async with driver.session(database=database, default_access_mode="READ") as session:
             return await (await session.run(text, alive_ms=int(ALIVE_S * 1000))).data()
-
-
-def metrics_route(monitor: Monitor, token: str | None) -> Route:
-    """The route of the metrics; 404 without a token."""
-
-    async def metrics(request: Request) -> Response:
-        if token is None:
-            return PlainTextResponse("COBALANCE_METRICS_TOKEN_FILE is not set.\n", status_code=404)
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not compare_digest(given.encode(), token.encode()):
-            asks = {"WWW-Authenticate": "Bearer"}
-            said = "Send the token as `Authorization: Bearer TOKEN`.\n"
-            return PlainTextResponse(said, status_code=401, headers=asks)
-        await monitor.refresh()
-        encode, kind = choose_encoder(request.headers.get("accept", ""))
-        text = await asyncio.to_thread(encode, REGISTRY)
-        return Response(text, headers={"Content-Type": kind, "Cache-Control": "no-store"})
-
-    return Route(PATH, metrics)

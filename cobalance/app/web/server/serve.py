@@ -26,9 +26,9 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cobalance.app.web.server import metrics
 from cobalance.app.web.server.health import health_route
 from cobalance.app.web.server.login_check import LoginCheck
-from cobalance.app.web.server.metrics import Monitor, metrics_route
 from cobalance.app.web.server.security import HostAndOriginCheck, MessageCheck
 from cobalance.app.web.server.streamlit_internals import configure
 from cobalance.app.web.server.uploads import UPLOADS, UploadCheck
@@ -214,7 +214,7 @@ class PageHtml:
 
 def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -> None:
     """Serve until interrupted; call `ready` once, when requests are answered."""
-    monitor, token = Monitor(settings), settings.metrics_token()
+    monitor = metrics.Monitor(settings)
     address = listening.socket.getsockname()[0]  # decides which folders a page may offer
     UPLOADS.most_mb = settings.cobalance_upload_mb
     configure(
@@ -243,7 +243,7 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
         lifespan=announce,
         routes=[
             health_route(settings),
-            metrics_route(monitor, token),
+            Route(metrics.PATH, monitor.answer),
             Route("/diagnose", _to_first_page),
         ],
         middleware=[
