@@ -1,30 +1,33 @@
 """Arguments of functions for notebooks: their names, and whether values are of the right kind."""
 
+import builtins
 import inspect
-import types
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from numbers import Integral, Real
 from pathlib import Path
+from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
 from cobalance.graph.errors import OptionError, UnknownNameError
 
-_KINDS: dict[Any, tuple[Any, str]] = {
-    bool: ((bool, np.bool_), "True or False"),
-    int: (Integral, "a whole number"),
-    float: (Real, "a number"),
-    str: (str, "text"),
-    Path: (Path, "a path"),
+_KINDS: dict[Any, tuple[Any, Any, str]] = {
+    bool: ((bool, np.bool_), (), "True or False"),
+    int: (Integral, bool, "a whole number"),
+    float: (Real, bool, "a number"),
+    str: (str, (), "text"),
+    Path: (Path, (), "a path"),
+    NoneType: (NoneType, (), "None"),
 }
-"""Classes whose values are taken for one of an annotation's, and their name for people."""
+"""For annotations the classes whose values are taken, those that are not, and a name for people."""
 _SOURCES = {
+    "Axes": "matplotlib's axes",
     "Data": "what cb.read(...) returns",
     "DataFrame": "a pandas DataFrame",
     "Imbalances": "what cb.imbalances(...) returns",
-    "NoneType": "None",
 }
 
 
@@ -64,54 +67,53 @@ def check_options(function: str, kind: Any, given: Mapping[str, Any]) -> None:
 
 def check_value(option: str, hint: Any, value: Any) -> None:
     """Raise OptionError unless a value is of the kind that its annotation says."""
-    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    if any(_fits(part, value) for part in parts):
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    choices = [one for part in parts if get_origin(part) is Literal for one in get_args(part)]
+    kinds = [_kind(part) for part in parts if get_origin(part) is not Literal]
+    if isinstance(value, str | int) and value in choices:
         return
-    choices = [str(one) for part in parts if get_origin(part) is Literal for one in get_args(part)]
+    if any(isinstance(value, takes) and not isinstance(value, no) for takes, no, _ in kinds):
+        return
     if choices and isinstance(value, str):
-        raise UnknownNameError(option, value, choices)
+        raise UnknownNameError(option, value, map(str, choices))
     plain = isinstance(value, str | int | float | np.number)
     said = repr(value)[:60] if plain else f"of the type {type(value).__name__}"
-    wanted = " or ".join(choices + [_word(part) for part in parts if get_origin(part) != Literal])
+    wanted = " or ".join([*map(str, choices), *(word for _, _, word in kinds)])
     raise OptionError(f"{option} is {said}, where {wanted} is needed.")
+
+
+def _kind(hint: Any) -> tuple[Any, Any, str]:
+    """The entry of `_KINDS` for an annotation; those that are not looked into take any value."""
+    origin = get_origin(hint) or hint
+    if origin in _KINDS:
+        return _KINDS[origin]
+    if not isinstance(origin, type) or origin is Any or getattr(origin, "_is_protocol", False):
+        return object, (), ""
+    if issubclass(origin, Mapping):
+        return origin, (), "a dict"
+    if origin.__module__ in ("builtins", "collections.abc") and issubclass(origin, Iterable):
+        return Iterable, (str, bytes, Mapping), "a list"
+    return origin, (), _SOURCES.get(origin.__name__, f"a {origin.__name__}")
+
+
+class _Named(type):
+    """Classes that are imported for type checkers alone, and so known by their names."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return cls.__name__ in {one.__name__ for one in type(value).__mro__}
+
+    def __getitem__(cls, _: object) -> type:
+        return cls
 
 
 @lru_cache(maxsize=512)
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
     def evaluate(hint: Any) -> Any:
-        try:
-            return eval(hint, function.__globals__) if isinstance(hint, str) else hint  # noqa: S307
-        except NameError:  # it is imported for type checkers alone
-            return Any
+        if not isinstance(hint, str):
+            return hint
+        named = {one: _Named(one, (), {}) for one in set(re.findall(r"\w+", hint))}
+        return eval(hint, named | vars(builtins) | function.__globals__)  # noqa: S307
 
     found = inspect.signature(function)
     known = [one.replace(annotation=evaluate(one.annotation)) for one in found.parameters.values()]
     return found.replace(parameters=known)
-
-
-def _fits(hint: Any, value: Any) -> bool:
-    """Whether a value is of a kind; True of kinds that are not looked into."""
-    origin = get_origin(hint) or (type(None) if hint is None else hint)
-    if origin is Literal:
-        return isinstance(value, str | int) and value in get_args(hint)
-    if not isinstance(origin, type) or origin in (Any, inspect.Parameter.empty):
-        return True
-    if origin in _KINDS:
-        return isinstance(value, _KINDS[origin][0]) and isinstance(value, bool) <= (origin is bool)
-    if _is_list(origin):
-        return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
-    return getattr(origin, "_is_protocol", False) or isinstance(value, origin)
-
-
-def _is_list(origin: type) -> bool:
-    own = origin.__module__ in ("builtins", "collections.abc")
-    return own and issubclass(origin, Iterable) and not issubclass(origin, Mapping)
-
-
-def _word(hint: Any) -> str:
-    origin = get_origin(hint) or (type(None) if hint is None else hint)
-    if origin in _KINDS:
-        return _KINDS[origin][1]
-    if _is_list(origin) or issubclass(origin, Mapping):
-        return "a list" if _is_list(origin) else "a dict"
-    return _SOURCES.get(origin.__name__, f"a {origin.__name__}")

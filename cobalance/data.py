@@ -17,7 +17,7 @@ from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
-from cobalance.remedies import methods_speak_python, speaks_python
+from cobalance.remedies import speaks_python
 
 FRAME = "frame"  # what messages call one without a name
 
@@ -89,7 +89,6 @@ def _names(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Data(Result):
     """An image dataset's annotations: the class of each image, and the concepts seen in it.

@@ -37,10 +37,11 @@ from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.labels import Annotated
 from cobalance.plans import CounterfactualPlan, Plan, Simulation
-from cobalance.remedies import methods_speak_python
+from cobalance.remedies import SpeaksPython
 from cobalance.tags import Tagged
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.diagnose.tables import describe_mining
+from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.export_graph.tables import dataset_incidence
 from cobalance.workflows.load.dataset import rename_dataset
 from cobalance.workflows.order.job import order_plan, read_order
@@ -55,8 +56,7 @@ from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import jobs_frame
 
 
-@methods_speak_python
-class Questions:
+class Questions(SpeaksPython):
     """Queries of a store, or of one dataset of it."""
 
     graph: GraphStore
@@ -116,7 +116,6 @@ class Questions:
         return jobs_frame(list_jobs(self.graph, self.scope().get("dataset"), limit=ALL))
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Questions, Annotated, Embedded, Tagged, Result):
     """A dataset of a `Store`, by its name.
@@ -438,8 +437,6 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         OptionError
             There are no test images, or an option or the images cannot be used.
         """
-        from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
-
         names = (one.name if isinstance(one, Dataset) else clean_name(one) for one in others)
         check_options("evaluate", EvaluationOrder, order)
         asked = EvaluationOrder(tuple(dict.fromkeys((self.name, *names))), **order)

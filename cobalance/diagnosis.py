@@ -23,7 +23,9 @@ from cobalance.graph.diagnosis.summary import summarize
 from cobalance.graph.errors import OptionError, UnknownNameError, render
 from cobalance.graph.names import clean_name
 from cobalance.ingest.published import Published, read_published
-from cobalance.remedies import in_python, methods_speak_python, speaks_python
+from cobalance.ingest.spark.counting import count_with_spark
+from cobalance.ingest.spark.images import SparkOptions
+from cobalance.remedies import in_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import describe_splits, splits_table
 from cobalance.workflows.diagnose.findings import (
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Imbalances(Result):
     """Concept cliques with their counts, and how each leans to a class.
@@ -214,7 +215,6 @@ class Imbalances(Result):
         return self.classes
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """Comparison of the imbalances of two datasets; `record` has all of it."""
@@ -344,8 +344,6 @@ def imbalances_with_spark(
     InputError, OptionError, TooManyCliquesError
         The files or an option cannot be used, or there are more cliques.
     """
-    from cobalance.ingest.spark.counting import count_with_spark
-    from cobalance.ingest.spark.images import SparkOptions
     from cobalance.workflows.spark import spark_session
 
     options = SparkOptions(
@@ -383,7 +381,6 @@ def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Compa
     return Comparison(compare_cliques(before.cliques, after.cliques, min_gap=min_gap, limit=ALL))
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitComparison(Result):
     """Comparison of the imbalances of two splits; `record` has all of it."""
@@ -449,7 +446,6 @@ def compare_splits(
     )
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishedComparison(Result):
     """Comparison of published counts or queries with a dataset's.

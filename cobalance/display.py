@@ -13,7 +13,7 @@ import pandas as pd
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.errors import OptionError, UnknownNameError, check_known
 from cobalance.graph.safe_text import safe_text
-from cobalance.remedies import methods_speak_python
+from cobalance.remedies import SpeaksPython
 from cobalance.workflows.cells import cell_text, is_missing
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ BARS = ("#4c8fd6", "#e07b39", "#3aa675", "#b565c9", "#c9a227", "#5f6b7a")
 """Colours of the classes, by position; laid on at 35%, they can be read on white and on black."""
 
 
-@methods_speak_python
-class Result:
+class Result(SpeaksPython):
     """A result that knows how to look: a title, and the first rows of its frame."""
 
     @property

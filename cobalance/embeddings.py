@@ -8,18 +8,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, needs_extra
+from cobalance.graph.errors import CobalanceError
 from cobalance.graph.progress import Progress
 from cobalance.graph.tasks.lifecycle import read_task
 from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
 from cobalance.jobs import run_in_process
-from cobalance.remedies import methods_speak_python
+from cobalance.remedies import SpeaksPython
+from cobalance.workflows.embed.compute import order_embeddings
 from cobalance.workflows.embed.search import USUAL, keep_embeddings, require_embedded
 from cobalance.workflows.settings import Settings
 
 
-@methods_speak_python
-class Embedded:
+class Embedded(SpeaksPython):
     """Vectors that a model gave a dataset's images."""
 
     graph: GraphStore
@@ -74,8 +74,6 @@ class Embedded:
         MissingExtraError
             A worker, or what the features need, is not installed.
         """
-        with needs_extra("A worker", "worker"):
-            from cobalance.workflows.embed.compute import order_embeddings
         task = order_embeddings(self.graph, self.name, features, options)
         run_in_process(self.settings, [task], self.progress)
         ended = read_task(self.graph, task)

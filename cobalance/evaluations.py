@@ -15,7 +15,11 @@ from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.jobs import run_in_process
-from cobalance.remedies import methods_speak_python, speaks_python
+from cobalance.remedies import speaks_python
+from cobalance.workflows.evaluate.artefacts import run_artefact_test
+from cobalance.workflows.evaluate.results import differences_frame, scores_frame, summary_frame
+from cobalance.workflows.evaluate.score import score_tables
+from cobalance.workflows.evaluate.stored import delete_evaluations, read_saved_predictions
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
@@ -93,8 +97,6 @@ def evaluate(
     UnknownNameError, OptionError
         There is no such metric or option, or a named metric cannot be computed.
     """
-    from cobalance.workflows.evaluate.score import score_tables
-
     checked = None
     if isinstance(predictions, pd.DataFrame):
         checked = check_predictions(predictions)
@@ -104,7 +106,6 @@ def evaluate(
     return Scores(score_tables(inputs, metrics, options))
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluations(Result):
     """Models trained and tested on datasets of a `Store`, by the ids of their evaluations.
@@ -143,20 +144,14 @@ class Evaluations(Result):
     @property
     def frame(self) -> pd.DataFrame:
         """Means and standard deviations over seeds: a row a model, metric and group."""
-        from cobalance.workflows.evaluate.results import summary_frame
-
         return summary_frame(self.graph, self.records())
 
     def scores(self) -> pd.DataFrame:
         """A row for each score of each evaluation."""
-        from cobalance.workflows.evaluate.results import scores_frame
-
         return scores_frame(self.graph, self.records())
 
     def predictions(self) -> pd.DataFrame:
         """Predictions of all that are done, with ``evaluation``; NoPredictionsError without any."""
-        from cobalance.workflows.evaluate.stored import read_saved_predictions
-
         folder = self.settings.folders().open_output()
         return self._of_each(
             lambda one: read_saved_predictions(folder, read_evaluation(self.graph, one))
@@ -167,8 +162,6 @@ class Evaluations(Result):
 
         `baseline` is a method, within the same settings, or a whole row, as in `differences_frame`.
         """
-        from cobalance.workflows.evaluate.results import differences_frame
-
         folder = self.settings.folders().open_output()
         return differences_frame(folder, self.records(), baseline, seed=seed)
 
@@ -177,8 +170,6 @@ class Evaluations(Result):
 
         `first` and `second` are the predicted groups whose ratio shifts.
         """
-        from cobalance.workflows.evaluate.artefacts import run_artefact_test
-
         groups = job if isinstance(job, str) else job.id, first, second
         place, progress = (self.graph, self.settings.folders()), self.progress
         return self._of_each(
@@ -208,8 +199,6 @@ class Evaluations(Result):
         ConflictError
             A worker runs one; those before it are deleted.
         """
-        from cobalance.workflows.evaluate.stored import delete_evaluations
-
         folder = self.settings.folders().open_output()
         delete_evaluations(self.graph, self.settings.folders(), folder, self.ids)
 

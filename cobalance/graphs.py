@@ -15,7 +15,6 @@ from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.diagnosis.centrality import centrality
 from cobalance.graph.diagnosis.summary import SEED
 from cobalance.graph.errors import needs_extra
-from cobalance.remedies import methods_speak_python
 from cobalance.workflows.export_graph.files import networkx_graph, save_graph
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables, class_counts, graph_tables
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class ConceptGraph(Result):
     """Concepts with the images that two of them share, counted by class.

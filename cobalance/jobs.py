@@ -11,6 +11,7 @@ import pandas as pd
 
 from cobalance.arguments import check_options
 from cobalance.display import Result, bar_html, card, table_html
+from cobalance.generation.export import ExportOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import WaitedTooLongError, needs_extra
 from cobalance.graph.jobs.candidate_pages import Candidate, list_candidates
@@ -22,8 +23,10 @@ from cobalance.graph.panels.studies import Study as StudyRecord
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.safe_text import safe_text
 from cobalance.panels import Study, list_names
-from cobalance.remedies import methods_speak_python
+from cobalance.remedies import SpeaksPython
+from cobalance.workflows.export import export_job
 from cobalance.workflows.panel.study import Sample, draw_study
+from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import candidates_frame, jobs_frame
 
@@ -116,9 +119,8 @@ def run_in_process(
     run_here(settings, ids, f"sqlite:///{home / f'{queue or ids[0]}.sqlite'}", progress)
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
-class Job(Generic[MadeDataset]):
+class Job(SpeaksPython, Generic[MadeDataset]):
     """A job of a `Store`, by its id.
 
     `graph`, `settings` and `report` are those of the store; `open_dataset` gives the dataset that
@@ -290,8 +292,6 @@ class Job(Generic[MadeDataset]):
             Of a job that edits images, which images the new dataset has: those of
             `cobalance.generation.planning.composition.ResultOptions`, such as ``real="none"``.
         """
-        with needs_extra("Reading generated images", "worker"):
-            from cobalance.workflows.rebalance import rebalance_job
         merged = rebalance_job(
             self.graph,
             self.settings.folders(),
@@ -334,10 +334,6 @@ class Job(Generic[MadeDataset]):
         ExportError, OptionError
             The folder or an option cannot be used, or images cannot be read.
         """
-        with needs_extra("Exporting images", "worker"):
-            from cobalance.workflows.export import export_job
-        from cobalance.generation.export import ExportOptions
-
         check_options("export", ExportOptions, options)
         target = Path(folder)
         report = export_job(

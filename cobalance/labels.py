@@ -7,12 +7,13 @@ from typing import Any
 import pandas as pd
 
 from cobalance.annotation.auditing.sample import PER_STRATUM
+from cobalance.annotation.labelling.labels import label_summary, read_labels
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.arguments import check_options
 from cobalance.display import Result
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import DataError, needs_extra
+from cobalance.graph.errors import DataError
 from cobalance.graph.panels.audits import Audit as AuditRecord
 from cobalance.graph.panels.panel import list_panels
 from cobalance.graph.panels.studies import Study as StudyRecord
@@ -20,11 +21,13 @@ from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.jobs import run_in_process
 from cobalance.panels import Audit, Study, list_names
-from cobalance.remedies import methods_speak_python
+from cobalance.remedies import SpeaksPython
+from cobalance.workflows.label.decide import change_thresholds, decide_labels, open_scores
+from cobalance.workflows.label.order import LabelOrder, order_labels
+from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from cobalance.workflows.settings import Settings
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Labels(Result):
     """A model's labels for a dataset of a `Store`, by the id of their annotation run.
@@ -57,14 +60,10 @@ class Labels(Result):
     @property
     def frame(self) -> pd.DataFrame:
         """How many images show each concept: see `annotation.labelling.labels.label_summary`."""
-        from cobalance.annotation.labelling.labels import label_summary
-
         return label_summary(self._scores(), self._settings())
 
     def images(self) -> pd.DataFrame:
         """A row for each label: ``image``, ``concept`` and ``score``."""
-        from cobalance.annotation.labelling.labels import read_labels
-
         return read_labels(self._scores(), self._settings())
 
     def scores(self) -> Iterator[tuple[list[str], pd.DataFrame]]:
@@ -89,8 +88,6 @@ class Labels(Result):
         multi: bool | None = None,
     ) -> "Labels":
         """Change from which scores on labels count, without any model."""
-        from cobalance.workflows.label.decide import change_thresholds
-
         change_thresholds(
             self.graph,
             self.settings.folders().open_output(),
@@ -135,8 +132,6 @@ class Labels(Result):
         OptionError, UnknownNameError
             The labels are not complete, nobody is named, or a concept or clique is none.
         """
-        from cobalance.workflows.panel.audit import AuditSample, draw_audit
-
         checked = list_names(concepts), tuple(map(list_names, cliques))
         sample = AuditSample(list_names(people), n, overlap, seed, *checked)
         folder = self.settings.folders().open_output()
@@ -158,8 +153,6 @@ class Labels(Result):
         return self.frame if self.record().has_labels else pd.DataFrame()
 
     def _decide(self, state: Any, decided_by: str) -> "Labels":
-        from cobalance.workflows.label.decide import decide_labels
-
         decide_labels(
             self.graph,
             self.settings.folders().open_output(),
@@ -175,13 +168,10 @@ class Labels(Result):
 
     def _scores(self) -> Any:
         """The run's `ScoreFiles`."""
-        from cobalance.workflows.label.decide import open_scores
-
         return open_scores(self.settings.folders(), self.id)
 
 
-@methods_speak_python
-class Annotated:
+class Annotated(SpeaksPython):
     """A dataset that models label, and people check."""
 
     graph: GraphStore
@@ -207,9 +197,6 @@ class Annotated:
         OptionError, DataError
             An option cannot be used; there is nothing to look for, or no image.
         """
-        with needs_extra("Labelling images", "worker"):
-            from cobalance.workflows.label.order import LabelOrder, order_labels
-
         check_options("label", LabelOrder, order)
         folder = self.settings.folders().open_output()
         ordered = order_labels(self.graph, folder, LabelOrder(self.name, annotator, **order))

@@ -13,13 +13,11 @@ from cobalance.graph.panels.audits import Audit as AuditRecord
 from cobalance.graph.panels.panel import read_panel
 from cobalance.graph.panels.studies import Study as StudyRecord, close_study
 from cobalance.graph.plurals import inflect
-from cobalance.remedies import methods_speak_python
 from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
 from cobalance.workflows.panel.study import results_frame
 from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class _Panel(Result):
     graph: GraphStore
@@ -83,7 +81,6 @@ class _Panel(Result):
         )
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(_Panel):
     """Audit of a model's labels by people, by its id.
@@ -126,7 +123,6 @@ class Audit(_Panel):
         return self.frame[[*names, *limits, "verdict"]].round(1)
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(_Panel):
     """People's judgement of a job's edited images, by its id.

@@ -25,7 +25,7 @@ from cobalance.graph.errors import OptionError, check_known, render
 from cobalance.graph.files import replacing
 from cobalance.graph.records import PlannedQuery
 from cobalance.ingest.reader import read_text
-from cobalance.remedies import in_python, methods_speak_python, speaks_python
+from cobalance.remedies import in_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
 from cobalance.workflows.plan.summaries import (
@@ -36,7 +36,6 @@ from cobalance.workflows.plan.summaries import (
 )
 
 
-@methods_speak_python
 class _KeptPlan(Result):
     """Shared by plans of new and of edited images: the queries as a table, and the file."""
 
@@ -68,7 +67,6 @@ class _KeptPlan(Result):
         return f"{self.images:,} images to make ({by_class or 'none'})"
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(_KeptPlan):
     """The images to make so that concepts are as frequent in every class.
@@ -162,7 +160,6 @@ class Plan(_KeptPlan):
         return card(self.title(), table_html(summary), table_html(self.frame, ("n",)))
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation(Result):
     """Every clique that a plan changes: the same cliques with their counts before and after."""
@@ -414,7 +411,6 @@ def _measure(source: Data | Imbalances, max_size: int | None) -> Imbalances:
     return imbalances(source) if max_size is None else imbalances(source, max_size=max_size)
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class CounterfactualPlan(_KeptPlan):
     """The images to make from others, so that each shows every group.

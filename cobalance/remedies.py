@@ -5,14 +5,13 @@ import inspect
 import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from cobalance.arguments import check_call
-from cobalance.graph.errors import Action, CobalanceError, Setting
+from cobalance.graph.errors import Action, CobalanceError, Setting, UnknownNameError
 
 P = ParamSpec("P")
 R = TypeVar("R")
-C = TypeVar("C")
 
 CALLS = {
     "ingest": "store.load(data, {dataset})",
@@ -77,16 +76,30 @@ def speaks_python(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def methods_speak_python(cls: type[C]) -> type[C]:
-    """Have a class's public methods and properties check arguments and word errors so."""
-    for name, member in list(vars(cls).items()):
-        if name.startswith("_") and name not in ("__getitem__", "__iter__", "__len__"):
-            continue
-        if isinstance(member, property) and member.fget is not None:
-            setattr(cls, name, property(speaks_python(member.fget), doc=member.__doc__))
-        elif inspect.isfunction(member):
-            setattr(cls, name, speaks_python(member))
-    return cls
+class UnknownAttributeError(UnknownNameError, AttributeError):
+    """An attribute that a result or a store does not have."""
+
+
+class SpeaksPython:
+    """Base of what notebooks hold: public methods check arguments and word errors as Python."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, member in list(vars(cls).items()):
+            if name.startswith("_") and name not in ("__getitem__", "__iter__", "__len__"):
+                continue
+            if isinstance(member, property) and member.fget is not None:
+                setattr(cls, name, property(speaks_python(member.fget), doc=member.__doc__))
+            elif inspect.isfunction(member):
+                setattr(cls, name, speaks_python(member))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or name in dir(self):  # a property may have raised
+                return object.__getattribute__(self, name)
+            known = [one for one in dir(self) if not one.startswith("_")]
+            raise UnknownAttributeError(f"attribute of {type(self).__name__}", name, known)
 
 
 def print_plainly() -> None:

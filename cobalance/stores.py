@@ -27,15 +27,14 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.console_query import saved_queries
 from cobalance.graph.safe_text import mask_credentials
 from cobalance.jobs import Job
-from cobalance.remedies import in_python, methods_speak_python, speaks_python
+from cobalance.remedies import in_python, speaks_python
 from cobalance.workflows.backup.store_backup import Backup, back_up, restore
-from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_sampled
+from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_dataset
 from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import Connection, connection, open_store
 
 
-@methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Store(Questions, Result, AbstractContextManager["Store"]):
     """A graph database with its datasets, plans and jobs.
@@ -101,7 +100,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             data = read(data)
         dataset = default_dataset_name(data.source or FRAME) if name is None else clean_name(name)
         folders, annotations = self.settings.folders(), data.annotations
-        load_sampled(
+        load_dataset(
             self.graph,
             folders,
             dataset,

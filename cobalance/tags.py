@@ -18,11 +18,10 @@ from cobalance.graph.tags.tags import (
     untag_images,
     write_note,
 )
-from cobalance.remedies import methods_speak_python
+from cobalance.remedies import SpeaksPython
 
 
-@methods_speak_python
-class Tagged:
+class Tagged(SpeaksPython):
     """Tags and notes of a dataset's images."""
 
     graph: GraphStore

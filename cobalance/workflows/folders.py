@@ -4,16 +4,13 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
 from cobalance.graph.database.local.home import write_private
-from cobalance.graph.errors import MachineError, needs_extra
+from cobalance.graph.errors import MachineError
 from cobalance.graph.files import make_folder
-
-if TYPE_CHECKING:
-    from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 FILE = "image_folders.json"
 
@@ -62,18 +59,8 @@ class Folders:
         """Exports that the web app writes."""
         return self.home / "exports"
 
-    def open_output(self) -> "OutputFolder":
-        """Open the folder that workers write to.
-
-        Raises
-        ------
-        MissingExtraError
-            The extra ``worker`` is not installed.
-        OptionError
-            Nothing here opens URLs of its kind.
-        """
-        with needs_extra("The output folder of workers", "worker"):
-            from cobalance.ingest.stored.output_folder import OutputFolder
+    def open_output(self) -> OutputFolder:
+        """Open the folder that workers write to; errors are those of `OutputFolder`."""
         return OutputFolder(self.output)
 
     def image_roots(self) -> tuple[str, ...]:

@@ -81,6 +81,9 @@ MISTAKES = [
     ("held.evaluate(method='erm')", "'method'. Did you mean 'methods'?"),
     ("store.job('none')", "There is no job 'none'."),
     ("closed.datasets()", "The store is closed. Connect again."),
+    ("data.plot(ax=3)", "ax is 3, where matplotlib's axes or None is needed."),
+    ("found.plto()", "unknown attribute of Imbalances 'plto'. Did you mean 'plot'? Known: bars,"),
+    ("store.imbalances()", "unknown attribute of Store 'imbalances'. Known: backup, bars, close"),
     ("store.plot()", "This has no plot of its own. Draw columns of .to_pandas()."),
 ]
 

@@ -14,7 +14,7 @@ from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.demo.full import BASE, GENERATED, LINES, run_full_demo
 from cobalance.workflows.demo.removal import claim_name, remove_demos
-from cobalance.workflows.load.dataset import load_sampled
+from cobalance.workflows.load.dataset import load_dataset
 
 DATASETS = ("digits", "digits-rebalanced", "digits-held-out")
 
@@ -86,7 +86,7 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, dataset, 
     # Removed, it leaves nothing but what is one's own; the name of a demonstration can be that.
     mine = read_annotations(store, "digits")
     claim_name(store, dataset)
-    load_sampled(store, own.folders(), dataset, mine, None, source="me")
+    load_dataset(store, own.folders(), dataset, mine, source="me")
     made_of = output / made.job.id, output / "evaluations", output / "demo"
     assert all(any(folder.rglob("*.*")) for folder in made_of)
     removed = remove_demos(store, own.folders())

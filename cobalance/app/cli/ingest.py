@@ -215,7 +215,7 @@ def _load_file(
     """Read a file, load its annotations, and find its images."""
     from cobalance.graph.dataset.state import dataset_state
     from cobalance.ingest.load import read_annotations
-    from cobalance.workflows.load.dataset import load_sampled
+    from cobalance.workflows.load.dataset import load_dataset
     from cobalance.workflows.load.image_places import find_images
 
     with progress_bars() as progress, collector_paused():
@@ -224,7 +224,7 @@ def _load_file(
     places = folders()
     with opened_store() as (store, progress):
         freeze_objects()
-        report = load_sampled(
+        report = load_dataset(
             store,
             places,
             name,

@@ -4,18 +4,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
+from cobalance.graph.libraries import torch
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.progress import Progress, silent
-
-if TYPE_CHECKING:
-    import torch
 
 
 @dataclass(frozen=True)
@@ -267,12 +264,10 @@ class Method:
 
     def losses(self, batch: Batch) -> "torch.Tensor":
         """Loss of each image, shape (n_images,): cross-entropy; binary where labels are 0 and 1."""
-        from torch.nn import functional
-
         if batch.labels.ndim == 1:
-            return functional.cross_entropy(batch.outputs, batch.labels, reduction="none")
+            return torch.nn.functional.cross_entropy(batch.outputs, batch.labels, reduction="none")
         labels = batch.labels.to(batch.outputs.dtype)
-        return functional.binary_cross_entropy_with_logits(
+        return torch.nn.functional.binary_cross_entropy_with_logits(
             batch.outputs, labels, reduction="none"
         ).mean(dim=1)
 

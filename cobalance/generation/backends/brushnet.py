@@ -7,7 +7,7 @@ people's skin with it.
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
@@ -18,12 +18,14 @@ from cobalance.generation.backends.pipelines.diffusion import (
     inpainting_task,
 )
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
+from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
+from cobalance.graph.libraries import torch
 from cobalance.graph.options import MayBePath
 from cobalance.graph.plugins import Plugin
-
-if TYPE_CHECKING:
-    from cobalance.generation.backends.pipelines.runner import PipelineRunner
+from cobalance.ingest.models.checkpoints import find_checkpoint
+from cobalance.ingest.models.devices import choose_device, choose_dtype
+from cobalance.ingest.models.loading import load_model
 
 
 class BrushNetOptions(DiffusionOptions):
@@ -90,8 +92,6 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
         As in `cobalance.generation.backends.pipelines.runner.open_runner`; the model is no base for
         BrushNet, or the other one no BrushNet for it.
     """
-    import torch
-
     from cobalance.generation.backends.brushnet_model.loading import (
         check_base,
         check_brushnet,
@@ -101,10 +101,6 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
     from cobalance.generation.backends.brushnet_model.pipeline import (
         StableDiffusionBrushNetPipeline,
     )
-    from cobalance.generation.backends.pipelines.runner import open_runner
-    from cobalance.ingest.models.checkpoints import find_checkpoint
-    from cobalance.ingest.models.devices import choose_device, choose_dtype
-    from cobalance.ingest.models.loading import load_model
 
     device = choose_device(options.device)
     base = find_checkpoint(options.model or MODEL, options.revision, options.offline)
@@ -136,7 +132,7 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
 
 
 def _prepare(
-    runner: "PipelineRunner", options: BrushNetOptions, source: SourceImage, _seed: int
+    runner: PipelineRunner, options: BrushNetOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
     size = choose_output_size(options, source)
     side_px = round(math.sqrt(options.area_px))

@@ -1,7 +1,7 @@
 """Backend that inpaints everything around the object, or the object itself."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -16,13 +16,13 @@ from cobalance.generation.backends.pipelines.options import (
     check_pipeline,
     wrong_kind,
 )
+from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
+from cobalance.graph.libraries import diffusers
 from cobalance.graph.plugins import Plugin
+from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
+from cobalance.ingest.models.loading import quiet
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
-
-if TYPE_CHECKING:
-    from cobalance.generation.backends.pipelines.runner import PipelineRunner
-    from cobalance.ingest.models.checkpoints import Checkpoint
 
 
 class InpaintOptions(DiffusionOptions):
@@ -66,9 +66,6 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
         As in `cobalance.generation.backends.pipelines.runner.open_runner`; the model was not
         trained to inpaint.
     """
-    from cobalance.generation.backends.pipelines.runner import open_runner
-    from cobalance.ingest.models.checkpoints import find_checkpoint
-
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     # AutoPipelineForInpainting loads a text-to-image U-Net without complaint
     check_pipeline(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
@@ -78,11 +75,7 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
     return DiffusionBackend("inpaint", runner, partial(_prepare, runner, options))
 
 
-def _choose_kind(checkpoint: "Checkpoint") -> Any:
-    import diffusers
-
-    from cobalance.ingest.models.loading import quiet
-
+def _choose_kind(checkpoint: Checkpoint) -> Any:
     fills = checkpoint.read_config(PIPELINE_FILE).get("_class_name") == "FluxFillPipeline"
     transformer = checkpoint.read_config("transformer/config.json")
     latents = transformer.get("out_channels") or 64
@@ -94,7 +87,7 @@ def _choose_kind(checkpoint: "Checkpoint") -> Any:
 
 
 def _prepare(
-    runner: "PipelineRunner", options: InpaintOptions, source: SourceImage, _seed: int
+    runner: PipelineRunner, options: InpaintOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
     size = choose_output_size(options, source)
     paint_object = options.paint == "object"

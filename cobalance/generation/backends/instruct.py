@@ -5,7 +5,6 @@ ConBias (table 3) and ALIA use it; the object may change with the rest, so that 
 """
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
@@ -25,13 +24,14 @@ from cobalance.generation.backends.pipelines.options import (
     check_pipeline,
     wrong_kind,
 )
+from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
+from cobalance.graph.libraries import diffusers
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.images.arrays import ImageArray, find_box
+from cobalance.ingest.models.checkpoints import find_checkpoint
+from cobalance.ingest.models.loading import quiet
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
-
-if TYPE_CHECKING:
-    from cobalance.generation.backends.pipelines.runner import PipelineRunner
 
 
 class InstructOptions(DiffusionOptions):
@@ -79,12 +79,6 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
         As in `cobalance.generation.backends.pipelines.runner.open_runner`; the model does not edit
         images, or is InstructPix2Pix XL.
     """
-    import diffusers
-
-    from cobalance.generation.backends.pipelines.runner import open_runner
-    from cobalance.ingest.models.checkpoints import find_checkpoint
-    from cobalance.ingest.models.loading import quiet
-
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"
     unet = checkpoint.read_config("unet/config.json")
@@ -105,7 +99,7 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
 
 
 def _prepare(
-    runner: "PipelineRunner", options: InstructOptions, source: SourceImage, _seed: int
+    runner: PipelineRunner, options: InstructOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
     size = choose_output_size(options, source)
     seen = runner.model_size(size)
@@ -116,7 +110,7 @@ def _prepare(
 
 
 def _prepare_crop(
-    runner: "PipelineRunner", options: InstructOptions, source: SourceImage, _seed: int
+    runner: PipelineRunner, options: InstructOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
     image, mask, scale = fit_source(source, choose_output_size(options, source))
     box = find_box(mask)

@@ -5,7 +5,6 @@ ConBias (appendix 10) makes an image with Stable Diffusion from "a photo of conc
 """
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from cobalance.generation.backends.compositing.cutout import (
     PlacementOptions,
@@ -19,12 +18,13 @@ from cobalance.generation.backends.compositing.framing import (
 )
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
+from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
+from cobalance.graph.libraries import diffusers
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.images.arrays import ImageArray, find_box
-
-if TYPE_CHECKING:
-    from cobalance.generation.backends.pipelines.runner import PipelineRunner
+from cobalance.ingest.models.checkpoints import find_checkpoint
+from cobalance.ingest.models.loading import quiet
 
 
 class PasteOptions(DiffusionOptions, PlacementOptions):
@@ -56,12 +56,6 @@ def open_backend(options: PasteOptions) -> DiffusionBackend:
         As in `cobalance.generation.backends.pipelines.runner.open_runner`; the model does not paint
         from words.
     """
-    import diffusers
-
-    from cobalance.generation.backends.pipelines.runner import open_runner
-    from cobalance.ingest.models.checkpoints import find_checkpoint
-    from cobalance.ingest.models.loading import quiet
-
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     check_pipeline(checkpoint, 1, 0, f"a text-to-image model, such as {MODEL}")
     with quiet():
@@ -71,7 +65,7 @@ def open_backend(options: PasteOptions) -> DiffusionBackend:
 
 
 def _prepare(
-    runner: "PipelineRunner", options: PasteOptions, source: SourceImage, seed: int
+    runner: PipelineRunner, options: PasteOptions, source: SourceImage, seed: int
 ) -> PipelineTask:
     size = choose_output_size(options, source)
     image, mask, scale = place_source(options, source, size, seed)

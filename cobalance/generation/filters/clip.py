@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +17,14 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.graph.libraries import transformers
 from cobalance.ingest.concepts.readable_names import join_names
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.clip import CLIP, load_clip
+from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.prompts import PHOTO, check_template, placeholders, prompt_for
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.vision import VisionModel
-
+from cobalance.ingest.models.vision import VisionModel
 
 CLIPSCORE_WEIGHT = 2.5
 """The factor by which CLIPScore multiplies a cosine."""
@@ -120,8 +119,8 @@ class ClipFilter:
     """
 
     options: ClipOptions
-    vision: "VisionModel"  # a CLIPModel
-    tokenizer: Any  # a CLIPTokenizer
+    vision: VisionModel  # a CLIPModel
+    tokenizer: Any  # a transformers.CLIPTokenizer
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
@@ -196,9 +195,7 @@ def _rows(features: Any) -> npt.NDArray[np.float64]:
 
 def open_filter(options: ClipOptions) -> ClipFilter:
     """Open the filter and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import CLIPTokenizer
-
-    from cobalance.ingest.models.loading import load_processor
-
     vision = load_clip(options)
-    return ClipFilter(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))
+    return ClipFilter(
+        options, vision, load_processor(transformers.CLIPTokenizer, vision.checkpoint)
+    )

@@ -10,6 +10,7 @@ from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said, S
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.options import MayBePath
+from cobalance.ingest.models.devices import choose_device, choose_dtype
 from cobalance.ingest.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -133,7 +134,6 @@ def open_filter(options: ConfidenceOptions) -> ConfidenceFilter:
             "out."
         )
     from cobalance.ingest.models.classifiers import open_classifier
-    from cobalance.ingest.models.devices import choose_device, choose_dtype
 
     device = choose_device(options.device)
     classifier = open_classifier(options, device, choose_dtype(options.dtype, device))

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Said, Scored
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.graph.libraries import Image
 from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray
 
@@ -187,7 +188,6 @@ def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:
 def open_filter(options: DuplicatesOptions) -> DuplicatesFilter:
     """Open the filter; see `cobalance.graph.plugins.Plugins`."""
     import imagehash
-    from PIL import Image
 
     def phash(image: ImageArray) -> str:
         return str(imagehash.phash(Image.fromarray(image), hash_size=options.hash_size))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,13 @@ from cobalance.generation.filters.filter import (
 from cobalance.generation.filters.pool import Pool, count_group_neighbours, count_real_neighbours
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.errors import JobBlockedError
+from cobalance.graph.libraries import transformers
 from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
+from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
 from cobalance.ingest.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.vision import VisionModel, load_vision
 
 DINO = "facebook/dino-vitb16"
 """Its weights are under the Apache-2.0 licence."""
@@ -86,7 +86,7 @@ class EmbeddingFilter:
     """
 
     options: EmbeddingOptions
-    vision: "VisionModel"  # a CLIPModel or a ViTModel
+    vision: VisionModel  # a transformers.CLIPModel or a transformers.ViTModel
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
@@ -242,20 +242,21 @@ PLUGIN = FilterPlugin(
 
 def open_filter(options: EmbeddingOptions) -> EmbeddingFilter:
     """Open the filter and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import CLIPImageProcessorPil, CLIPModel, ViTImageProcessorPil, ViTModel
-
-    from cobalance.ingest.models.checkpoints import find_checkpoint
-    from cobalance.ingest.models.vision import load_vision
-
     revision = options.revision or REVISIONS.get(options.model)
     checkpoint = find_checkpoint(options.model, revision, options.offline)
     match checkpoint.read_config("config.json").get("model_type"):
         case "clip":
-            vision = load_vision(options, checkpoint, CLIPModel, CLIPImageProcessorPil)
+            vision = load_vision(
+                options, checkpoint, transformers.CLIPModel, transformers.CLIPImageProcessorPil
+            )
         case "vit":
             # DINO has no pooling layer, and ViT's would be random
             vision = load_vision(
-                options, checkpoint, ViTModel, ViTImageProcessorPil, add_pooling_layer=False
+                options,
+                checkpoint,
+                transformers.ViTModel,
+                transformers.ViTImageProcessorPil,
+                add_pooling_layer=False,
             )
         case kind:
             raise JobBlockedError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cobalance.generation.filters.filter import (
     Asked,
@@ -15,10 +15,8 @@ from cobalance.generation.filters.filter import (
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.readable_names import join_names, readable
+from cobalance.ingest.models.detector import Detector, open_detector
 from cobalance.ingest.models.options import DetectorOptions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.detector import Detector
 
 
 class ObjectsOptions(DetectorOptions):
@@ -97,7 +95,7 @@ class ObjectsFilter:
     """
 
     options: ObjectsOptions
-    detector: "Detector"
+    detector: Detector
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
@@ -159,6 +157,4 @@ def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str
 
 def open_filter(options: ObjectsOptions) -> ObjectsFilter:
     """Open the filter and load its detector; see `cobalance.graph.plugins.Plugins`."""
-    from cobalance.ingest.models.detector import open_detector
-
     return ObjectsFilter(options, open_detector(options))

@@ -4,17 +4,16 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.graph.libraries import transformers
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.vision import VisionModel, open_vision
 
 SAFETY_REVISION = "refs/pr/41"
 """A pull request that has the default checker's weights as safetensors, in half precision: its
@@ -61,7 +60,7 @@ class SafetyFilter:
     """
 
     options: SafetyOptions
-    vision: "VisionModel"  # a StableDiffusionSafetyChecker
+    vision: VisionModel  # a StableDiffusionSafetyChecker
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
@@ -91,13 +90,15 @@ class SafetyFilter:
 def open_filter(options: SafetyOptions) -> SafetyFilter:
     """Open the filter and load its model; see `cobalance.graph.plugins.Plugins`."""
     from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
-    from transformers import CLIPImageProcessorPil
-
-    from cobalance.ingest.models.vision import open_vision
 
     # It warns that a black image is returned, which is not so here.
     logging.getLogger(StableDiffusionSafetyChecker.__module__).setLevel(logging.ERROR)
     return SafetyFilter(
         options,
-        open_vision(options, StableDiffusionSafetyChecker, CLIPImageProcessorPil, SAFETY_REVISION),
+        open_vision(
+            options,
+            StableDiffusionSafetyChecker,
+            transformers.CLIPImageProcessorPil,
+            SAFETY_REVISION,
+        ),
     )

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -18,10 +18,8 @@ from cobalance.generation.filters.filter import (
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.readable_names import join_names, readable
 from cobalance.ingest.images.arrays import ImageArray, sha256_of
+from cobalance.ingest.models.detector import Detector, open_detector
 from cobalance.ingest.models.options import DetectorOptions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.detector import Detector
 
 MAX_SOURCES = 1024
 """Sources whose objects are remembered; the one that was not used for longest is forgotten."""
@@ -80,7 +78,7 @@ class SameObjectsFilter:
     """
 
     options: SameObjectsOptions
-    detector: "Detector"
+    detector: Detector
     _sources: OrderedDict[str, frozenset[str]] = field(default_factory=OrderedDict, repr=False)
 
     def judge(
@@ -167,6 +165,4 @@ def f1_of_names(found: Set[str], expected: Set[str]) -> float:
 
 def open_filter(options: SameObjectsOptions) -> SameObjectsFilter:
     """Open the filter and load its detector; see `cobalance.graph.plugins.Plugins`."""
-    from cobalance.ingest.models.detector import open_detector
-
     return SameObjectsFilter(options, open_detector(options))

@@ -1,7 +1,6 @@
 """Lean of cliques in rates: the statistic that plans within a budget bring down."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,7 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
 from cobalance.graph.diagnosis.selection import clique_q_values
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+from cobalance.graph.libraries import sparse, stats
 
 WITHOUT_EVIDENCE = 0.3
 """Weight of a clique without evidence: with none it would be pushed over to another class."""
@@ -50,7 +47,7 @@ class CliqueSets:
             self._next = np.full(n_places + 1, -1, dtype=np.int32)  # -1 is the last place
             self._next[keys] = np.arange(len(keys))
 
-    def find_shown(self, sets: "csr_matrix") -> "csr_matrix":
+    def find_shown(self, sets: "sparse.csr_matrix") -> "sparse.csr_matrix":
         """Find the cliques that sets contain.
 
         Parameters
@@ -67,8 +64,6 @@ class CliqueSets:
         -----
         Concept by concept, each clique found so far is looked up with the next: O(cliques found).
         """
-        from scipy.sparse import csr_matrix
-
         lengths = np.diff(sets.indptr)
         codes = np.full((len(lengths), lengths.max(initial=0)), -1, dtype=np.int64)
         codes[np.arange(codes.shape[1]) < lengths[:, None]] = sets.indices
@@ -92,9 +87,9 @@ class CliqueSets:
             nodes = np.concatenate([nodes, larger[open_] + 1])
         rows, columns = np.concatenate([at[:0], *found_at]), np.concatenate([at[:0], *found])
         ones = np.ones(len(rows), dtype=np.float32)
-        return csr_matrix((ones, (rows, columns)), (len(lengths), self.n_cliques))
+        return sparse.csr_matrix((ones, (rows, columns)), (len(lengths), self.n_cliques))
 
-    def worth_of_concepts(self, shown: "csr_matrix", worth: FloatArray) -> FloatArray:
+    def worth_of_concepts(self, shown: "sparse.csr_matrix", worth: FloatArray) -> FloatArray:
         """Sum the worth of the cliques that each concept adds to sets, or would take from them.
 
         Parameters
@@ -112,7 +107,7 @@ class CliqueSets:
         return found
 
 
-def match_cliques(cliques: Cliques, members: IntArray) -> "csr_matrix":
+def match_cliques(cliques: Cliques, members: IntArray) -> "sparse.csr_matrix":
     """Find the cliques of any table that concept sets contain, as `CliqueSets.find_shown` does.
 
     Parameters
@@ -120,16 +115,14 @@ def match_cliques(cliques: Cliques, members: IntArray) -> "csr_matrix":
     members : int array, shape (n_sets, any width)
         Concept codes, ascending; -1 behind the last.
     """
-    from scipy.sparse import csr_matrix
-
     pairs = [np.zeros((2, 0), dtype=np.int64)]
     pairs += [np.stack(pair) for pair in SubsetIndex(cliques.members).subsets(members)]
     at, rows = np.concatenate(pairs, axis=1)
     ones = np.ones(len(at), dtype=np.float32)
-    return csr_matrix((ones, (at, rows)), (len(members), len(cliques)))
+    return sparse.csr_matrix((ones, (at, rows)), (len(members), len(cliques)))
 
 
-def _extensions(members: IntArray, n_concepts: int) -> tuple["csr_matrix", IntArray]:
+def _extensions(members: IntArray, n_concepts: int) -> tuple["sparse.csr_matrix", IntArray]:
     """Which clique a clique becomes with a concept, and the first row of none.
 
     Returns
@@ -138,8 +131,6 @@ def _extensions(members: IntArray, n_concepts: int) -> tuple["csr_matrix", IntAr
     int64 array
         Of each of its entries the row of the larger clique.
     """
-    from scipy.sparse import csr_matrix
-
     index, sizes = SubsetIndex(members), (members >= 0).sum(axis=1)
     smaller, concepts, larger = [], [], []
     for size in range(1, members.shape[1] + 1):
@@ -155,7 +146,7 @@ def _extensions(members: IntArray, n_concepts: int) -> tuple["csr_matrix", IntAr
         np.concatenate([*some, np.zeros(0, dtype=np.int64)]) for some in (smaller, concepts, larger)
     )
     entries = (value + 1.0, (row.astype(np.int64), column.astype(np.int64)))
-    matrix = csr_matrix(entries, (1 + len(members), n_concepts))
+    matrix = sparse.csr_matrix(entries, (1 + len(members), n_concepts))
     return matrix, matrix.data.astype(np.int64) - 1
 
 
@@ -221,12 +212,10 @@ class Lean:
         Those that leant before are looked at by the chi-square test alone, which is quick, up to
         twice the largest q-value; when it finds none, all are tested as in the imbalance table.
         """
-        from scipy.stats import chi2
-
         rates = self.rates
         spread = rates * (1 - rates)
         terms = np.divide(self._sum_squares(), spread, out=np.zeros_like(spread), where=spread > 0)
-        p_values = chi2.sf(terms, np.count_nonzero(self.sizes) - 1)
+        p_values = stats.chi2.sf(terms, np.count_nonzero(self.sizes) - 1)
         self.evidence = self.evidence & (q_values(p_values) <= _NEAR * MAX_Q_VALUE)
         if not self.evidence.any():
             counts, sizes = self.counts.T.astype(np.int64), self.sizes.astype(np.int64)
@@ -244,7 +233,7 @@ class Lean:
         squares: FloatArray = ((self.counts[has] - sizes * self.rates) ** 2 / sizes).sum(axis=0)
         return squares
 
-    def price_sets(self, shown: "csr_matrix", n: int | IntArray) -> FloatArray:
+    def price_sets(self, shown: "sparse.csr_matrix", n: int | IntArray) -> FloatArray:
         """Price sets of concepts: by how much images of them change the sum, exactly.
 
         Parameters

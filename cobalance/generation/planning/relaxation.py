@@ -1,13 +1,9 @@
 """Lower bound on the lean after images of given concept sets."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cobalance.graph.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+from cobalance.graph.libraries import sparse
 
 _ROUNDS, _MOVES = 50, 10
 
@@ -15,7 +11,7 @@ _ROUNDS, _MOVES = 50, 10
 def bound_lean(
     counts: FloatArray,
     weights: FloatArray,
-    shown: "csr_matrix",
+    shown: "sparse.csr_matrix",
     images: FloatArray,
     sizes: FloatArray,
 ) -> float:
@@ -53,8 +49,8 @@ def bound_lean(
     One clique in 5 of 10 images of a class and 2 of 10 of another, which gets 10 images: with 8 of
     them with the clique the rates are equal, and nothing is left.
 
-    >>> from scipy.sparse import csr_matrix
-    >>> shown = csr_matrix(np.array([[1.0], [0.0]]))
+    >>> from scipy.sparse import sparse.csr_matrix
+    >>> shown = sparse.csr_matrix(np.array([[1.0], [0.0]]))
     >>> start = np.array([[0, 0], [0, 10]])
     >>> bound = bound_lean(
     ...     np.array([[5.0], [2.0]]), np.ones(1), shown, start, np.array([10, 20]))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -21,14 +20,12 @@ from cobalance.generation.sources.object_masks import (
 from cobalance.generation.sources.object_regions import annotated_px
 from cobalance.graph.dataset.read import ClassImages
 from cobalance.graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
+from cobalance.graph.libraries import Image
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.mask_images import mask_array
 from cobalance.ingest.images.uris import strip_secrets
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 TRIES = 500
 """Images tried for a usable one; where one in a hundred is usable, there is one

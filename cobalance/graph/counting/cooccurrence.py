@@ -6,6 +6,7 @@ import numpy as np
 
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.libraries import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +47,6 @@ def cooccurrence(incidence: Incidence) -> CoOccurrence:
     >>> edges.class_concept.tolist(), edges.class_concept_images.tolist()
     ([[0, 0], [0, 1]], [1, 2])
     """
-    from scipy import sparse  # a quarter of a second, which a read does not have to wait for
-
     shape = (len(incidence.labels), len(incidence.concepts))
     ones = np.ones(len(incidence.indices), dtype=np.int64)
     matrix = sparse.csr_array((ones, incidence.indices, incidence.indptr), shape=shape)

@@ -2,17 +2,14 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.libraries import sparse
 from cobalance.graph.mention_rows import MentionRows
 from cobalance.graph.records import Annotations
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +61,11 @@ class Incidence:
         """Sum a value of each concept over every image: int64 array, shape (n_images,)."""
         return np.diff(np.append(0, np.cumsum(values[self.indices]))[self.indptr])  # wraps around
 
-    def matrix(self) -> "csr_matrix":
+    def matrix(self) -> "sparse.csr_matrix":
         """Return a sparse matrix of 1s: float32, shape (n_images, n_concepts)."""
-        from scipy.sparse import csr_matrix
-
         ones = np.ones(len(self.indices), dtype=np.float32)
         shape = len(self.labels), len(self.concepts)
-        return csr_matrix((ones, self.indices, self.indptr), shape)
+        return sparse.csr_matrix((ones, self.indices, self.indptr), shape)
 
     def take(self, rows: IntArray) -> "Incidence":
         """Return the images at some positions, with the same names by code."""

@@ -1,20 +1,17 @@
 """Index of cliques by subset: which mined cliques a set of concepts contains."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import IntArray
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+from cobalance.graph.libraries import sparse
 
 MISSING = -1
 
 
-def sets_matrix(members: IntArray, n_concepts: int) -> "csr_matrix":
+def sets_matrix(members: IntArray, n_concepts: int) -> "sparse.csr_matrix":
     """Concept sets as a sparse matrix of 1s: float32, shape (n_sets, n_concepts).
 
     Parameters
@@ -22,12 +19,10 @@ def sets_matrix(members: IntArray, n_concepts: int) -> "csr_matrix":
     members : int array, shape (n_sets, any width)
         Concept codes in any order; -1 behind the last.
     """
-    from scipy.sparse import csr_matrix
-
     held = members >= 0
     ends = np.append(0, np.cumsum(held.sum(axis=1)))
     ones = np.ones(int(ends[-1]), dtype=np.float32)
-    return csr_matrix((ones, members[held], ends), (len(members), n_concepts))
+    return sparse.csr_matrix((ones, members[held], ends), (len(members), n_concepts))
 
 
 class SubsetIndex:

@@ -45,7 +45,6 @@ from cobalance.graph.dataset.write import (
 from cobalance.graph.errors import Action, ConflictError, OptionError, Setting
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import ANNOTATION, Annotations, image_frame, plain_values
-from cobalance.graph.run_log import log_run
 
 PER_CLASS = 12
 
@@ -119,7 +118,6 @@ class ImageTotals:
         return found
 
 
-@log_run
 def write_sampled(
     store: GraphStore,
     dataset: str,

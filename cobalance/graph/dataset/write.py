@@ -90,12 +90,10 @@ def write_annotations(
         The database fails.
     """
     state = make_dataset(store, dataset)
-    _check_whole(state)
     progress("compare", 0, None)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
     source = source or f"frame {int(digests.sum()) & 0xFFFFFF:06x}"
-    stored, change, report = _compare(store, dataset, ids, digests, if_exists)
-    _check_source(state, source, if_exists, report)
+    stored, change, report = _compare(store, state, ids, digests, source, if_exists)
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
         return report
     claim = Claim.take(store, dataset)
@@ -145,32 +143,22 @@ def dry_run(
         A rename of the dataset did not end.
     """
     state = find_loaded(store, dataset)
-    if state is not None:
-        _check_whole(state)
+    if state is None:
+        return IngestReport(len(annotations.images), 0, 0, 0, 0)
     progress("compare", 0, None)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
-    report = _compare(store, dataset, ids, digests, if_exists)[-1]
-    if state is not None:
-        _check_source(state, source, if_exists, report)
-    return report
+    return _compare(store, state, ids, digests, source, if_exists)[-1]
 
 
 def _compare(
     store: GraphStore,
-    dataset: str,
+    state: DatasetState,
     ids: ExtensionArray,
     digests: IntArray,
+    source: str,
     if_exists: IfExists | None,
 ) -> tuple[dict[str, int], Change, IngestReport]:
-    """The digests of the images that there are, and what changes."""
-    stored = read_digests(store, schema.IMAGE, dataset)
-    change = compare(stored, _values(ids), _values(digests), delete=if_exists == "replace")
-    created, updated, deleted = len(change.created), len(change.updated), len(change.deleted)
-    kept = len(stored) - change.unchanged - updated - deleted
-    return stored, change, IngestReport(created, updated, deleted, change.unchanged, kept)
-
-
-def _check_whole(state: DatasetState) -> None:
+    """The digests of the images that there are, and what changes; ConflictError if it must not."""
     if state.sample is not None:
         raise ConflictError(
             f"The graph keeps a sample of the images of {state.name!r}, and images cannot be added "
@@ -178,22 +166,22 @@ def _check_whole(state: DatasetState) -> None:
             Action("drop_dataset", state.name),
             " first.",
         )
-
-
-def _check_source(
-    state: DatasetState, source: str, if_exists: IfExists | None, report: IngestReport
-) -> None:
-    """Raise if images are of another source than the dataset's, unless `if_exists` allows it."""
-    shared = report.updated + report.unchanged
-    own = bool(shared) and (source == state.source or 10 * report.updated <= shared)
+    stored = read_digests(store, schema.IMAGE, state.name)
+    change = compare(stored, _values(ids), _values(digests), delete=if_exists == "replace")
+    created, updated, deleted = len(change.created), len(change.updated), len(change.deleted)
+    shared = change.unchanged + updated
+    report = IngestReport(
+        created, updated, deleted, change.unchanged, len(stored) - shared - deleted
+    )
+    own = bool(shared) and (source == state.source or 10 * updated <= shared)
     told = if_exists in (None, "replace") or (if_exists == "append" and not shared)
-    if own or told or not shared + report.kept:
-        return
-    theirs = inflect(shared + report.kept, "images")
+    if own or told or not stored:
+        return stored, change, report
+    theirs = inflect(len(stored), "images")
     raise ConflictError(
         f"The dataset {state.name!r} holds {theirs} from {state.source}; those now "
         f"loaded from {source} ",
-        f"say otherwise of {report.updated:,} by the same ids" if shared else "are others",
+        f"say otherwise of {updated:,} by the same ids" if shared else "are others",
         ". Name another dataset, or give ",
         *(Setting("if_exists", "replace"), " to put these images in place of those, or "),
         *(("ids of their own and ",) if shared else ()),

@@ -13,6 +13,7 @@ from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.exact_tests import fisher, fisher_many
 from cobalance.graph.diagnosis.intervals import normal_quantile
 from cobalance.graph.errors import OptionError
+from cobalance.graph.libraries import stats
 
 TESTS = ("none", "fisher", "chi-square", "fisher each class")
 """By the codes that `homogeneity_test` returns."""
@@ -278,15 +279,13 @@ def homogeneity_test(
 
 def _test_block(counts: IntArray, class_sizes: IntArray) -> tuple[FloatArray, npt.NDArray[np.int8]]:
     """Test cliques with a positive number of images both with and without them."""
-    from scipy.stats import chisquare
-
     n_classes, n_images = len(class_sizes), class_sizes.sum()
     totals = counts.sum(axis=1, keepdims=True)
     observed = np.hstack([counts, class_sizes - counts])
     shares = class_sizes / n_images
     expected = np.hstack([totals * shares, (n_images - totals) * shares])
-    # chisquare takes 2K cells to have 2K - 1 degrees of freedom; such a table has K - 1
-    p_values = np.asarray(chisquare(observed, expected, ddof=n_classes, axis=1).pvalue)
+    # stats.chisquare takes 2K cells to have 2K - 1 degrees of freedom; such a table has K - 1
+    p_values = np.asarray(stats.chisquare(observed, expected, ddof=n_classes, axis=1).pvalue)
     sparse = (expected < MIN_EXPECTED).any(axis=1)
     tests = np.where(sparse, FISHER, CHI_SQUARE).astype(np.int8)
     if n_classes == 2 and sparse.any():

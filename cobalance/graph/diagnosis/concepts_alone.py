@@ -1,15 +1,11 @@
 """Classification by concepts alone, on images that are held out."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import sets_matrix
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+from cobalance.graph.libraries import optimize, sparse, special
 
 MOST_IMAGES = 20_000
 FOLDS = 5
@@ -84,21 +80,18 @@ def concepts_alone(
 
 
 def _learn(
-    shows: "csr_matrix",
+    shows: "sparse.csr_matrix",
     labels: IntArray,
-    more: "csr_matrix",
+    more: "sparse.csr_matrix",
     codes: IntArray,
     n_more: FloatArray,
-    asked: "csr_matrix",
+    asked: "sparse.csr_matrix",
     n_classes: int,
 ) -> FloatArray:
     """Probabilities of the classes for the images that are asked for: (n_asked, n_classes)."""
-    from scipy.optimize import minimize
-    from scipy.sparse import vstack
-    from scipy.special import log_softmax
     from threadpoolctl import threadpool_limits
 
-    x = vstack([shows, more], format="csr", dtype=np.float64)
+    x = sparse.vstack([shows, more], format="csr", dtype=np.float64)
     y = np.concatenate([labels, codes])
     times = np.concatenate([np.ones(len(labels)), n_more])
     sizes = np.bincount(y, times, n_classes)
@@ -108,7 +101,7 @@ def _learn(
 
     def loss(flat: FloatArray) -> tuple[float, FloatArray]:
         theta = flat.reshape(shape)
-        logs = log_softmax(x @ theta[:-1] + theta[-1], axis=1)
+        logs = special.log_softmax(x @ theta[:-1] + theta[-1], axis=1)
         residual = np.exp(logs)
         residual[rows, y] -= 1
         residual *= weights[:, None]
@@ -118,7 +111,7 @@ def _learn(
 
     start = np.zeros(shape[0] * shape[1])
     with threadpool_limits(1, "blas"):  # products are small: threads cost more than they give
-        found = minimize(
+        found = optimize.minimize(
             loss,
             start,
             jac=True,
@@ -128,5 +121,5 @@ def _learn(
     theta = found.x.reshape(shape)
     logs = asked @ theta[:-1] + theta[-1]
     logs[:, sizes == 0] = -np.inf
-    chances: FloatArray = np.exp(log_softmax(logs, axis=1))
+    chances: FloatArray = np.exp(special.log_softmax(logs, axis=1))
     return chances

@@ -15,6 +15,7 @@ from cobalance.graph.diagnosis.association import largest_difference
 from cobalance.graph.diagnosis.imbalance import categorical
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, NONE, interaction
 from cobalance.graph.diagnosis.q_values import q_values
+from cobalance.graph.libraries import stats
 
 
 def differences(
@@ -60,8 +61,6 @@ def differences(
       rises_in  log_odds_difference              test
     0        a                 1.79  likelihood ratio
     """
-    from scipy.stats import norm
-
     first, second = (np.asarray(counts, dtype=np.int64) for counts in (first, second))
     cells = np.stack([first_sizes - first, first, second_sizes - second, second], axis=1)
     found = interaction(cells, second_sizes)
@@ -76,7 +75,7 @@ def differences(
     eight = eight + np.where(eight.min(axis=1, initial=1, keepdims=True) == 0, 0.5, 0.0)
     logs: FloatArray = np.full((len(first), 3), np.nan)
     middle = np.log(eight) @ np.array([1, -1, -1, 1, -1, 1, 1, -1])
-    wide = norm.isf(0.025) * np.sqrt((1 / eight).sum(axis=1))
+    wide = stats.norm.isf(0.025) * np.sqrt((1 / eight).sum(axis=1))
     logs[rows] = np.stack([middle, middle - wide, middle + wide], axis=1)
     logs[(found.tests != NONE) & ~known, 0] = 0.0
     return pd.DataFrame(

@@ -18,6 +18,7 @@ from math import comb, prod
 import numpy as np
 
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.libraries import stats
 
 SAME_PROBABILITY = 1 + 1e-7  # tables of equal probability differ by rounding; R's fisher.test too
 MOST_TABLES = 50_000  # of one total, to be listed
@@ -35,8 +36,6 @@ def fisher(counts: IntArray, class_sizes: IntArray) -> FloatArray:
     >>> fisher(np.array([[3, 0]]), np.array([99, 99])).round(3)
     array([0.246])
     """
-    from scipy.stats import hypergeom
-
     totals = counts.sum(axis=1)
     p_values = np.empty(len(counts))
     for rows in _by_value(totals):
@@ -44,7 +43,7 @@ def fisher(counts: IntArray, class_sizes: IntArray) -> FloatArray:
         first = max(0, total - class_sizes[1])
         possible = np.arange(first, min(total, class_sizes[0]) + 1)
         # pmf itself factorizes up to 100,000 images into primes: 0.2 ms a value, not 0.5 us
-        weights = hypergeom.logpmf(possible, class_sizes.sum(), class_sizes[0], total)
+        weights = stats.hypergeom.logpmf(possible, class_sizes.sum(), class_sizes[0], total)
         p_values[rows] = _tail(weights, weights[counts[rows, 0] - first])
     return p_values
 

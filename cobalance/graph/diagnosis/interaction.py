@@ -20,6 +20,7 @@ import numpy.typing as npt
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.association import MIN_EXPECTED
 from cobalance.graph.diagnosis.exact_tests import SAME_PROBABILITY
+from cobalance.graph.libraries import special, stats
 
 INTERACTION_TESTS = ("none", "exact", "exact pair", "likelihood ratio")
 """By the codes of `Interaction.tests`."""
@@ -101,15 +102,14 @@ def interaction(cells: IntArray, class_sizes: IntArray) -> Interaction:
 def _block(
     cells: IntArray, class_sizes: IntArray
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int8]]:
-    from scipy.special import xlogy
-    from scipy.stats import chi2
-
     sign = signs(cells.shape[1].bit_length() - 1)
     amounts, free, testable = _amounts(cells, sign)
     fitted = cells + sign[:, None] * amounts[:, None]
-    g2 = 2 * (xlogy(cells, cells) - xlogy(cells, np.maximum(fitted, 1e-300))).sum(axis=(1, 2))
+    g2 = 2 * (special.xlogy(cells, cells) - special.xlogy(cells, np.maximum(fitted, 1e-300))).sum(
+        axis=(1, 2)
+    )
     n_free = free.sum(axis=1)
-    p_values = np.where(testable, chi2.sf(np.maximum(g2, 0), np.maximum(n_free - 1, 1)), 1.0)
+    p_values = np.where(testable, stats.chi2.sf(np.maximum(g2, 0), np.maximum(n_free - 1, 1)), 1.0)
     tests = np.where(testable, LIKELIHOOD_RATIO, NONE)
     sparse = np.where(free, fitted.min(axis=1), np.inf).min(axis=1) < MIN_EXPECTED
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -193,8 +193,6 @@ def exact_interaction(cells: IntArray) -> FloatArray:
     observed one: ``scipy.stats.fisher_exact`` for k = 1, the exact test of no three-factor
     interaction of Bartlett (1935) for k = 2.
     """
-    from scipy.special import gammaln
-
     sign = signs(cells.shape[1].bit_length() - 1)
     direction = (sign[:, None] * [1, -1]).ravel()
     flat = cells.reshape(len(cells), len(direction))
@@ -213,8 +211,8 @@ def exact_interaction(cells: IntArray) -> FloatArray:
         shifts = np.where(inside, shifts, 0)
         weights = np.zeros(shifts.shape)
         for cell, way in zip(flat[rows].T, direction.tolist(), strict=True):
-            here = gammaln(cell + 1.0)
-            weights -= gammaln(cell[:, None] + way * shifts + 1.0) - here[:, None]
+            here = special.gammaln(cell + 1.0)
+            weights -= special.gammaln(cell[:, None] + way * shifts + 1.0) - here[:, None]
         weights = np.where(inside, weights, -np.inf)
         most = weights.max(axis=1, keepdims=True)
         weights = np.exp(weights - most)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from cobalance.graph.arrays import FloatArray
+from cobalance.graph.libraries import special
 
 NORMAL_95 = 1.959963984540054
 """Half the width of a normal interval of 95%, in standard errors."""
@@ -10,9 +11,7 @@ NORMAL_95 = 1.959963984540054
 
 def normal_quantile(confidence: float) -> float:
     """Half the width of a normal interval of this confidence, in standard errors."""
-    from scipy.special import ndtri
-
-    return float(-ndtri((1 - confidence) / 2))
+    return float(-special.ndtri((1 - confidence) / 2))
 
 
 def wilson(

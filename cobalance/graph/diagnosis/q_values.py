@@ -4,6 +4,7 @@ import numpy as np
 
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import OptionError
+from cobalance.graph.libraries import stats
 
 MAX_Q_VALUE = 0.05
 """The largest q-value of a clique that leans to a class."""
@@ -21,11 +22,9 @@ def q_values(p_values: FloatArray) -> FloatArray:
     >>> q_values(np.array([0.01, 0.04, 1.0]))
     array([0.03, 0.06, 1.  ])
     """
-    from scipy.stats import false_discovery_control
-
     if not len(p_values):
         return p_values
-    return np.asarray(false_discovery_control(p_values), dtype=np.float64)
+    return np.asarray(stats.false_discovery_control(p_values), dtype=np.float64)
 
 
 def check_q_value(limit: float | None) -> None:

@@ -3,19 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.records import Mention
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.detector import BoxDetector
 from cobalance.ingest.models.options import QueryOptions
 from cobalance.ingest.models.prompts import prompt_for
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.detector import BoxDetector
-
 
 Floats = npt.NDArray[np.float32]
 
@@ -136,7 +133,7 @@ class DetectingAnnotator:
     """Annotator with a mention for every detected box."""
 
     name: str
-    detector: "BoxDetector"
+    detector: BoxDetector
 
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]

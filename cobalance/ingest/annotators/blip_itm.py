@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from cobalance.graph.libraries import torch, transformers
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import BlipItmOptions
-
-if TYPE_CHECKING:
-    import torch
-
-    from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.vision import VisionModel, open_vision
 
 PLUGIN = Plugin(
     "blip-itm",
@@ -43,7 +41,7 @@ class BlipItm(ScoringAnnotator):
     """
 
     name = PLUGIN.name
-    vision: "VisionModel"  # a BlipForImageTextRetrieval
+    vision: VisionModel  # a transformers.BlipForImageTextRetrieval
     tokenizer: Any
 
     def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
@@ -95,10 +93,10 @@ class BlipItm(ScoringAnnotator):
 
 def open_annotator(options: BlipItmOptions) -> BlipItm:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import AutoTokenizer, BlipForImageTextRetrieval, BlipImageProcessorPil
-
-    from cobalance.ingest.models.loading import load_processor
-    from cobalance.ingest.models.vision import open_vision
-
-    vision = open_vision(options, BlipForImageTextRetrieval, BlipImageProcessorPil, REVISION)
-    return BlipItm(options, vision, load_processor(AutoTokenizer, vision.checkpoint))
+    vision = open_vision(
+        options,
+        transformers.BlipForImageTextRetrieval,
+        transformers.BlipImageProcessorPil,
+        REVISION,
+    )
+    return BlipItm(options, vision, load_processor(transformers.AutoTokenizer, vision.checkpoint))

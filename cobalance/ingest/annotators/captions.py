@@ -4,7 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,9 @@ from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.conversation import Conversation, open_conversation
+from cobalance.ingest.models.loading import quiet
 from cobalance.ingest.models.options import CaptionOptions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.conversation import Conversation
 
 PLUGIN = Plugin(
     "captions",
@@ -95,13 +94,11 @@ def find_phrases(captions: Sequence[str], phrases: Sequence[str]) -> np.ndarray:
 class ModelCaptions(CaptionAnnotator):
     """Annotator by captions that a model on this machine writes, without sampling."""
 
-    conversation: "Conversation"
+    conversation: Conversation
     options: CaptionOptions
 
     def captions(self, images: Sequence[ImageArray]) -> list[str]:
         """Write a caption for each image, in their order."""
-        from cobalance.ingest.models.loading import quiet
-
         vision, found = self.conversation.vision, []
         together = vision.model.config.model_type in _ONE_SIZE
         batches = vision.batches(images) if together else ([image] for image in images)
@@ -131,6 +128,4 @@ class ModelCaptions(CaptionAnnotator):
 
 def open_annotator(options: CaptionOptions) -> ModelCaptions:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from cobalance.ingest.models.conversation import open_conversation
-
     return ModelCaptions(open_conversation(options, REVISION), options)

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cobalance.graph.errors import JobBlockedError
+from cobalance.graph.libraries import torch, transformers
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.annotators.annotator import DetectingAnnotator
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.detector import BoxDetector, Floats, Found
+from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import GroundingOptions
+from cobalance.ingest.models.vision import encode_once, load_vision
 from cobalance.ingest.models.weight_files import MODEL_FILE
-
-if TYPE_CHECKING:
-    import torch
 
 PLUGIN = Plugin(
     "grounding-dino",
@@ -59,8 +60,6 @@ class GroundingDetector(BoxDetector):
         O(images x chunks) passes; an image goes through the backbone once. Images of a batch share
         a pass where they have the same size: padded ones would score differently.
         """
-        import torch
-
         names = {text: self._tokens(text) for text in texts}
         chunks = self.chunks(texts)
         self._chunks[:] = [[text for text, _ in chunk] for chunk in chunks]
@@ -130,8 +129,6 @@ class GroundingDetector(BoxDetector):
 
         Boxes are centre and size, as shares of the image.
         """
-        import torch
-
         found: list[dict[Tokens, Found]] = [{} for _ in pixels]
         for chunk in chunks:
             ids = [self.tokenizer.cls_token_id]
@@ -153,20 +150,9 @@ class GroundingDetector(BoxDetector):
 
 def open_annotator(options: GroundingOptions) -> DetectingAnnotator:
     """Open the annotator and load its detector; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import (
-        AutoTokenizer,
-        GroundingDinoForObjectDetection,
-        GroundingDinoImageProcessorPil,
-        MMGroundingDinoForObjectDetection,
-    )
-
-    from cobalance.ingest.models.checkpoints import find_checkpoint
-    from cobalance.ingest.models.loading import load_processor
-    from cobalance.ingest.models.vision import encode_once, load_vision
-
     kinds = {
-        "grounding-dino": GroundingDinoForObjectDetection,
-        "mm-grounding-dino": MMGroundingDinoForObjectDetection,  # LLMDet is one
+        "grounding-dino": transformers.GroundingDinoForObjectDetection,
+        "mm-grounding-dino": transformers.MMGroundingDinoForObjectDetection,  # LLMDet is one
     }
     checkpoint = find_checkpoint(options.model, options.revision_or(REVISION), options.offline)
     kind = str(checkpoint.read_config(MODEL_FILE).get("model_type"))
@@ -175,10 +161,14 @@ def open_annotator(options: GroundingOptions) -> DetectingAnnotator:
             f"The model {checkpoint.name} is a {kind}, not a Grounding DINO. Give one of the types "
             f"{', '.join(kinds)}, such as {GroundingOptions.model_fields['model'].default}."
         )
-    vision = load_vision(options, checkpoint, kinds[kind], GroundingDinoImageProcessorPil)
+    vision = load_vision(
+        options, checkpoint, kinds[kind], transformers.GroundingDinoImageProcessorPil
+    )
     encoder = vision.model.model.backbone.conv_encoder
     encoder.forward = encode_once(encoder.forward)
-    detector = GroundingDetector(options, vision, load_processor(AutoTokenizer, checkpoint))
+    detector = GroundingDetector(
+        options, vision, load_processor(transformers.AutoTokenizer, checkpoint)
+    )
     return DetectingAnnotator(PLUGIN.name, detector)
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from cobalance.graph.errors import DataError
+from cobalance.graph.libraries import Image
 from cobalance.graph.options import MayBePath, Options
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Mention
@@ -159,8 +160,6 @@ def colour_features(image: ImageArray, side_px: int) -> npt.NDArray[np.float64]:
     float64 array, shape (3 * (side_px² + 8),)
         From 0 to 1.
     """
-    from PIL import Image
-
     small = Image.fromarray(image).resize((side_px, side_px), Image.Resampling.BOX)
     codes = image.reshape(-1, 3) // (256 // _BINS)
     shares = [np.bincount(codes[:, at], minlength=_BINS) / len(codes) for at in range(3)]

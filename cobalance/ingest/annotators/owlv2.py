@@ -2,6 +2,7 @@
 
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.annotators.annotator import DetectingAnnotator
+from cobalance.ingest.models.detector import open_detector
 from cobalance.ingest.models.options import DetectorOptions
 
 PLUGIN = Plugin(
@@ -15,6 +16,4 @@ PLUGIN = Plugin(
 
 def open_annotator(options: DetectorOptions) -> DetectingAnnotator:
     """Open the annotator and load its detector; see `cobalance.graph.plugins.Plugins`."""
-    from cobalance.ingest.models.detector import open_detector
-
     return DetectingAnnotator(PLUGIN.name, open_detector(options))

@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from cobalance.graph.libraries import torch, transformers
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import Siglip2Options
-
-if TYPE_CHECKING:
-    import torch
-
-    from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.vision import VisionModel, embed_new, open_vision, unit_rows
 
 PLUGIN = Plugin(
     "siglip2",
@@ -40,14 +38,12 @@ class Siglip2(ScoringAnnotator):
     """
 
     name = PLUGIN.name
-    vision: "VisionModel"  # a SiglipModel
+    vision: VisionModel  # a transformers.SiglipModel
     tokenizer: Any
     _embeddings: "dict[str, torch.Tensor]" = field(default_factory=dict, repr=False)
 
     def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
         """Probability that each text matches each image, of shape (images, texts)."""
-        from cobalance.ingest.models.vision import embed_new, unit_rows
-
         model, found = self.vision.model, [np.empty((0, len(texts)), np.float32)]
         if not texts:
             return np.empty((len(images), 0), np.float32)
@@ -74,10 +70,7 @@ class Siglip2(ScoringAnnotator):
 
 def open_annotator(options: Siglip2Options) -> Siglip2:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
-
-    from cobalance.ingest.models.loading import load_processor
-    from cobalance.ingest.models.vision import open_vision
-
-    vision = open_vision(options, SiglipModel, SiglipImageProcessorPil, REVISION)
-    return Siglip2(options, vision, load_processor(AutoTokenizer, vision.checkpoint))
+    vision = open_vision(
+        options, transformers.SiglipModel, transformers.SiglipImageProcessorPil, REVISION
+    )
+    return Siglip2(options, vision, load_processor(transformers.AutoTokenizer, vision.checkpoint))

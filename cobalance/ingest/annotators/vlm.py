@@ -2,20 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cobalance.graph.errors import JobBlockedError
+from cobalance.graph.libraries import torch
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.conversation import Conversation, open_conversation
 from cobalance.ingest.models.options import VlmOptions
-
-if TYPE_CHECKING:
-    import torch
-
-    from cobalance.ingest.models.conversation import Conversation
 
 PLUGIN = Plugin(
     "vlm",
@@ -43,7 +40,7 @@ class YesNo(ScoringAnnotator):
 
     name = PLUGIN.name
     options: VlmOptions
-    conversation: "Conversation"
+    conversation: Conversation
     yes: tuple[int, ...]
     no: tuple[int, ...]
 
@@ -82,8 +79,6 @@ def open_annotator(options: VlmOptions) -> YesNo:
     JobBlockedError
         The model is not made for chats, or has no token for yes and for no.
     """
-    from cobalance.ingest.models.conversation import open_conversation
-
     conversation = open_conversation(options, REVISION)
     processor = conversation.vision.processor
     yes, no = (answer_tokens(processor.tokenizer, word) for word in ("yes", "no"))

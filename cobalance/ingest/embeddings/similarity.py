@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import OptionError
+from cobalance.graph.libraries import sparse
 
 Vectors = npt.NDArray[np.float32]
 MAX_PAIRS = 5_000_000
@@ -113,11 +114,10 @@ def groups_of(pairs: tuple[IntArray, IntArray], rows: int) -> list[IntArray]:
     >>> [group.tolist() for group in groups_of((np.array([4, 0, 1]), np.array([5, 1, 3])), 6)]
     [[0, 1, 3], [4, 5]]
     """
-    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     left, right = pairs
-    edges = coo_array((np.ones(len(left), dtype=bool), (left, right)), shape=(rows, rows))
+    edges = sparse.coo_array((np.ones(len(left), dtype=bool), (left, right)), shape=(rows, rows))
     _, label = connected_components(edges, directed=False)
     order = np.argsort(label, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if rows else []

@@ -1,14 +1,10 @@
 """Read masks from images of any common convention."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
+from cobalance.graph.libraries import Image
 from cobalance.ingest.images.arrays import MaskArray
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 VOID = 255
 """Palette index of unlabelled pixels."""

@@ -12,11 +12,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import huggingface_hub
-from safetensors import SafetensorError, safe_open
-
 from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.ingest.documents import decode_json
+from cobalance.graph.libraries import huggingface_hub, safetensors
 from cobalance.ingest.models.weight_files import (
     MODEL_FILE,
     PIPELINE_FILE,
@@ -166,9 +164,9 @@ def _verify(name: str, revision: str | None, folder: Path, subfolder: str) -> Ch
     weights, variant = choose_weights(where, names, index)
     for file in weights:
         try:
-            with safe_open(folder / file, framework="numpy"):
+            with safetensors.safe_open(folder / file, framework="numpy"):
                 pass  # reads the header and compares it with the file's length
-        except (SafetensorError, OSError) as error:
+        except (safetensors.SafetensorError, OSError) as error:
             raise JobBlockedError(
                 f"{where}: {file} is damaged or cut short ({describe_error(error)}). Copy or "
                 "download it again."

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from PIL import Image
-from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoProcessor
-
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.graph.libraries import Image, torch, transformers
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.vision import VisionModel, encode_once, open_vision
@@ -60,9 +57,11 @@ def open_conversation(options: ModelOptions, revision: str) -> Conversation:
 
     The image encoder does not look twice in a row at the same tensor.
     """
-    vision = open_vision(options, AutoModelForImageTextToText, AutoProcessor, revision)
+    vision = open_vision(
+        options, transformers.AutoModelForImageTextToText, transformers.AutoProcessor, revision
+    )
     vision.processor.image_processor = load_processor(
-        AutoImageProcessor, vision.checkpoint, backend="pil"
+        transformers.AutoImageProcessor, vision.checkpoint, backend="pil"
     )
     inner: Any = getattr(vision.model, "model", None)
     if hasattr(inner, "get_image_features"):

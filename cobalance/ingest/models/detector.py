@@ -3,20 +3,18 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cobalance.graph.libraries import torch, transformers
 from cobalance.graph.records import Box, Mention
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import DetectorOptions
 from cobalance.ingest.models.prompts import prompt_for
-
-if TYPE_CHECKING:
-    import torch
-
-    from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.vision import VisionModel, embed_new, open_vision
 
 Floats = npt.NDArray[np.float32]
 Found = tuple[Floats, Floats]
@@ -28,7 +26,7 @@ class BoxDetector(ABC):
     """Finds names in images, with a score and a box for each."""
 
     options: DetectorOptions
-    vision: "VisionModel"
+    vision: VisionModel
 
     @abstractmethod
     def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
@@ -155,8 +153,6 @@ class Detector(BoxDetector):
     def _predict(
         self, images: Sequence[ImageArray], texts: Sequence[str]
     ) -> list[tuple[Floats, Floats]]:
-        from cobalance.ingest.models.vision import embed_new
-
         model = self.vision.model
         feature_map, _ = model.image_embedder(self.vision.pixels(images))
         features = feature_map.flatten(1, 2)
@@ -176,13 +172,10 @@ class Detector(BoxDetector):
 
 def open_detector(options: DetectorOptions) -> Detector:
     """Load a detector; errors as in `cobalance.ingest.models.vision.open_vision`."""
-    from transformers import CLIPTokenizer, Owlv2ForObjectDetection, Owlv2ImageProcessorPil
-
-    from cobalance.ingest.models.loading import load_processor
-    from cobalance.ingest.models.vision import open_vision
-
-    vision = open_vision(options, Owlv2ForObjectDetection, Owlv2ImageProcessorPil, REVISION)
-    return Detector(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))
+    vision = open_vision(
+        options, transformers.Owlv2ForObjectDetection, transformers.Owlv2ImageProcessorPil, REVISION
+    )
+    return Detector(options, vision, load_processor(transformers.CLIPTokenizer, vision.checkpoint))
 
 
 def _inside(image: ImageArray, scores: Floats, boxes: Floats) -> tuple[Floats, Floats]:

@@ -1,13 +1,14 @@
 """Choose a device and a precision, and report when memory runs out."""
 
+from __future__ import annotations
+
 import gc
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
-
 from cobalance.graph.errors import MachineError, OptionError, OutOfMemoryError
+from cobalance.graph.libraries import torch
 
 _FULL = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED")
 """Messages of plain RuntimeErrors that mean out of memory."""

@@ -10,11 +10,10 @@ from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
-import transformers
-
 from cobalance.graph.errors import JobBlockedError, OutOfMemoryError
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error
 from cobalance.ingest.models.devices import SMALLER_MODEL, out_of_memory
+from cobalance.graph.libraries import transformers
 from cobalance.ingest.models.weight_files import MODEL_FILE, PIPELINE_FILE, list_components
 
 _LIBRARIES = ("diffusers", "transformers", "huggingface_hub", "accelerate")
@@ -83,8 +82,8 @@ def _find_class(checkpoint: Checkpoint, part: str, name: str) -> Any:
     if kind is None:
         raise JobBlockedError(
             f"The model {checkpoint.name} needs {name} for {part}, which this transformers does "
-            f"not have ({transformers.__version__}). Install a newer one, or correct the name in "
-            f"{PIPELINE_FILE}."
+            f"not have ({metadata.version('transformers')}). Install a newer one, or correct the "
+            f"name in {PIPELINE_FILE}."
         )
     return kind
 

@@ -1,13 +1,12 @@
 """Vision models on a device: loading, preprocessing, batches, provenance."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeVar
-
-import torch
-from PIL import Image
 
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
@@ -17,6 +16,7 @@ from cobalance.ingest.models.devices import (
     choose_dtype,
     out_of_memory,
 )
+from cobalance.graph.libraries import Image, torch
 from cobalance.ingest.models.loading import load_model, load_processor, software
 from cobalance.ingest.models.options import ModelOptions
 

@@ -13,9 +13,14 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from fsspec.core import url_to_fs
-
-from cobalance.graph.errors import CobalanceError, DataError, JobBlockedError, OptionError, Setting
+from cobalance.graph.errors import (
+    CobalanceError,
+    DataError,
+    JobBlockedError,
+    OptionError,
+    Setting,
+    needs_extra,
+)
 from cobalance.graph.files import make_folder
 
 _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
@@ -36,11 +41,15 @@ class OutputFolder:
 
     Raises
     ------
+    MissingExtraError
+        The extra ``worker`` is not installed.
     OptionError
         Nothing here opens URLs of its kind.
     """
 
     def __init__(self, place: str) -> None:
+        with needs_extra("The output folder of workers", "worker"):
+            from fsspec.core import url_to_fs
         self.place = place
         try:
             self._fs, root = url_to_fs(place)

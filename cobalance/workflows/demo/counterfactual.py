@@ -183,6 +183,7 @@ def _load(runner: Runner) -> int:
         read_annotations(folder / INSTANCES, options),
         source=INSTANCES,
         if_exists="replace",
+        demo=True,
         progress=progress,
     )
     mine_dataset(runner.store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)

@@ -1,7 +1,6 @@
 """Where a model fails, by clique: its accuracy on the test images that show each."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,17 +11,15 @@ from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.diagnosis.intervals import wilson
 from cobalance.graph.errors import DataError
 from cobalance.graph.evaluations.reading import read_evaluation
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.stored import read_saved_predictions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.stored.output_folder import OutputFolder
 
 COLUMNS = ("accuracy", "accuracy_low", "accuracy_high", "test_images")
 
 
 def accuracy_by_clique(
     store: GraphStore,
-    folder: "OutputFolder",
+    folder: OutputFolder,
     evaluation: str,
     cliques: Sequence[Collection[str]],
 ) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,12 +14,9 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
 from cobalance.graph.evaluations.reading import Evaluation, name_settings, read_scores
 from cobalance.graph.files import replacing
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import read_saved_predictions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.stored.output_folder import OutputFolder
-
 
 HEADLINE = ("balanced_accuracy", "out_of_distribution", "worst_group")
 """Metrics that a table for people has by default."""
@@ -86,7 +82,7 @@ def name_rows(found: Sequence[Evaluation], *, brief: bool = False) -> dict[str, 
 
 
 def differences_frame(
-    folder: "OutputFolder",
+    folder: OutputFolder,
     found: Sequence[Evaluation],
     baseline: str,
     *,

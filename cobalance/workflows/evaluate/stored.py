@@ -4,7 +4,6 @@ import io
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -13,11 +12,8 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.evaluations.writing import delete_evaluation
+from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.folders import Folders
-
-if TYPE_CHECKING:
-    from cobalance.ingest.stored.output_folder import OutputFolder
-
 
 FOLDER = "evaluations"
 """The folder in the output folder."""
@@ -31,7 +27,7 @@ def checkpoints_folder(folders: Folders, evaluation: str) -> Path:
 
 
 def delete_evaluations(
-    store: GraphStore, folders: Folders, folder: "OutputFolder", evaluations: Sequence[str]
+    store: GraphStore, folders: Folders, folder: OutputFolder, evaluations: Sequence[str]
 ) -> None:
     """Delete evaluations one after the other, with their scores, predictions and checkpoints.
 
@@ -66,20 +62,18 @@ MAP_COLUMNS = ("image", "class_name", "predicted", "cam_energy", "mask_share", "
 class, and the shares are NaN for an image without regions of its object."""
 
 
-def write_predictions(folder: "OutputFolder", evaluation: str, predictions: pd.DataFrame) -> str:
+def write_predictions(folder: OutputFolder, evaluation: str, predictions: pd.DataFrame) -> str:
     """Write an evaluation's predictions, and return their address in the output folder."""
     return _write(folder, f"{FOLDER}/{evaluation}/predictions.parquet", predictions)
 
 
-def write_maps(folder: "OutputFolder", evaluation: str, maps: pd.DataFrame) -> None:
+def write_maps(folder: OutputFolder, evaluation: str, maps: pd.DataFrame) -> None:
     """Write an evaluation's class activation maps, with the columns `MAP_COLUMNS`."""
     _write(folder, _maps_uri(evaluation), maps[list(MAP_COLUMNS)])
 
 
-def read_maps(folder: "OutputFolder", evaluation: str) -> pd.DataFrame:
+def read_maps(folder: OutputFolder, evaluation: str) -> pd.DataFrame:
     """Read an evaluation's class activation maps; no rows where none are kept."""
-    from cobalance.ingest.stored.output_folder import OutputMissingError
-
     try:
         return pd.read_parquet(io.BytesIO(folder.read(_maps_uri(evaluation))))
     except OutputMissingError:
@@ -90,14 +84,14 @@ def _maps_uri(evaluation: str) -> str:
     return f"{FOLDER}/{evaluation}/maps.parquet"
 
 
-def _write(folder: "OutputFolder", uri: str, frame: pd.DataFrame) -> str:
+def _write(folder: OutputFolder, uri: str, frame: pd.DataFrame) -> str:
     buffer = io.BytesIO()
     frame.to_parquet(buffer, index=False)
     folder.write(uri, buffer.getvalue())
     return uri
 
 
-def read_saved_predictions(folder: "OutputFolder", evaluation: Evaluation) -> pd.DataFrame:
+def read_saved_predictions(folder: OutputFolder, evaluation: Evaluation) -> pd.DataFrame:
     """Read an evaluation's predictions.
 
     Raises
@@ -105,8 +99,6 @@ def read_saved_predictions(folder: "OutputFolder", evaluation: Evaluation) -> pd
     NoPredictionsError
         It has none yet, or they are not in this output folder.
     """
-    from cobalance.ingest.stored.output_folder import OutputMissingError
-
     if evaluation.predictions_uri is None:
         why = f": {evaluation.error.rstrip('.')}" if evaluation.error else ""
         ended = evaluation.state in ("failed", "cancelled")

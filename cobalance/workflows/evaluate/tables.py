@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,10 @@ from cobalance.graph.evaluations.writing import (
     save_predictions_uri,
     save_scores,
 )
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.score import dataset_groups, read_groups, with_groups
 from cobalance.workflows.evaluate.settings import shortcut_settings
 from cobalance.workflows.evaluate.stored import write_predictions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.stored.output_folder import OutputFolder
 
 TABLES = tuple(one.name for one in fields(Inputs) if one.name not in ("seed", "images"))
 """Names of the tables that metrics take."""
@@ -132,7 +130,7 @@ def with_dataset(
 
 def keep_scores(
     store: GraphStore,
-    folder: "OutputFolder",
+    folder: OutputFolder,
     dataset: str,
     inputs: Inputs,
     scores: pd.DataFrame,

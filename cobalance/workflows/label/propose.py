@@ -35,6 +35,7 @@ from cobalance.graph.errors import (
 from cobalance.graph.options import read_options
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.models.checkpoints import find_in_cache
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
@@ -139,7 +140,6 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
 
 def _has_clip() -> bool:
     from cobalance.generation.filters.clip import ClipOptions
-    from cobalance.ingest.models.checkpoints import find_in_cache
     from cobalance.ingest.models.clip import CLIP_REVISION
 
     try:

@@ -1,6 +1,7 @@
 """Load, drop and rename a dataset together with its regions and captions."""
 
 from pathlib import Path
+from typing import Any
 
 from cobalance.graph.annotations.runs import has_accepted, list_runs
 from cobalance.graph.database.statements import UPDATE_DATASET
@@ -9,7 +10,6 @@ from cobalance.graph.dataset import drop_rename
 from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import IfExists, IngestReport, write_annotations
-from cobalance.graph.errors import needs_extra
 from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
@@ -22,6 +22,7 @@ from cobalance.ingest.images.region_rows import region_files
 from cobalance.ingest.images.regions import write_regions
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.workflows.folders import Folders
+from cobalance.workflows.label.decide import apply_accepted
 
 ALL_RUNS = 2**31 - 1
 
@@ -43,81 +44,54 @@ def load_dataset(
     folders: Folders,
     dataset: str,
     annotations: Annotations,
+    sample: Sample | None = None,
     *,
     source: str,
     if_exists: IfExists = "fail",
+    demo: bool | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
 
-    What accepted annotation runs found is added to them again, and what tags say is applied.
+    What accepted annotation runs found is added to them again, and what tags say is applied. With a
+    sample, the graph gets the counts and these images, as `write_sampled` has it, and no files.
 
     Parameters
     ----------
     source, if_exists
         As of `write_annotations`.
+    demo : bool, optional
+        Whether it is a demonstration's from now on.
 
     Raises
     ------
     ConflictError
-        The dataset holds images of another source, or a sample of its images.
+        The dataset holds images of another source, or a sample of its images, or all where a sample
+        is asked for.
     StoreError
         Another process writes the same dataset at the same time, or the database fails, or the
         images' regions or captions cannot be written.
     """
-    report = write_annotations(
-        store, dataset, annotations, source=source, if_exists=if_exists, progress=progress
-    )
-    replace = if_exists == "replace"
-    write_regions(folders.regions, dataset, annotations, replace=replace, progress=progress)
-    write_image_texts(
-        folders.captions,
-        dataset,
-        annotations,
-        replace=replace,
-        afresh=not (report.updated or report.deleted or report.unchanged or report.kept),
-        progress=progress,
-    )
-    # Also where nothing is new: an earlier loading may have been interrupted before this.
-    if has_accepted(store, dataset):
-        with needs_extra("Labels of models", "worker"):
-            from cobalance.workflows.label.decide import apply_accepted
-        apply_accepted(store, folders.open_output(), dataset, progress)
-    apply_tags(store, dataset, progress=progress)
-    return report
-
-
-def load_sampled(
-    store: GraphStore,
-    folders: Folders,
-    dataset: str,
-    annotations: Annotations,
-    sample: Sample | None,
-    *,
-    source: str,
-    if_exists: IfExists = "fail",
-    progress: Progress = silent,
-) -> IngestReport:
-    """Load the counts and a sample of the images, as `write_sampled` does; without a sample, all.
-
-    Other parameters and errors are those of `load_dataset`; ConflictError also where the graph has
-    all images of the dataset and a sample is asked for.
-    """
-    if sample is None:
-        report = load_dataset(
-            *(store, folders, dataset, annotations),
-            source=source,
-            if_exists=if_exists,
-            progress=progress,
-        )
+    told: dict[str, Any] = {"source": source, "if_exists": if_exists, "progress": progress}
+    if sample is not None:
+        report = write_sampled(store, dataset, annotations, sample, **told)
     else:
-        report = write_sampled(
-            *(store, dataset, annotations, sample),
-            source=source,
-            if_exists=if_exists,
+        report = write_annotations(store, dataset, annotations, **told)
+        replace = if_exists == "replace"
+        write_regions(folders.regions, dataset, annotations, replace=replace, progress=progress)
+        write_image_texts(
+            folders.captions,
+            dataset,
+            annotations,
+            replace=replace,
+            afresh=not (report.updated or report.deleted or report.unchanged or report.kept),
             progress=progress,
         )
-    store.write(UPDATE_DATASET, dataset=dataset, values={"demo": None})  # one's own from now on
+        # Also where nothing is new: an earlier loading may have been interrupted before this.
+        if has_accepted(store, dataset):
+            apply_accepted(store, folders.open_output(), dataset, progress)
+        apply_tags(store, dataset, progress=progress)
+    store.write(UPDATE_DATASET, dataset=dataset, values={"demo": demo})
     return report
 
 

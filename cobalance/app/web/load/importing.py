@@ -24,7 +24,7 @@ from cobalance.graph.progress import Progress
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.preview import DATA_ENDINGS, FoundFile
 from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import
-from cobalance.workflows.load.dataset import describe_load, load_sampled
+from cobalance.workflows.load.dataset import describe_load, load_dataset
 from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.load.sources import ServerFolder, Source, Uploads, import_roots, inside
 
@@ -250,7 +250,7 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
     request, name = found.request, found.request.dataset
 
     def work(progress: Progress) -> str:
-        report = load_sampled(
+        report = load_dataset(
             store,
             folders,
             name,

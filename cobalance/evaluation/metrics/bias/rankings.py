@@ -20,6 +20,7 @@ from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import by_run, mean_score, score_rows
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.libraries import special
 from cobalance.graph.options import Options
 
 Absent = Literal["skip", "one"]
@@ -161,8 +162,6 @@ def ndkl(
     >>> float(ndkl(["a", "b"])["value"].round(4).item())  # ln 2 / (1 + 1 / log2(3))
     0.425
     """
-    from scipy.special import xlogy  # a tenth of a second, which no other command has to wait for
-
     check_known("absent", [absent], get_args(Absent))
 
     def divergence(groups: list[str], codes: IntArray, best: IntArray) -> float:
@@ -172,7 +171,7 @@ def ndkl(
         places = np.arange(1, len(best) + 1)
         shares = np.cumsum(best[:, None] == np.arange(len(fair)), axis=0) / places[:, None]
         used = fair > 0
-        of_prefix = xlogy(shares[:, used], shares[:, used] / fair[used]).sum(axis=1)
+        of_prefix = special.xlogy(shares[:, used], shares[:, used] / fair[used]).sum(axis=1)
         weights = 1 / np.log2(places + 1)
         return float(of_prefix @ weights / weights.sum())
 

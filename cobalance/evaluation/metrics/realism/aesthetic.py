@@ -11,6 +11,7 @@ import pandas as pd
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, linear_head, mean_of, need
 from cobalance.graph.errors import JobBlockedError, needs_extra
+from cobalance.graph.libraries import torch
 from cobalance.ingest.models.options import ModelOptions
 
 
@@ -41,8 +42,6 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     images = cast("ImageSet", inputs.images)
     need("aesthetic", options, "model", "weights")
     with needs_extra("The metric aesthetic", "train"):
-        from torch.nn import functional
-
         from cobalance.ingest.models.clip import load_clip
         from cobalance.ingest.models.weights import read_weights
     head = linear_head(read_weights(options.weights, options.sha256), options.weights)
@@ -59,7 +58,7 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
         del rows
         with vision.computing(f"aesthetic scores of {len(pictures)} images"):
             found = vision.model.get_image_features(pixel_values=vision.pixels(pictures))
-            units = functional.normalize(found.pooler_output.float())
+            units = torch.nn.functional.normalize(found.pooler_output.float())
             return head(units)[:, 0].double().cpu().numpy()
 
     return mean_of("aesthetic", images, options.batch_size, score)

@@ -21,6 +21,9 @@ from cobalance.evaluation.metrics.realism.options import (
     prompts_of,
 )
 from cobalance.graph.errors import JobBlockedError, needs_extra
+from cobalance.graph.libraries import Image, torch, transformers
+from cobalance.ingest.models.devices import choose_device, out_of_memory
+from cobalance.ingest.models.loading import check_tokenizer
 
 _MEAN, _SD = 0.16717362830052426, 1.0333394966054072  # of rewards in the authors' data
 _TOKENS = 35
@@ -76,8 +79,6 @@ def open_towers(weights: Mapping[str, Any], path: str) -> tuple[Any, Any]:
     JobBlockedError
         They are of another model.
     """
-    from transformers import BlipTextConfig, BlipTextModel, BlipVisionConfig, BlipVisionModel
-
     from cobalance.ingest.models.weights import fill
 
     seen = vision_names(_below(_VISION, weights))
@@ -97,7 +98,7 @@ def open_towers(weights: Mapping[str, Any], path: str) -> tuple[Any, Any]:
             f"The weights {path} are not those of ImageReward: {error.args[0]} is missing. Give "
             "ImageReward.pt, or its tensors as safetensors."
         ) from error
-    vision = BlipVisionConfig(
+    vision = transformers.BlipVisionConfig(
         hidden_size=patches.shape[0],
         intermediate_size=inner["vision"],
         num_hidden_layers=_layers(seen, r"encoder\.layers\.(\d+)\."),
@@ -106,7 +107,7 @@ def open_towers(weights: Mapping[str, Any], path: str) -> tuple[Any, Any]:
         patch_size=patches.shape[-1],
         layer_norm_eps=1e-6,
     )
-    text = BlipTextConfig(
+    text = transformers.BlipTextConfig(
         vocab_size=words.shape[0],
         hidden_size=words.shape[1],
         encoder_hidden_size=patches.shape[0],
@@ -116,8 +117,8 @@ def open_towers(weights: Mapping[str, Any], path: str) -> tuple[Any, Any]:
         max_position_embeddings=places.shape[0],
         layer_norm_eps=1e-12,
     )
-    encoder = BlipTextModel(text, add_pooling_layer=False)
-    return fill(BlipVisionModel(vision), seen, path), fill(encoder, read, path)
+    encoder = transformers.BlipTextModel(text, add_pooling_layer=False)
+    return fill(transformers.BlipVisionModel(vision), seen, path), fill(encoder, read, path)
 
 
 def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
@@ -134,11 +135,6 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     need("image_reward", options, "weights", "vocabulary")
     prompts = prompts_of(inputs, images)
     with needs_extra("The metric image_reward", "train"):
-        import torch
-        from PIL import Image
-        from transformers import CLIPImageProcessorPil
-
-        from cobalance.ingest.models.devices import choose_device, out_of_memory
         from cobalance.ingest.models.weights import read_weights
     tokenizer = _tokenizer(options.vocabulary)
     weights = read_weights(options.weights, options.sha256)
@@ -147,7 +143,7 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     vision, text = (one.to(device) for one in open_towers(weights, options.weights))
     side = vision.config.image_size
     square = {"height": side, "width": side}
-    processor = CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size=square)
+    processor = transformers.CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size=square)
 
     def score(pictures: Any, rows: slice) -> Any:
         tokens = tokenizer(
@@ -168,17 +164,13 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
 
 
 def _tokenizer(path: str) -> Any:
-    from transformers import BertTokenizer
-
-    from cobalance.ingest.models.loading import check_tokenizer
-
     try:
         words = Path(path).expanduser().read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise JobBlockedError(
             f"The vocabulary {path} cannot be read. Give vocab.txt of bert-base-uncased."
         ) from error
-    tokenizer = BertTokenizer(vocab={word: at for at, word in enumerate(words)})
+    tokenizer = transformers.BertTokenizer(vocab={word: at for at, word in enumerate(words)})
     check_tokenizer(path, "vocabulary", tokenizer, len(words))
     return tokenizer
 

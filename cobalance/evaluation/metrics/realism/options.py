@@ -14,6 +14,7 @@ from pydantic import Field
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
 from cobalance.evaluation.metrics.tables import captions_by_image, mean_score, score_rows
 from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.graph.libraries import torch
 from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray
 
@@ -92,8 +93,6 @@ def linear_head(weights: Mapping[str, Any], path: str) -> Any:
     JobBlockedError
         The weights are of other layers.
     """
-    import torch
-
     from cobalance.ingest.models.weights import fill
 
     expected = {f"layers.{at}.{part}" for at in _LAYERS for part in ("weight", "bias")}

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from cobalance.evaluation.training.features.vision import VisionFeatures
+from cobalance.graph.libraries import torch
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.clip import CLIP, load_clip
 from cobalance.ingest.models.options import ModelOptions
@@ -48,9 +49,9 @@ def open_clip_336(options: Clip336Options) -> VisionFeatures:
 
 def embed(model: Any, pixels: Any) -> Any:
     """Embeddings of a batch of pixels, of length 1."""
-    from torch.nn import functional
-
-    return functional.normalize(model.get_image_features(pixel_values=pixels).pooler_output)
+    return torch.nn.functional.normalize(
+        model.get_image_features(pixel_values=pixels).pooler_output
+    )
 
 
 PLUGINS = (

@@ -6,8 +6,10 @@ Oquab et al., "DINOv2: Learning Robust Visual Features without Supervision" (202
 from pydantic import Field
 
 from cobalance.evaluation.training.features.vision import VisionFeatures
+from cobalance.graph.libraries import transformers
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.options import ModelOptions
+from cobalance.ingest.models.vision import open_vision
 
 
 class Dinov2Options(ModelOptions):
@@ -24,11 +26,7 @@ PLUGIN = Plugin(
 
 def open_features(options: Dinov2Options) -> VisionFeatures:
     """Load the model."""
-    from transformers import BitImageProcessorPil, Dinov2Model
-
-    from cobalance.ingest.models.vision import open_vision
-
-    vision = open_vision(options, Dinov2Model, BitImageProcessorPil)
+    vision = open_vision(options, transformers.Dinov2Model, transformers.BitImageProcessorPil)
     return VisionFeatures(
         vision, lambda model, pixels: model(pixel_values=pixels).last_hidden_state[:, 0]
     )

@@ -15,8 +15,11 @@ from pydantic import Field
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features.features import Features
 from cobalance.graph.errors import OptionError
+from cobalance.graph.libraries import torch
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
+from cobalance.ingest.models.checkpoints import describe_error
+from cobalance.ingest.models.devices import choose_device, out_of_memory
 
 WEIGHTS = "weights-inception-2015-12-05-6726825d.pth"
 """The published weights, of torch-fidelity's release 0.2.0."""
@@ -74,10 +77,6 @@ class InceptionFeatures(Features):
 
     def _embed(self, images: list[Any]) -> Any:
         """Features of a batch, of which images of one size go through the network together."""
-        import torch
-
-        from cobalance.ingest.models.devices import out_of_memory
-
         found = []
         with out_of_memory(f"features of {len(images)} images"), torch.inference_mode():
             for _, same in groupby(images, key=np.shape):
@@ -103,12 +102,9 @@ def open_features(options: InceptionOptions) -> InceptionFeatures:
             f"The features inception need weights, and download none. Give the path of {WEIGHTS} "
             "of torch-fidelity's release 0.2.0 on GitHub as the option weights."
         )
-    import torch
     from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorInceptionV3
 
     from cobalance.graph.errors import JobBlockedError
-    from cobalance.ingest.models.checkpoints import describe_error
-    from cobalance.ingest.models.devices import choose_device
     from cobalance.ingest.models.weights import read_weights
 
     safe = options.weights.endswith(".safetensors") and options.sha256 == _SHA256

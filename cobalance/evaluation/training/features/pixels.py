@@ -10,6 +10,7 @@ from pydantic import Field
 from cobalance.evaluation.training.examples import Examples, Floats, Pixels
 from cobalance.evaluation.training.features.features import Features
 from cobalance.graph.errors import DataError
+from cobalance.graph.libraries import Image
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 
@@ -104,8 +105,6 @@ def scale_down(image: Pixels, side_px: int) -> Floats:
         blocks = image.reshape(side_px, height // side_px, side_px, width // side_px, channels)
         means: Floats = blocks.mean(axis=(1, 3))
         return means
-    from PIL import Image
-
     scaled = Image.fromarray(image).resize((side_px, side_px), Image.Resampling.BOX)
     return np.asarray(scaled, dtype=np.float64)
 

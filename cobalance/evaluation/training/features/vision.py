@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,7 @@ import numpy.typing as npt
 from cobalance.evaluation.training.examples import Examples, Floats, Pixels
 from cobalance.evaluation.training.features.features import Features
 from cobalance.graph.files import make_file, make_folder
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.vision import VisionModel
-
+from cobalance.ingest.models.vision import VisionModel
 
 Singles = npt.NDArray[np.float32]
 _TABLE = "CREATE TABLE IF NOT EXISTS features (image BLOB PRIMARY KEY, found BLOB, digest BLOB)"
@@ -108,7 +105,7 @@ class VisionFeatures(Features):
         Where features are kept, see `with_cache`.
     """
 
-    vision: "VisionModel"
+    vision: VisionModel
     pooled: Callable[[Any, Any], Any]
     cache: FeatureCache | None = None
 

@@ -17,12 +17,11 @@ from cobalance.generation.backends.compositing.framing import (
     scale_size,
 )
 from cobalance.generation.image_request import SourceImage
+from cobalance.graph.libraries import Image
 from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 if TYPE_CHECKING:
-    from PIL import Image
-
     from cobalance.generation.backends.compositing.exemplars import Exemplar
 
 
@@ -182,8 +181,6 @@ def to_image(pixels: npt.NDArray[np.float32]) -> ImageArray:
 
 def to_pillow(pixels: ImageArray | MaskArray) -> "Image.Image":
     """Convert an array to a Pillow image; True pixels of a mask are white."""
-    from PIL import Image
-
     if pixels.dtype == np.bool_:
         return Image.fromarray(pixels.astype(np.uint8) * 255)
     return Image.fromarray(pixels)

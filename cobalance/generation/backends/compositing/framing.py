@@ -6,6 +6,7 @@ import numpy as np
 
 from cobalance.generation.backends.backend import ImageOptions
 from cobalance.generation.image_request import GenerationError, SourceImage
+from cobalance.graph.libraries import Image
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 Size = tuple[int, int]
@@ -90,8 +91,6 @@ def resize_image(image: ImageArray, size: Size) -> ImageArray:
     """Resize an image with a Lanczos filter; unchanged if it already has the size."""
     if image.shape[:2] == size:
         return image
-    from PIL import Image
-
     resized = Image.fromarray(image).resize((size[1], size[0]), Image.Resampling.LANCZOS)
     return np.asarray(resized, dtype=np.uint8)
 
@@ -103,8 +102,6 @@ def resize_mask(mask: MaskArray, size: Size) -> MaskArray:
     """
     if mask.shape == size:
         return mask
-    from PIL import Image
-
     image = Image.fromarray(mask.astype(np.uint8) * 255)
     share = np.asarray(image.resize((size[1], size[0]), Image.Resampling.BOX))
     return share >= min(128, max(1, int(share.max())))

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from cobalance.generation.backends.compositing.framing import (
     resize_image,
     resize_mask,
 )
+from cobalance.generation.backends.pipelines.runner import PipelineRunner
 from cobalance.generation.image_request import (
     GeneratedImage,
     ImageRequest,
@@ -24,10 +25,7 @@ from cobalance.generation.image_request import (
     require_source,
 )
 from cobalance.ingest.images.arrays import ImageArray, find_box
-
-if TYPE_CHECKING:
-    from cobalance.generation.backends.pipelines.runner import PipelineRunner
-
+from cobalance.ingest.models.loading import software
 
 COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
 """IPTC's term for an image of which a model has made some, and a camera the rest."""
@@ -92,7 +90,7 @@ class DiffusionBackend:
     """
 
     name: str
-    runner: "PipelineRunner"
+    runner: PipelineRunner
     prepare: Callable[[SourceImage, int], PipelineTask]
     settings: Mapping[str, Any] = field(default_factory=dict)
     needs_source = True
@@ -128,8 +126,6 @@ class DiffusionBackend:
 
     def describe(self) -> Mapping[str, Any]:
         """Model, settings and software of the backend, for provenance; JSON values."""
-        from cobalance.ingest.models.loading import software
-
         described = self.runner.describe()
         return {
             "backend": self.name,

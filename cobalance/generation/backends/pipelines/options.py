@@ -1,17 +1,15 @@
 """Options that all backends with a diffusers pipeline share, and the pipelines that they take."""
 
 import re
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from cobalance.generation.backends.backend import ImageOptions
 from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.options import MayBePath
+from cobalance.ingest.models.checkpoints import Checkpoint
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.checkpoints import Checkpoint
 
 FAMILIES = {"Stable Diffusion": "StableDiffusion", "FLUX.1": "Flux(?!2)", "Qwen-Image": "QwenImage"}
 """Families of pipelines that are known to work, by how the names of their classes begin."""
@@ -57,7 +55,7 @@ class DiffusionOptions(ImageOptions):
     offload: Literal["none", "model", "sequential"] = "none"
 
 
-def check_pipeline(checkpoint: "Checkpoint", latents: int, extra: int, wanted: str) -> None:
+def check_pipeline(checkpoint: Checkpoint, latents: int, extra: int, wanted: str) -> None:
     """Reject a pipeline of another family or task by its files, before its weights are loaded.
 
     diffusers loads a U-Net for another task without complaint, and ignores the inputs that it does
@@ -96,7 +94,7 @@ def check_pipeline(checkpoint: "Checkpoint", latents: int, extra: int, wanted: s
         raise wrong_kind(checkpoint, problem, wanted)
 
 
-def wrong_kind(checkpoint: "Checkpoint", problem: str, wanted: str) -> JobBlockedError:
+def wrong_kind(checkpoint: Checkpoint, problem: str, wanted: str) -> JobBlockedError:
     """The error for a model that is not what a backend needs."""
     return JobBlockedError(
         f"The model {checkpoint.name} is of the wrong kind: {problem}. Give {wanted}."

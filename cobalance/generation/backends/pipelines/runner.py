@@ -1,15 +1,15 @@
 """Reproducible runner of diffusers pipelines: each image depends on its own prompt and seed."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
 
-import diffusers
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from cobalance.generation.backends.compositing.framing import Size, choose_model_size
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, find_family
@@ -22,6 +22,7 @@ from cobalance.generation.image_request import GenerationError
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.models.checkpoints import Checkpoint
 from cobalance.ingest.models.devices import choose_device, choose_dtype, out_of_memory
+from cobalance.graph.libraries import diffusers, torch
 from cobalance.ingest.models.loading import load_model, quiet
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
 
@@ -293,11 +294,11 @@ class TextEncoder:
             if self._negative_prompt:
                 words["negative_prompt"] = [self._negative_prompt] * len(prompts)
             return words
-        encoded = [self._encode(prompt, guided) for prompt in prompts]
+        with torch.no_grad():
+            encoded = [self._encode(prompt, guided) for prompt in prompts]
         return {name: torch.cat([one[name] for one in encoded]) for name in encoded[0]}
 
 
-@torch.no_grad()
 def _encode(
     pipeline: Any,
     family: str | None,

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +17,9 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import sets_matrix
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
+from cobalance.graph.libraries import sparse
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 DEFAULT_SHARE = 0.1
 """Of the dataset's images, the budget where none is given."""
@@ -140,7 +137,7 @@ class Pool:
     """
 
     cliques: CliqueSets
-    sets: "csr_matrix"
+    sets: "sparse.csr_matrix"
     images: list[list[int]]
     labels: IntArray
     seen: npt.NDArray[np.float32]
@@ -176,7 +173,7 @@ class Pool:
         return cls(CliqueSets(cliques), sets, list(found.values()), labels, seen, most, mean)
 
     @cached_property
-    def shown(self) -> "csr_matrix":
+    def shown(self) -> "sparse.csr_matrix":
         """The cliques that the sets contain."""
         return self.cliques.find_shown(self.sets)
 
@@ -216,7 +213,7 @@ class Pool:
         return found
 
 
-def _concepts(sets: "csr_matrix", row: int) -> tuple[int, ...]:
+def _concepts(sets: "sparse.csr_matrix", row: int) -> tuple[int, ...]:
     """The concepts of a set, ascending."""
     return tuple(sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist())
 
@@ -241,8 +238,8 @@ class _Offer:
     price: float
     gain: float
     places: IntArray
-    sets: "csr_matrix"
-    shown: "csr_matrix"
+    sets: "sparse.csr_matrix"
+    shown: "sparse.csr_matrix"
 
 
 class _Search:
@@ -320,17 +317,15 @@ class _Search:
             offers.append(_Offer(code, total, gain, places[taken], sets[taken], shown[taken]))
         return min(offers, key=lambda offer: offer.price)
 
-    def _price_fuller(self, sets: "csr_matrix") -> FloatArray:
+    def _price_fuller(self, sets: "sparse.csr_matrix") -> FloatArray:
         """The price of what sets have beyond the mean of real images."""
         return self.concept_price * np.maximum(0.0, np.diff(sets.indptr) - self.pool.mean)
 
     def _take(
-        self, code: int, n: int, most: int, shown: "csr_matrix", price: FloatArray
+        self, code: int, n: int, most: int, shown: "sparse.csr_matrix", price: FloatArray
     ) -> tuple[IntArray, float]:
         """Take sets one by one, the cheapest first, each priced after those before it."""
-        from scipy.sparse import diags_array
-
-        together = diags_array(self.lean.price_together(code, n))
+        together = sparse.diags_array(self.lean.price_together(code, n))
         between = (shown @ together @ shown.T).toarray()
         lowest, total, taken = price.min(), 0.0, list[int]()
         while len(taken) < most and price.min() <= _WORSE * lowest < 0:
@@ -340,7 +335,7 @@ class _Search:
             price = price + between[best]
         return np.array(taken, dtype=np.int64), total
 
-    def _find_full(self, code: int, n: int, sets: "csr_matrix") -> IntArray:
+    def _find_full(self, code: int, n: int, sets: "sparse.csr_matrix") -> IntArray:
         """Rows of the sets of which a query has as many images as it may have."""
         full = {
             concepts
@@ -352,14 +347,12 @@ class _Search:
 
     def _edit(
         self, places: IntArray, worth: FloatArray, cost: FloatArray
-    ) -> tuple["csr_matrix", FloatArray]:
+    ) -> tuple["sparse.csr_matrix", FloatArray]:
         """Add or drop the concept that lowers the price of each set most, a few times."""
-        from scipy.sparse import csr_matrix
-
         pool, at, cost = self.pool, np.arange(len(places)), cost.copy()
         held = pool.sets[places].toarray()
         for _ in range(self.edits):
-            sets, size = csr_matrix(held), held.sum(axis=1, keepdims=True)
+            sets, size = sparse.csr_matrix(held), held.sum(axis=1, keepdims=True)
             changes = pool.cliques.worth_of_concepts(pool.cliques.find_shown(sets), worth)
             may_add = (sets @ pool.seen >= size) & (size < pool.most)
             adding = changes + self.concept_price * (size >= pool.mean)
@@ -375,7 +368,7 @@ class _Search:
                 break
             held[at[lowers], best[lowers]] = 1 - held[at[lowers], best[lowers]]
             cost[lowers] += moves[at, best][lowers]
-        return csr_matrix(held), cost
+        return sparse.csr_matrix(held), cost
 
     def _result(self) -> PlannedImages:
         queries, pool, lean = list(self.images), self.pool, self.lean
@@ -419,12 +412,10 @@ class _Search:
             f"of these cliques has a q-value of {MAX_Q_VALUE:g} or less)."
         )
 
-    def _bound(self, sets: "csr_matrix", images: IntArray) -> float:
+    def _bound(self, sets: "sparse.csr_matrix", images: IntArray) -> float:
         """The least lean that is left by sets of the sample and the plan."""
-        from scipy.sparse import vstack
-
         pool, lean = self.pool, self.lean
-        shown = vstack([pool.shown, pool.cliques.find_shown(sets)], format="csr")
+        shown = sparse.vstack([pool.shown, pool.cliques.find_shown(sets)], format="csr")
         start = np.zeros((images.shape[1], shown.shape[0]))
         start[:, len(pool.images) :] = images.T
         return bound_lean(self.counts, self.weights, shown, start, lean.sizes)

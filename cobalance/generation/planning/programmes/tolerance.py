@@ -8,6 +8,7 @@ import numpy.typing as npt
 from cobalance.generation.planning.plan import PlannedImages
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.libraries import stats
 
 ROUNDING = 1e-6  # HiGHS's tolerance of constraints
 
@@ -84,9 +85,7 @@ def insignificant_gaps(most: FloatArray, n_classes: int, level: float) -> FloatA
     >>> insignificant_gaps(np.array([10.0, 100.0]), 2, 0.05)
     array([ 7., 25.])
     """
-    from scipy.stats import chi2
-
-    critical = float(chi2.isf(level, n_classes - 1))
+    critical = float(stats.chi2.isf(level, n_classes - 1))
     # The squares of deviations are at most `spread` x gap^2, the mean at least most - share x gap.
     spread, share = (n_classes**2 // 4) / n_classes, (n_classes - 1) / n_classes
     root = np.sqrt((critical * share) ** 2 + 4 * spread * critical * most)

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import join_parts
+from cobalance.graph.libraries import torch, transformers
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.vision import VisionModel, open_vision
 
 
 class ClipSegOptions(ModelOptions):
@@ -59,7 +59,7 @@ class ClipSegSegmenter:
     """
 
     options: ClipSegOptions
-    vision: "VisionModel"  # a CLIPSegForImageSegmentation
+    vision: VisionModel  # a transformers.CLIPSegForImageSegmentation
     tokenizer: Any
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
@@ -79,8 +79,6 @@ class ClipSegSegmenter:
         return {"segmenter": "clipseg", "settings": settings, **self.vision.describe()}
 
     def _predict(self, image: ImageArray, texts: list[str]) -> list[MaskArray]:
-        import torch
-
         pixels = self.vision.pixels([image])
         logits = self.vision.model(
             pixel_values=pixels.expand(len(texts), -1, -1, -1),
@@ -95,10 +93,9 @@ class ClipSegSegmenter:
 
 def open_segmenter(options: ClipSegOptions) -> ClipSegSegmenter:
     """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import CLIPSegForImageSegmentation, CLIPTokenizer, ViTImageProcessorPil
-
-    from cobalance.ingest.models.loading import load_processor
-    from cobalance.ingest.models.vision import open_vision
-
-    vision = open_vision(options, CLIPSegForImageSegmentation, ViTImageProcessorPil)
-    return ClipSegSegmenter(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))
+    vision = open_vision(
+        options, transformers.CLIPSegForImageSegmentation, transformers.ViTImageProcessorPil
+    )
+    return ClipSegSegmenter(
+        options, vision, load_processor(transformers.CLIPTokenizer, vision.checkpoint)
+    )

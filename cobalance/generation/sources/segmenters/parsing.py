@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cobalance.generation.sources.segmenters.segmenter import join_parts, label_names
+from cobalance.graph.libraries import transformers
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.vision import VisionModel, open_vision
 
 
 class ParsingOptions(ModelOptions):
@@ -56,7 +55,7 @@ class ParsingSegmenter:
     .. [1] Xie, E. et al., *SegFormer* (NeurIPS 2021).
     """
 
-    vision: "VisionModel"  # a SegformerForSemanticSegmentation
+    vision: VisionModel  # a transformers.SegformerForSemanticSegmentation
     labels: Mapping[int, str]  # the labels of the object
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
@@ -90,11 +89,11 @@ class ParsingSegmenter:
 
 def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
     """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import SegformerForSemanticSegmentation, SegformerImageProcessorPil
-
-    from cobalance.ingest.models.vision import open_vision
-
-    vision = open_vision(options, SegformerForSemanticSegmentation, SegformerImageProcessorPil)
+    vision = open_vision(
+        options,
+        transformers.SegformerForSemanticSegmentation,
+        transformers.SegformerImageProcessorPil,
+    )
     known = label_names(vision.model, options.labels or (), "parsing")
     wanted = options.labels or [name for name in known.values() if name.lower() != "background"]
     return ParsingSegmenter(vision, {at: name for at, name in known.items() if name in wanted})

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, Field
@@ -11,13 +11,12 @@ from pydantic import BeforeValidator, Field
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, label_names
+from cobalance.graph.libraries import torch, transformers
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 from cobalance.ingest.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.vision import VisionModel, open_vision
 
 
 class PeopleOptions(ModelOptions):
@@ -67,7 +66,7 @@ class PeopleSegmenter:
     """
 
     options: PeopleOptions
-    vision: "VisionModel"  # a Mask2FormerForUniversalSegmentation
+    vision: VisionModel  # a transformers.Mask2FormerForUniversalSegmentation
     labels: tuple[int, ...]  # numbers of the labels of the object
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
@@ -114,8 +113,6 @@ class PeopleSegmenter:
 
     def _predict(self, image: ImageArray) -> tuple[Any, list[MaskArray]]:
         """Score and mask of each query, by its likeliest wanted label."""
-        import torch
-
         output = self.vision.model(pixel_values=self.vision.pixels([image]))
         of_labels = output.class_queries_logits[0].float().softmax(dim=-1)[:, list(self.labels)]
         # the masks of one image cover it as a whole: nothing was padded
@@ -138,11 +135,11 @@ def _fit(mask: MaskArray, box: Box) -> float:
 
 def open_segmenter(options: PeopleOptions) -> PeopleSegmenter:
     """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessorPil
-
-    from cobalance.ingest.models.vision import open_vision
-
-    vision = open_vision(options, Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessorPil)
+    vision = open_vision(
+        options,
+        transformers.Mask2FormerForUniversalSegmentation,
+        transformers.Mask2FormerImageProcessorPil,
+    )
     known = label_names(vision.model, options.labels, "people")
     return PeopleSegmenter(
         options, vision, tuple(at for at, name in known.items() if name in options.labels)

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask
+from cobalance.graph.libraries import Image, transformers
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.vision import VisionModel, open_vision
 
 
 class SamOptions(ModelOptions):
@@ -39,8 +38,8 @@ class SamSegmenter:
     .. [1] Kirillov, A. et al., *Segment anything* (ICCV 2023).
     """
 
-    vision: "VisionModel"  # a SamModel
-    prepare: Any  # a SamProcessor
+    vision: VisionModel  # a transformers.SamModel
+    prepare: Any  # a transformers.SamProcessor
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
         """Segment the object; see `cobalance.generation.sources.segmenters.segmenter.Segmenter`."""
@@ -71,8 +70,6 @@ class SamSegmenter:
             )
 
     def _predict(self, image: ImageArray, box: Box) -> MaskArray:
-        from PIL import Image
-
         left, top, width, height = box
         inputs = self.prepare(
             images=Image.fromarray(image),
@@ -95,9 +92,5 @@ class SamSegmenter:
 
 def open_segmenter(options: SamOptions) -> SamSegmenter:
     """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import SamImageProcessorPil, SamModel, SamProcessor
-
-    from cobalance.ingest.models.vision import open_vision
-
-    vision = open_vision(options, SamModel, SamImageProcessorPil)
-    return SamSegmenter(vision, SamProcessor(vision.processor))  # type: ignore[no-untyped-call]
+    vision = open_vision(options, transformers.SamModel, transformers.SamImageProcessorPil)
+    return SamSegmenter(vision, transformers.SamProcessor(vision.processor))  # type: ignore[no-untyped-call]

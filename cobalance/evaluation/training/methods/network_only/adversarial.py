@@ -1,17 +1,14 @@
 """Adversarial training: features from which a classifier cannot tell the domain."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import count_domains
+from cobalance.graph.libraries import torch
 from cobalance.graph.options import Options
-
-if TYPE_CHECKING:
-    import torch
 
 
 class AdversarialOptions(Options):
@@ -59,8 +56,6 @@ class Adversarial(Method):
 
     def auxiliary(self, n_features: int, n_domains: int) -> "torch.nn.Module":
         """The classifier of domains."""
-        import torch
-
         return torch.nn.Linear(n_features, n_domains)
 
     def losses(self, batch: Batch) -> "torch.Tensor":
@@ -69,16 +64,13 @@ class Adversarial(Method):
         The network's is that of the labels and α times the confusion loss: cross-entropy of the
         predicted domains with equal probabilities.
         """
-        import torch
-        from torch.nn import functional
-
         if not isinstance(batch.auxiliary, torch.nn.Linear):
             raise TypeError("Adversarial training has no classifier of domains.")
         if batch.epoch % self.options.every:
             found = batch.auxiliary(batch.features.detach())
-            return functional.cross_entropy(found, batch.domains, reduction="none")
+            return torch.nn.functional.cross_entropy(found, batch.domains, reduction="none")
         weight, bias = batch.auxiliary.weight.detach(), batch.auxiliary.bias.detach()
-        domains = functional.linear(batch.features, weight, bias)
+        domains = torch.nn.functional.linear(batch.features, weight, bias)
         confusion = -domains.log_softmax(dim=1).mean(dim=1)
         return super().losses(batch) + self.options.alpha * confusion
 

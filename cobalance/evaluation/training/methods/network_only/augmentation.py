@@ -1,17 +1,14 @@
 """Methods that augment the images of a network's batches: RandAugment and CutMix."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples, IntArray
 from cobalance.evaluation.training.method import Method, MethodPlugin
+from cobalance.graph.libraries import torch
 from cobalance.graph.options import Options
-
-if TYPE_CHECKING:
-    import torch
 
 
 class AugmentingOptions(Options):
@@ -75,7 +72,6 @@ class RandAugment(Augmenting):
 
     def augment(self, images: "torch.Tensor") -> "tuple[torch.Tensor, None]":
         """Changed images, of the same shape."""
-        import torch
         from torchvision.transforms import v2
 
         change = v2.RandAugment(self.options.operations, self.options.magnitude)
@@ -90,7 +86,6 @@ class CutMix(Augmenting):
 
     def augment(self, images: "torch.Tensor") -> "tuple[torch.Tensor, tuple[torch.Tensor, float]]":
         """Mixed images, and the rows that their boxes are cut from."""
-        import torch
         from torchvision.transforms import v2
 
         rows = torch.eye(len(images))  # as if each image were a class

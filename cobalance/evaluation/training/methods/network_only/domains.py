@@ -1,16 +1,13 @@
 """Methods with outputs for each domain: domain-independent and domain-discriminative training."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import count_domains
-
-if TYPE_CHECKING:
-    import torch
+from cobalance.graph.libraries import torch
 
 
 @dataclass(frozen=True)
@@ -28,8 +25,6 @@ class DomainIndependent(Method):
 
     def losses(self, batch: Batch) -> "torch.Tensor":
         """Loss of each image by the outputs of its domain, shape (n_images,)."""
-        import torch
-
         shape = len(batch.outputs), len(self.state["sizes"]), -1
         rows = torch.arange(len(batch.outputs), device=batch.outputs.device)
         own = batch.outputs.reshape(shape)[rows, batch.domains]
@@ -63,12 +58,10 @@ class DomainDiscriminative(Method):
 
     def losses(self, batch: Batch) -> "torch.Tensor":
         """Loss of each image's pair, shape (n_images,); of all its pairs with several labels."""
-        from torch.nn import functional
-
         n_domains, n_classes = self.state["log_prior"].shape
         if batch.labels.ndim == 1:
             return super().losses(replace(batch, labels=batch.labels + n_classes * batch.domains))
-        own = functional.one_hot(batch.domains, n_domains)
+        own = torch.nn.functional.one_hot(batch.domains, n_domains)
         pairs = own[:, :, None] * batch.labels[:, None, :]
         return super().losses(replace(batch, labels=pairs.reshape(len(pairs), -1)))
 

@@ -1,15 +1,12 @@
 """Focal loss: images that the network already predicts well count little."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
+from cobalance.graph.libraries import torch
 from cobalance.graph.options import Options
-
-if TYPE_CHECKING:
-    import torch
 
 
 class FocalOptions(Options):
@@ -42,14 +39,12 @@ class Focal(Method):
 
     def losses(self, batch: Batch) -> "torch.Tensor":
         """Loss of each image, shape (n_images,)."""
-        from torch.nn import functional
-
         if batch.labels.ndim == 1:
             return self._focal(
-                functional.cross_entropy(batch.outputs, batch.labels, reduction="none")
+                torch.nn.functional.cross_entropy(batch.outputs, batch.labels, reduction="none")
             )
         labels = batch.labels.to(batch.outputs.dtype)
-        of_labels = functional.binary_cross_entropy_with_logits(
+        of_labels = torch.nn.functional.binary_cross_entropy_with_logits(
             batch.outputs, labels, reduction="none"
         )
         return self._focal(of_labels).mean(dim=1)

@@ -1,0 +1,27 @@
+"""Libraries that are imported when they are first used: they are large, or in an extra."""
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import diffusers as diffusers
+    import huggingface_hub as huggingface_hub
+    import safetensors as safetensors
+    import torch as torch
+    import transformers as transformers
+    from PIL import Image as Image
+    from scipy import optimize as optimize, sparse as sparse, special as special, stats as stats
+else:
+
+    class _Library(ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):  # what tools look for in every module
+                raise AttributeError(name)
+            return getattr(importlib.import_module(self.__name__), name)
+
+    diffusers, huggingface_hub = _Library("diffusers"), _Library("huggingface_hub")
+    safetensors, torch = _Library("safetensors"), _Library("torch")
+    transformers, Image = _Library("transformers"), _Library("PIL.Image")
+    optimize, sparse = _Library("scipy.optimize"), _Library("scipy.sparse")
+    special, stats = _Library("scipy.special"), _Library("scipy.stats")
