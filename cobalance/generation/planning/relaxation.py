@@ -49,7 +49,6 @@ def bound_lean(
     One clique in 5 of 10 images of a class and 2 of 10 of another, which gets 10 images: with 8 of
     them with the clique the rates are equal, and nothing is left.
 
-    >>> from scipy.sparse import sparse.csr_matrix
     >>> shown = sparse.csr_matrix(np.array([[1.0], [0.0]]))
     >>> start = np.array([[0, 0], [0, 10]])
     >>> bound = bound_lean(

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cobalance.graph.errors import JobBlockedError, OptionError
-from cobalance.ingest.documents import decode_json
 from cobalance.graph.libraries import huggingface_hub, safetensors
+from cobalance.ingest.documents import decode_json
 from cobalance.ingest.models.weight_files import (
     MODEL_FILE,
     PIPELINE_FILE,

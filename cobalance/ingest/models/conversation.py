@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobalance.ingest.images.arrays import ImageArray
 from cobalance.graph.libraries import Image, torch, transformers
+from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.vision import VisionModel, encode_once, open_vision

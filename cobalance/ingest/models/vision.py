@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeVar
 
+from cobalance.graph.libraries import Image, torch
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
 from cobalance.ingest.models.devices import (
@@ -16,7 +17,6 @@ from cobalance.ingest.models.devices import (
     choose_dtype,
     out_of_memory,
 )
-from cobalance.graph.libraries import Image, torch
 from cobalance.ingest.models.loading import load_model, load_processor, software
 from cobalance.ingest.models.options import ModelOptions
 

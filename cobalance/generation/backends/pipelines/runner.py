@@ -20,9 +20,9 @@ from cobalance.generation.backends.pipelines.sampling import (
 )
 from cobalance.generation.image_request import GenerationError
 from cobalance.graph.errors import OptionError
+from cobalance.graph.libraries import diffusers, torch
 from cobalance.ingest.models.checkpoints import Checkpoint
 from cobalance.ingest.models.devices import choose_device, choose_dtype, out_of_memory
-from cobalance.graph.libraries import diffusers, torch
 from cobalance.ingest.models.loading import load_model, quiet
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
 
