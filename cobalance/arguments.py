@@ -83,7 +83,7 @@ def check_value(option: str, hint: Any, value: Any) -> None:
 
 
 def _kind(hint: Any) -> tuple[Any, Any, str]:
-    """The entry of `_KINDS` for an annotation; those that are not looked into take any value."""
+    """The entry of `_KINDS` for an annotation, or one that takes any value."""
     origin = get_origin(hint) or hint
     if origin in _KINDS:
         return _KINDS[origin]

@@ -23,8 +23,6 @@ from cobalance.graph.diagnosis.summary import summarize
 from cobalance.graph.errors import OptionError, UnknownNameError, render
 from cobalance.graph.names import clean_name
 from cobalance.ingest.published import Published, read_published
-from cobalance.ingest.spark.counting import count_with_spark
-from cobalance.ingest.spark.images import SparkOptions
 from cobalance.remedies import in_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import describe_splits, splits_table
@@ -344,6 +342,8 @@ def imbalances_with_spark(
     InputError, OptionError, TooManyCliquesError
         The files or an option cannot be used, or there are more cliques.
     """
+    from cobalance.ingest.spark.counting import count_with_spark
+    from cobalance.ingest.spark.images import SparkOptions
     from cobalance.workflows.spark import spark_session
 
     options = SparkOptions(

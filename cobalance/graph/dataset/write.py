@@ -158,7 +158,7 @@ def _compare(
     source: str,
     if_exists: IfExists | None,
 ) -> tuple[dict[str, int], Change, IngestReport]:
-    """The digests of the images that there are, and what changes; ConflictError if it must not."""
+    """The stored digests, the change and its report; ConflictError if it is not allowed."""
     if state.sample is not None:
         raise ConflictError(
             f"The graph keeps a sample of the images of {state.name!r}, and images cannot be added "
