@@ -49,7 +49,7 @@ def test_without_another_model_llmdet_is_taken_at_a_fixed_commit(
         asked.append((model, revision))
         raise JobBlockedError("not here")
 
-    monkeypatch.setattr("cobalance.ingest.models.checkpoints.find_checkpoint", find)
+    monkeypatch.setattr("cobalance.ingest.annotators.grounding_dino.find_checkpoint", find)
     for options in ({}, {"model": "a/b"}, {"model": "a/b", "revision": "c"}, {"revision": "c"}):
         with pytest.raises(JobBlockedError):
             open_annotator(GroundingOptions(**options))
