@@ -300,6 +300,6 @@ def read(
 
 def urbancars() -> Data:
     """The annotations of UrbanCars' 8,000 training images, which cobalance carries."""
-    from cobalance.workflows.demo import NAME, urbancars as records
+    from cobalance.workflows.demo.urbancars import NAME, urbancars as records
 
     return Data(Annotations.from_records(records()), NAME)

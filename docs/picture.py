@@ -14,7 +14,7 @@ from cobalance.graph.records import Annotations
 from cobalance.workflows.concept_graph.elements import GraphPicture
 from cobalance.workflows.concept_graph.overview import Axis, of_overviews
 from cobalance.workflows.concept_graph.svg import picture_svg
-from cobalance.workflows.demo import urbancars
+from cobalance.workflows.demo.urbancars import urbancars
 
 WIDTH_PX, HEIGHT_PX = 1240, 640
 PANEL_PX, TOP_PX = 590, 60

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from cobalance.workflows.demo import NAME
+from cobalance.workflows.demo.urbancars import NAME
 from tests.browser.pages import Pages, barriers, screenshot, settle
 from tests.waiting import until
 

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from cobalance.workflows.demo import NAME
+from cobalance.workflows.demo.urbancars import NAME
 from tests.browser.oidc_provider import Provider, providing
 from tests.browser.pages import Pages, settle
 from tests.browser.server import WebApp, running

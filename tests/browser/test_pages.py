@@ -14,7 +14,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.workflows.demo import urbancars
+from cobalance.workflows.demo.urbancars import urbancars
 from tests.browser.pages import Pages, barriers, graph, screenshot, settle
 from tests.waiting import until
 

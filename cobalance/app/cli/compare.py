@@ -21,7 +21,11 @@ from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.generation.planning import plan as plans, planners
 from cobalance.graph.errors import OptionError, render
+from cobalance.graph.queries import comparison
+from cobalance.workflows import compare, published as published_files
+from cobalance.workflows.plan import compare as planner_comparison
 
 MAX_Q_VALUE = declared("graph.diagnosis.q_values.MAX_Q_VALUE")
 app = typer.Typer(no_args_is_help=True)
@@ -44,11 +48,8 @@ def compare_datasets(
     output: OutputOption = None,
 ) -> None:
     """Compare with another dataset, such as a rebalanced one: the largest changes first."""
-    from cobalance.graph.queries.comparison import compare_imbalances
-    from cobalance.workflows.compare import comparison_table, describe_comparison
-
     with opened_store() as (store, _):
-        found = compare_imbalances(
+        found = comparison.compare_imbalances(
             store, before, after, min_size=min_size, max_size=max_size, limit=limit
         )
     watched = format_ is Format.TABLE and output is None
@@ -57,8 +58,8 @@ def compare_datasets(
     if not watched:
         write_frame(found.cliques, format_, output)
     elif not found.cliques.empty:
-        write_frame(comparison_table(found), format_, None)
-    (out if watched else notes).print(describe_comparison(found))
+        write_frame(compare.comparison_table(found), format_, None)
+    (out if watched else notes).print(compare.describe_comparison(found))
 
 
 @app.command("splits")
@@ -77,17 +78,14 @@ def compare_splits(
     output: OutputOption = None,
 ) -> None:
     """Compare two splits: which imbalances hold in both, and which differ, the surest first."""
-    from cobalance.graph.queries.comparison import compare_dataset_splits
-    from cobalance.workflows.compare import describe_splits, splits_table
-
     with opened_store() as (store, _):
-        found = compare_dataset_splits(
+        found = comparison.compare_dataset_splits(
             store, dataset, first, second, max_size=max_size, max_q_value=max_q_value
         )
-    notes.print(describe_splits(found))
+    notes.print(compare.describe_splits(found))
     found = replace(found, cliques=found.cliques.head(limit))
     watched = format_ is Format.TABLE and output is None
-    write_frame(splits_table(found) if watched else found.cliques, format_, output)
+    write_frame(compare.splits_table(found) if watched else found.cliques, format_, output)
 
 
 @app.command("published")
@@ -111,15 +109,13 @@ def compare_published(
     Queries are compared with those of the planner published. Names that letter case alone tells
     apart are the same where that is unique. Where nothing is equal, the exit code is 1.
     """
-    from cobalance.workflows.published import compare_dataset, describe_published
-
     with opened_store() as (store, _):
-        frame, theirs = compare_dataset(store, dataset, published)
+        frame, theirs = published_files.compare_dataset(store, dataset, published)
     watched = format_ is Format.TABLE and output is None
     write_frame(frame[:limit] if watched else frame, format_, output)
     if watched and len(frame) > limit:
         note_limit(limit)
-    notes.print(describe_published(frame, theirs) + ".")
+    notes.print(published_files.describe_published(frame, theirs) + ".")
     if not (frame["result"] == "equal").any():
         raise typer.Exit(1)
 
@@ -142,21 +138,17 @@ def compare_planners(
 
     No plan is kept.
     """
-    from cobalance.generation.planning.plan import PlanOptions
-    from cobalance.generation.planning.planners import PLANNERS
-    from cobalance.workflows.plan.compare import compare_dataset as compare_all_planners
-
     own = assigned(setting)
     for planner, options in own.items():
-        if planner in PLANNERS and not isinstance(options, dict):
+        if planner in planners.PLANNERS and not isinstance(options, dict):
             raise OptionError(
                 f"--set {planner} is no option of a planner. Name one, such as "
                 f"{planner}.OPTION=VALUE."
             )
-        PLANNERS.check(planner, options)
-    limits = PlanOptions(min_size, max_size, max_per_query, budget)
+        planners.PLANNERS.check(planner, options)
+    limits = plans.PlanOptions(min_size, max_size, max_per_query, budget)
     with opened_store() as (store, progress):
-        found = compare_all_planners(store, dataset, limits, own, progress, in_shell)
+        found = planner_comparison.compare_dataset(store, dataset, limits, own, progress, in_shell)
     write_frame(found, format_, output)
     for left_out, why in found.attrs["left_out"].items():
         notes.print(f"{left_out} is left out: {why}")

@@ -10,6 +10,7 @@ from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import out
 from cobalance.graph.database.query import Query
 from cobalance.graph.errors import OptionError
+from cobalance.graph.queries import console_query
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.ingest.documents import decode_json
 
@@ -51,10 +52,8 @@ def cypher(
     output: OutputOption = None,
 ) -> None:
     """Run a saved query by name, or read-only Cypher of your own."""
-    from cobalance.graph.queries.console_query import ConsoleQuery, result_frame, saved_queries
-
     if list_ or query is None:
-        write_frame(saved_queries(), format_, output, whole=True)
+        write_frame(console_query.saved_queries(), format_, output, whole=True)
         return
     if show or query.replace("-", "").isalnum():  # Cypher has more than one word
         CATALOGUE[query]  # or an error that lists the saved queries
@@ -64,10 +63,10 @@ def cypher(
     given = [f"dataset={dataset}", *(param or [])] if dataset is not None else param or []
     is_saved = query in CATALOGUE
     parameters = parse_parameters(given, CATALOGUE[query] if is_saved else None)
-    wanted = ConsoleQuery(query, is_saved, parameters, limit, timeout)
+    wanted = console_query.ConsoleQuery(query, is_saved, parameters, limit, timeout)
     with opened_store() as (store, _):
         result = wanted.run(store)
-    write_frame(result_frame(result), format_, output)
+    write_frame(console_query.result_frame(result), format_, output)
     if result.truncated:
         note_limit(limit)
 

@@ -1,11 +1,12 @@
 """`cobalance datasets`: list, show, drop and rename datasets, and export their graphs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from cobalance.app.cli.export_graph import export_graph
+from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.options import (
     ALL_JOBS,
     DatasetName,
@@ -16,15 +17,15 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.graph.dataset import names, state as states
+from cobalance.graph.jobs import status as job_status
 from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.safe_text import safe_text
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cobalance.graph.jobs.status import Job
-    from cobalance.workflows.settings import Settings
+from cobalance.workflows import settings as all_settings
+from cobalance.workflows.diagnose import tables as diagnose_tables
+from cobalance.workflows.export_graph import tables as graph_tables
+from cobalance.workflows.load import dataset as loading
 
 app = typer.Typer(no_args_is_help=True)
 _WHOLE = ("dataset", "state", "source")
@@ -34,10 +35,8 @@ _SPARE = ("updated_at", "classes", "cliques", "concepts")
 @app.command("list")
 def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> None:
     """List all datasets with their sizes and state."""
-    from cobalance.graph.dataset.state import list_datasets
-
     with opened_store() as (store, _):
-        frame = list_datasets(store)
+        frame = states.list_datasets(store)
     if frame.empty and format_ is Format.TABLE:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
@@ -59,19 +58,14 @@ def show(
     output: OutputOption = None,
 ) -> None:
     """Show a dataset's classes, splits, and concepts with their images in each class."""
-    from cobalance.graph.dataset.names import split_sizes
-    from cobalance.graph.dataset.state import dataset_state, list_datasets
-    from cobalance.workflows.diagnose.tables import describe_mining
-    from cobalance.workflows.export_graph.tables import dataset_centrality
-
     with opened_store() as (store, _):
-        state = dataset_state(store, dataset)
-        summary = list_datasets(store).query("dataset == @dataset")
+        state = states.dataset_state(store, dataset)
+        summary = states.list_datasets(store).query("dataset == @dataset")
         size = store.read(CATALOGUE["graph-size"].text, dataset=dataset)[0]
         frame = store.read_frame(CATALOGUE["concepts-by-class"].text, dataset=dataset)
         classes = store.read(CATALOGUE["classes"].text, dataset=dataset)
-        splits = split_sizes(store, dataset)
-        measured = dataset_centrality(store, dataset) if centrality else None
+        splits = names.split_sizes(store, dataset)
+        measured = graph_tables.dataset_centrality(store, dataset) if centrality else None
     table = frame.pivot_table(
         index=["concept", "images"], columns="class", values="count", aggfunc="sum"
     ).reset_index()
@@ -90,7 +84,7 @@ def show(
             out.print(f"Images per split: {', '.join(of_splits)}")
         if state.mining is not None:
             stale = "" if state.is_mined else " The images have changed since."
-            mining = describe_mining(state.mining_options())
+            mining = diagnose_tables.describe_mining(state.mining_options())
             out.print(f"{mining}{stale}")
     write_frame(table, format_, output)
 
@@ -115,18 +109,14 @@ def drop(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete a dataset and everything derived from it; images that jobs made stay."""
-    from cobalance.graph.dataset.state import dataset_state
-    from cobalance.graph.jobs.status import list_jobs
-    from cobalance.workflows.load.dataset import drop_dataset
-
     settings = environment()
     with opened_store() as (store, progress):
-        dataset_state(store, dataset)
-        jobs = list_jobs(store, dataset, limit=ALL_JOBS)
+        states.dataset_state(store, dataset)
+        jobs = job_status.list_jobs(store, dataset, limit=ALL_JOBS)
         if not yes:
             question = f"Drop {dataset!r} with all its images, cliques and plans"
             typer.confirm(safe_text(f"{question}{_jobs_clause(jobs, settings)}?"), abort=True)
-        drop_dataset(store, settings.folders(), dataset, progress)
+        loading.drop_dataset(store, settings.folders(), dataset, progress)
     notes.print(f"Dropped {dataset!r}.")
     left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
     if left:
@@ -135,7 +125,7 @@ def drop(
             notes.print(f"  {folder}")
 
 
-def _jobs_clause(jobs: "list[Job]", settings: "Settings") -> str:
+def _jobs_clause(jobs: "list[job_status.Job]", settings: "all_settings.Settings") -> str:
     """Clause of the confirmation about jobs; empty without any."""
     if not jobs:
         return ""
@@ -147,7 +137,7 @@ def _jobs_clause(jobs: "list[Job]", settings: "Settings") -> str:
     )
 
 
-def _folder(job: "Job", settings: "Settings") -> str | None:
+def _folder(job: "job_status.Job", settings: "all_settings.Settings") -> str | None:
     """The folder with a job's files, or None if it has none; behind a URL, by the job's counts."""
     folder = f"{settings.folders().output.rstrip('/')}/{job.id}"
     made_some = job.accepted + job.rejected > 0
@@ -160,10 +150,8 @@ def rename(
     new: Annotated[str, typer.Argument(help="Its new name.", callback=cleaned)],
 ) -> None:
     """Rename a dataset."""
-    from cobalance.workflows.load.dataset import rename_dataset
-
     with opened_store() as (store, progress):
-        rename_dataset(store, folders(), dataset, new, progress)
+        loading.rename_dataset(store, folders(), dataset, new, progress)
     notes.print(f"Renamed {dataset!r} to {new!r}.")
 
 

@@ -3,27 +3,37 @@
 from collections.abc import Iterable
 from importlib.util import find_spec
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 from rich.markup import escape
 
+from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import print_frame
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.generation import recipes
+from cobalance.generation.planning import plan as plans
+from cobalance.graph.console import run as console
+from cobalance.graph.database import store as stores
+from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
+from cobalance.graph.queries import imbalances as rankings
 from cobalance.ingest.concepts.readable_names import join_names
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cobalance.graph.database.store import GraphStore
-    from cobalance.workflows.demo.annotate import AnnotateDemo
-    from cobalance.workflows.demo.counterfactual import CounterfactualDemo, Outcome
-    from cobalance.workflows.demo.full import FullDemo
+from cobalance.workflows import compare
+from cobalance.workflows.demo import (
+    annotate as annotation,
+    counterfactual as edited,
+    figure_scenes as figures,
+    full as digits,
+    loading,
+    urbancars,
+)
+from cobalance.workflows.diagnose import tables as diagnose
+from cobalance.workflows.plan import planners as planning, summaries
 
 Parts: TypeAlias = "Iterable[str | pd.DataFrame | tuple[str, str]]"
 """Paragraphs and tables, and below them commands to try next, each with its purpose."""
@@ -99,41 +109,31 @@ def demo(
     show(parts)
 
 
-def _urbancars_parts(store: "GraphStore", progress: Progress) -> Parts:
-    import pandas as pd
-
-    from cobalance.generation.planning.plan import PlanOptions
-    from cobalance.graph.console.run import EXAMPLE
-    from cobalance.graph.dataset.state import dataset_state
-    from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-    from cobalance.workflows.demo import NAME
-    from cobalance.workflows.demo.loading import load_demo
-    from cobalance.workflows.diagnose.tables import imbalance_table
-    from cobalance.workflows.plan.planners import plan_dataset
-    from cobalance.workflows.plan.summaries import describe_plan, plan_table
-
-    load_demo(store, progress)
-    singles = read_imbalances(store, NAME, Ranking(max_size=1, limit=4))
-    pairs = read_imbalances(store, NAME, Ranking(min_size=2, limit=4))
-    planned = plan_dataset(store, NAME, "conbias", PlanOptions(min_size=1, max_size=2))
+def _urbancars_parts(store: "stores.GraphStore", progress: Progress) -> Parts:
+    loading.load_demo(store, progress)
+    singles = rankings.read_imbalances(store, urbancars.NAME, rankings.Ranking(max_size=1, limit=4))
+    pairs = rankings.read_imbalances(store, urbancars.NAME, rankings.Ranking(min_size=2, limit=4))
+    planned = planning.plan_dataset(
+        store, urbancars.NAME, "conbias", plans.PlanOptions(min_size=1, max_size=2)
+    )
     yield (
         "\n[bold]UrbanCars[/]: 8,000 photographs of cars, 4,000 labelled country and 4,000 urban. "
         "A model should learn the car. What else do the photographs show, and with which label? "
         "Images of each:\n"
     )
-    sizes = dict(dataset_state(store, NAME).mined_classes)
-    yield imbalance_table(pd.concat([singles, pairs]), sizes)
+    sizes = dict(states.dataset_state(store, urbancars.NAME).mined_classes)
+    yield diagnose.imbalance_table(pd.concat([singles, pairs]), sizes)
     yield (
         "\nCows mean country and street signs mean urban, whatever the car. Images to make so that "
         "each single concept and each pair is as frequent in both classes:\n"
     )
-    yield plan_table(planned)
-    yield f"\n{describe_plan(planned.plan)}\n"
+    yield summaries.plan_table(planned)
+    yield f"\n{summaries.describe_plan(planned.plan)}\n"
     yield LOOK_FURTHER
-    yield f"cobalance imbalances {NAME} --concept cow", "what leans, with one concept"
-    yield f"cobalance plan {NAME} --max-size 2 --format json", "every query of a plan"
+    yield f"cobalance imbalances {urbancars.NAME} --concept cow", "what leans, with one concept"
+    yield f"cobalance plan {urbancars.NAME} --max-size 2 --format json", "every query of a plan"
     yield "cobalance cypher --list", "the saved questions"
-    yield f"cobalance cypher --dataset {NAME} '{EXAMPLE}'", "your own"
+    yield f"cobalance cypher --dataset {urbancars.NAME} '{console.EXAMPLE}'", "your own"
     yield web_app_command("all of it in the browser")
 
 
@@ -159,12 +159,8 @@ def web_app_command(purpose: str) -> tuple[str, str]:
     return f"{install_command('app')}\ncobalance app", f"{purpose}: install it first"
 
 
-def full_parts(found: "FullDemo") -> Parts:
+def full_parts(found: "digits.FullDemo") -> Parts:
     """Imbalances of the first seed before and after, the jobs' results, and accuracies."""
-    from cobalance.workflows.compare import comparison_table
-    from cobalance.workflows.demo.full import accuracy_table, made_table
-    from cobalance.workflows.plan.summaries import describe_plan
-
     first = found.results[0]
     sizes = ", ".join(f"{n:,} {name}" for name, n in first.change.sizes_before.items())
     yield (
@@ -172,10 +168,10 @@ def full_parts(found: "FullDemo") -> Parts:
         f"{sizes}. Background and thing each agree with the digit in 95 of 100 images. Images of "
         "each, before the missing ones were made and after:\n"
     )
-    yield comparison_table(first.change).head(6)
-    yield f"\n{describe_plan(first.planned.plan)}"
+    yield compare.comparison_table(first.change).head(6)
+    yield f"\n{summaries.describe_plan(first.planned.plan)}"
     yield "\nWhat has been made, from each seed:\n"
-    yield made_table(found.results)
+    yield digits.made_table(found.results)
     yield (
         f"\nMade by the backend procedural, without a model: {found.seconds_per_image * 1000:.0f} "
         "ms an image. A small classifier, trained on each and tested on real images of other "
@@ -183,7 +179,7 @@ def full_parts(found: "FullDemo") -> Parts:
         "mean and standard deviation of "
         f"{inflect(len(found.results), 'seeds')}:\n"
     )
-    yield accuracy_table(found.accuracies)
+    yield digits.accuracy_table(found.accuracies)
     yield (
         "\nD: the dataset as it was; the generated images have looks that are cut from it. Groups "
         "are of class, background and thing; balanced: the mean of their accuracies. Out of "
@@ -200,42 +196,34 @@ def full_parts(found: "FullDemo") -> Parts:
     yield web_app_command("the images with their originals, and all else")
 
 
-def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
+def counterfactual_parts(found: "edited.CounterfactualDemo") -> Parts:
     """The plan, the choice of candidates, and counts that are equal in all groups."""
-    from cobalance.generation.recipes import RECIPES
-    from cobalance.workflows.demo.counterfactual import (
-        CONSENT,
-        DATASETS,
-        MAKING,
-        RECIPE,
-        count_table,
-    )
-    from cobalance.workflows.demo.figure_scenes import GROUPS, NAME, SECOND_FIGURES_PX
-
-    recipe = RECIPES[RECIPE]
-    groups = " : ".join(GROUPS)
+    recipe = recipes.RECIPES[edited.RECIPE]
+    groups = " : ".join(figures.GROUPS)
     sizes = join_names([f"{n} of the class {group}" for group, n in found.before[()].items()])
     yield (
         f"\n[bold]The same pictures with every group in them[/]: {found.images} pictures, "
         f"{sizes}, of figures before photographs, with things that lean to one class. The figures "
         "are drawn by rule. Without a model: they are painted by rule, too (backend procedural); "
         "the recipe's filters safety, clip and same_objects need models and are left out, so that "
-        f"the best of {MAKING['best_of']} is chosen by same_colours alone, not the best of "
+        f"the best of {edited.MAKING['best_of']} is chosen by same_colours alone, not the best of "
         f"{recipe.job['best_of']} by three scores.\n"
     )
     selected = found.planned.selection
     left_out = [inflect(n, reason) for reason, n in selected.left_out.items()]
     yield (
-        f"The recipe {RECIPE} edits {inflect(len(selected.sources), 'pictures')} to show each "
-        f"group: {inflect(found.planned.plan.images, 'images')}. Left out: {'; '.join(left_out)}. "
+        f"The recipe {edited.RECIPE} edits {inflect(len(selected.sources), 'pictures')} to show "
+        f"each group: {inflect(found.planned.plan.images, 'images')}. Left out: "
+        f"{'; '.join(left_out)}. "
         "Captions that the pictures are painted from, and that exports have:\n"
     )
     yield found.captions
     limit_px = recipe.masks.second_above_px or 0
-    large = sum(width * height > limit_px for width, height in SECOND_FIGURES_PX)
+    second_px = figures.SECOND_FIGURES_PX
+    large = sum(width * height > limit_px for width, height in second_px)
     yield (
         f"\nPainting people needs consent, which is kept with the job, its manifest and the data "
-        f'card: "{CONSENT}"\nOf {inflect(len(SECOND_FIGURES_PX), "pictures")} with a second '
+        f'card: "{edited.CONSENT}"\nOf {inflect(len(second_px), "pictures")} with a second '
         f"figure, it is painted, too, in the {large} where its box is larger than {limit_px:,.0f} "
         "px; all other pixels stay as they are.\n"
     )
@@ -247,7 +235,7 @@ def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
         f"{'has' if mistakes.chosen_flawed == 1 else 'have'} one. Images of {groups} before, with "
         "the real ones (--real all), and without (--real none):\n"
     )
-    yield count_table(found)
+    yield edited.count_table(found)
     for outcome in found.outcomes.values():
         yield _verdict(outcome)
     yield "\nIn the graph, by the saved query counterfactual-twins:\n"
@@ -258,18 +246,18 @@ def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
     )
     yield f"\n{escape(str(found.exported))}: {numbers}, as COCO.\n"
     yield LOOK_FURTHER
-    augmented, synthetic = DATASETS["all"], DATASETS["none"]
+    augmented, synthetic = edited.DATASETS["all"], edited.DATASETS["none"]
     job = quote(found.job.id)
-    yield f"cobalance compare datasets {NAME} {augmented}", "all changes"
+    yield f"cobalance compare datasets {figures.NAME} {augmented}", "all changes"
     yield f"cobalance cypher counterfactual-twins -d {synthetic}", "who was made from which picture"
     yield f"cobalance cypher unpaired-counterfactuals -d {synthetic}", "what lacks a group: nothing"
     yield f"cobalance jobs show {job}", "the job, query by query"
     yield (
-        f"cobalance rebalance {job} --real unedited --share 0.5 --into {NAME}-half",
+        f"cobalance rebalance {job} --real unedited --share 0.5 --into {figures.NAME}-half",
         "half of the pictures give way to pairs",
     )
     yield (
-        f"cobalance plan-edits {NAME} --recipe {RECIPE} --concept cup --name cups",
+        f"cobalance plan-edits {figures.NAME} --recipe {edited.RECIPE} --concept cup --name cups",
         "only pictures with a cup",
     )
     yield web_app_command(
@@ -277,13 +265,11 @@ def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
     )
 
 
-def _verdict(outcome: "Outcome") -> str:
+def _verdict(outcome: "edited.Outcome") -> str:
     """Whether every set of things is equally frequent in all groups, and every group there."""
-    from cobalance.workflows.demo.counterfactual import EVERY
-
     name = outcome.merged.dataset
     if outcome.unequal:
-        unequal = ", ".join(" + ".join(names) or EVERY for names in outcome.unequal)
+        unequal = ", ".join(" + ".join(names) or edited.EVERY for names in outcome.unequal)
         said = f"{name}: not equally frequent in all groups are {unequal}."
     else:
         said = (
@@ -294,23 +280,15 @@ def _verdict(outcome: "Outcome") -> str:
     return f"{said} By unpaired-counterfactuals, {lacking} lacks a group."
 
 
-def annotate_parts(found: "AnnotateDemo") -> Parts:
+def annotate_parts(found: "annotation.AnnotateDemo") -> Parts:
     """Proposals, labels and the audit, and the imbalances before and after."""
-    from cobalance.workflows.demo.annotate import (
-        NAME,
-        PEOPLE,
-        RARE,
-        corrected_table,
-        labelled_table,
-        measured_table,
-    )
-
+    rare, rare_in = annotation.RARE
     counts = found.pictures["class_name"].value_counts().sort_index()
     sizes = join_names([f"{n} of the class {name}" for name, n in counts.items()])
     yield (
         f"\n[bold]What a model's labels are worth[/]: {len(found.pictures)} pictures, "
         f"{sizes}, of things before photographs. Nothing is said of the things. In truth all are "
-        f"equally frequent in both classes but {RARE[0]}, which are rarer in {RARE[1]}.\n"
+        f"equally frequent in both classes but {rare}, which are rarer in {rare_in}.\n"
     )
     decided = found.attributes["state"].value_counts()
     yield (
@@ -321,15 +299,15 @@ def annotate_parts(found: "AnnotateDemo") -> Parts:
         "which name a class. A linear probe looked for them. The pictures that it was trained with "
         "have most things before the backgrounds of one class, and it learned that, too:\n"
     )
-    yield measured_table(found)
+    yield annotation.measured_table(found)
     yield "\nImbalances of the labels, as the graph shows them:\n"
-    yield labelled_table(found)
+    yield annotation.labelled_table(found)
     yield (
-        f"\n{join_names(PEOPLE)} checked {inflect(found.checked, 'labels')}, with a mistake in "
-        "about one of 30 answers. Gaps between the classes in images, before and after the "
-        "correction, with intervals of 95%, and in truth:\n"
+        f"\n{join_names(annotation.PEOPLE)} checked {inflect(found.checked, 'labels')}, with "
+        "a mistake in about one of 30 answers. Gaps between the classes in images, before and "
+        "after the correction, with intervals of 95%, and in truth:\n"
     )
-    yield corrected_table(found)
+    yield annotation.corrected_table(found)
     inside = found.corrected
     held = (inside["corrected_gap_low"] <= inside["true_gap"]) & (
         inside["true_gap"] <= inside["corrected_gap_high"]
@@ -343,7 +321,10 @@ def annotate_parts(found: "AnnotateDemo") -> Parts:
     )
     yield LOOK_FURTHER
     run = quote(found.run)
-    yield f"cobalance imbalances {NAME}", "imbalances, with what the audit says of them"
+    yield (
+        f"cobalance imbalances {annotation.NAME}",
+        "imbalances, with what the audit says of them",
+    )
     yield f"cobalance annotate runs {run}", "how many images show each concept"
     yield f"cobalance annotate threshold {run} 0.5", "other labels, without a model"
     yield f"cobalance annotate reject {run}", "the dataset as it was before"

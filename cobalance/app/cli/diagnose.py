@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import full_id
 from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption
@@ -14,12 +15,14 @@ from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.evaluation_nodes import EVALUATION
+from cobalance.graph.dataset import cliques as kept_cliques, mining as minings, state as states
 from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    from cobalance.graph.dataset.mining import MiningReport
+from cobalance.graph.queries import imbalances as rankings, own_effects
+from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables
+from cobalance.workflows.evaluate import failures
+from cobalance.workflows.panel import verdicts as verdicts_by_audit
 
 EVIDENCE = declared("graph.diagnosis.order.EVIDENCE")
 MAX_CLIQUES = declared("graph.dataset.mining.MAX_CLIQUES")
@@ -77,10 +80,6 @@ def mine(
 
     What is counted, and how, is as the dataset was mined last, but for the options given.
     """
-    from cobalance.graph.dataset.state import dataset_state
-    from cobalance.workflows.diagnose.mine import mine as mine_on
-    from cobalance.workflows.diagnose.tables import describe_mining
-
     if any_class is not None and common:
         raise OptionError("--common contradicts --any-class and --every-class; give one of them.")
     chosen = {
@@ -94,27 +93,27 @@ def mine(
     if any_class is False:
         given["common"] = None
     with opened_store() as (store, progress):
-        options = dataset_state(store, dataset).mining_options(**given)
+        options = states.dataset_state(store, dataset).mining_options(**given)
         if options != MiningOptions(**given):
-            notes.print(f"Options not given are as mined last. {describe_mining(options)}")
+            notes.print(
+                f"Options not given are as mined last. {diagnose_tables.describe_mining(options)}"
+            )
         limits: dict[str, Any] = {"max_cliques": max_cliques, "engine": engine, "master": master}
-        report = mine_on(store, dataset, options, **limits, progress=progress)
-        sizes = dict(dataset_state(store, dataset).mined_classes)
+        report = mining_flow.mine(store, dataset, options, **limits, progress=progress)
+        sizes = dict(states.dataset_state(store, dataset).mined_classes)
     for note in _mining_notes(dataset, options, report, sizes):
         notes.print(note)
 
 
 def _mining_notes(
-    dataset: str, options: MiningOptions, report: "MiningReport", sizes: Mapping[str, int]
+    dataset: str, options: MiningOptions, report: "minings.MiningReport", sizes: Mapping[str, int]
 ) -> Iterator[str]:
     """Describe mined cliques, left-out concepts, and changes in the graph."""
-    from cobalance.workflows.diagnose.findings import describe_leaning, mining_warnings
-
     found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
-    yield f"Cliques: {found}; {describe_leaning(report.leaning, report.unproven)}."
+    yield f"Cliques: {found}; {findings.describe_leaning(report.leaning, report.unproven)}."
     for name in report.without_images:
         yield f"Class {name!r} has no image in split {options.split!r} and was not compared."
-    yield from mining_warnings(sizes, options)
+    yield from findings.mining_warnings(sizes, options)
     if report.left_out:
         who = " or ".join(map(repr, options.common)) if options.common else "some class"
         listed = f"cobalance cypher missing-concepts -d {quote(dataset)}"
@@ -187,52 +186,38 @@ def imbalances(
 
     Where labels of models are audited, the last column says which imbalances are supported.
     """
-    import pandas as pd
-
-    from cobalance.graph.dataset.cliques import clique_totals, mining_of
-    from cobalance.graph.dataset.state import dataset_state
-    from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-    from cobalance.graph.queries.own_effects import read_own_imbalances
-    from cobalance.workflows.diagnose.findings import (
-        describe_disagreements,
-        describe_order,
-        mining_warnings,
-        no_clique,
-    )
-    from cobalance.workflows.diagnose.tables import describe_mining, imbalance_table
-    from cobalance.workflows.evaluate.failures import accuracy_by_clique, accuracy_texts
-    from cobalance.workflows.panel.verdicts import imbalance_verdicts
-
     sizes, order = (min_size, max_size), False if ascending else None
-    ranking = Ranking(by, order, class_name, tuple(concept or ()), *sizes, max_q_value, limit)
+    ranking = rankings.Ranking(
+        by, order, class_name, tuple(concept or ()), *sizes, max_q_value, limit
+    )
     with opened_store() as (store, _):
         if own or closed:
-            frame = read_own_imbalances(store, dataset, ranking, own=own, closed=closed)
+            frame = own_effects.read_own_imbalances(store, dataset, ranking, own=own, closed=closed)
         else:
-            frame = read_imbalances(store, dataset, ranking)
-        state = dataset_state(store, dataset)
-        mined = clique_totals(store, dataset).cliques if frame.empty else len(frame)
+            frame = rankings.read_imbalances(store, dataset, ranking)
+        state = states.dataset_state(store, dataset)
+        mined = kept_cliques.clique_totals(store, dataset).cliques if frame.empty else len(frame)
         accuracy = None
         if evaluation is not None:
             cliques = frame["concepts"].tolist()
-            accuracy = accuracy_by_clique(store, output_folder(), evaluation, cliques)
-        verdicts = imbalance_verdicts(store, dataset, frame)
+            accuracy = failures.accuracy_by_clique(store, output_folder(), evaluation, cliques)
+        verdicts = verdicts_by_audit.imbalance_verdicts(store, dataset, frame)
     if format_ is not Format.TABLE or output is not None:
         frame = frame if accuracy is None else frame.join(accuracy)
     else:
-        mining, images = mining_of(state), dict(state.mined_classes)
+        mining, images = kept_cliques.mining_of(state), dict(state.mined_classes)
         if frame.empty:
-            why = render(no_clique(dataset, mining, images), in_shell)
+            why = render(findings.no_clique(dataset, mining, images), in_shell)
             notes.print("No clique passes these filters." if mined else why)
             return
-        notes.print(describe_mining(mining))
-        for warning in mining_warnings(images, mining):
+        notes.print(diagnose_tables.describe_mining(mining))
+        for warning in findings.mining_warnings(images, mining):
             notes.print(warning)
-        said = f"{describe_order(by, ranking.descending)} {describe_disagreements(frame)}"
-        notes.print(said.strip())
-        frame = imbalance_table(frame, images)
+        order_said = findings.describe_order(by, ranking.descending)
+        notes.print(f"{order_said} {findings.describe_disagreements(frame)}".strip())
+        frame = diagnose_tables.imbalance_table(frame, images)
         if accuracy is not None:
-            frame["accuracy % [95%]"] = accuracy_texts(accuracy)
+            frame["accuracy % [95%]"] = failures.accuracy_texts(accuracy)
             frame["test images"] = accuracy["test_images"]
     if verdicts is not None:
         frame = frame.assign(audit=pd.Series(verdicts, frame.index, dtype=object))
@@ -252,18 +237,13 @@ def summary(
 
     What smaller cliques explain of an imbalance is not counted.
     """
-    from cobalance.graph.dataset.cliques import clique_totals
-    from cobalance.graph.dataset.state import dataset_state
-    from cobalance.graph.queries.own_effects import read_summary
-    from cobalance.workflows.diagnose.tables import describe_summary, summary_table
-
     with opened_store() as (store, _):
-        frame = read_summary(store, dataset, limit=limit, max_q_value=max_q_value)
-        sizes = dict(dataset_state(store, dataset).mined_classes)
-        mined = clique_totals(store, dataset).cliques
+        frame = own_effects.read_summary(store, dataset, limit=limit, max_q_value=max_q_value)
+        sizes = dict(states.dataset_state(store, dataset).mined_classes)
+        mined = kept_cliques.clique_totals(store, dataset).cliques
     if format_ is Format.TABLE and output is None:
-        notes.print(describe_summary(len(frame), mined))
+        notes.print(diagnose_tables.describe_summary(len(frame), mined))
         if frame.empty:
             return
-        frame = summary_table(frame, sizes)
+        frame = diagnose_tables.summary_table(frame, sizes)
     write_frame(frame, format_, output)

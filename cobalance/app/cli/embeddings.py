@@ -1,7 +1,7 @@
 """`cobalance embeddings`: compute or add vectors, find similar images and near duplicates."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,12 +16,13 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.evaluation.training import features as feature_kinds
+from cobalance.graph import plugins
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    pass
+from cobalance.graph.tasks import lifecycle as task_lifecycle
+from cobalance.workflows.embed import search as vectors
 
 USUAL = declared("workflows.embed.search.USUAL")
 app = typer.Typer(no_args_is_help=True)
@@ -51,8 +52,6 @@ def add(
     ] = None,
 ) -> None:
     """Keep the vectors of a dataset's images, in place of those before."""
-    from cobalance.workflows.embed import search as vectors
-
     with opened_store() as (store, _):
         read, found = vectors.add_embeddings(
             store,
@@ -86,10 +85,6 @@ def compute(
 
     Print the task's id. `pixels` needs no model; the others load one.
     """
-    from cobalance.evaluation.training.features import FEATURES
-    from cobalance.graph.plugins import is_installed
-    from cobalance.graph.tasks.lifecycle import read_task
-
     with needs_extra("Computing vectors", "worker"):
         from cobalance.workflows.embed.compute import order_embeddings
 
@@ -101,15 +96,15 @@ def compute(
         if here:
             settings = environment()
             run_here(settings, [task], settings.queue_url(), progress)
-            found = read_task(store, task)
+            found = task_lifecycle.read_task(store, task)
             for remark in found.remarks:
                 notes.print(remark)
             if found.state != "done":
                 raise typer.Exit(1)
             return
     notes.print("Compute them: cobalance work --until-idle")
-    extra = FEATURES[features].extra
-    if extra and not is_installed(extra):
+    extra = feature_kinds.FEATURES[features].extra
+    if extra and not plugins.is_installed(extra):
         notes.print(f"Workers need it installed: {install_command(extra)}")
 
 
@@ -122,8 +117,6 @@ def similar(
     output: OutputOption = None,
 ) -> None:
     """List the images most like one, by the cosine of their vectors."""
-    from cobalance.workflows.embed import search as vectors
-
     with opened_store() as (store, _):
         found = vectors.require_embedded(store, folders(), dataset)
     write_frame(found.similar(image, count), format_, output)
@@ -139,8 +132,6 @@ def duplicates(
     output: OutputOption = None,
 ) -> None:
     """List groups of near duplicates; those in several classes come first."""
-    from cobalance.workflows.embed import search as vectors
-
     with opened_store() as (store, progress):
         found = vectors.require_embedded(store, folders(), dataset)
         frame = found.duplicates(similarity, progress)

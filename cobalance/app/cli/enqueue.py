@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,13 +18,16 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.generation import backends, recipes
+from cobalance.generation.jobs import settings as job_settings
+from cobalance.generation.planning import plan_file as plan_files
+from cobalance.graph import options as plugin_options, plugins, records
 from cobalance.graph.errors import OptionError
 from cobalance.graph.installation import install_command
+from cobalance.graph.jobs import status as job_status
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    from cobalance.generation.jobs.settings import JobSettings
-    from cobalance.graph.records import PlannedQuery
+from cobalance.workflows.order import job as job_orders, settings as order_settings
+from cobalance.workflows.work import tables as work_tables
 
 _Plan = Annotated[
     str | None,
@@ -120,13 +123,6 @@ def enqueue(
     output: OutputOption = None,
 ) -> None:
     """Create a job that makes a plan's images; workers run it."""
-    from cobalance.generation.jobs.settings import read_job_settings
-    from cobalance.generation.planning.plan_file import plan_from_json
-    from cobalance.generation.recipes import RECIPES
-    from cobalance.graph.jobs.status import list_jobs, read_job
-    from cobalance.workflows.order.job import order_plan, read_order
-    from cobalance.workflows.work.tables import jobs_frame
-
     if plan is not None and plan_file is not None:
         raise OptionError("--plan and --plan-file exclude each other; give one of them.")
     checked = read_settings(
@@ -138,16 +134,20 @@ def enqueue(
         filter_ or (),
         setting or (),
     )
-    queries: Sequence[PlannedQuery]
+    queries: Sequence[records.PlannedQuery]
     planned: Mapping[str, Any]
     with opened_store() as (store, progress):
         if plan_file is None:
-            name, queries, planned = read_order(store, dataset, checked["recipe"], plan)
+            name, queries, planned = job_orders.read_order(store, dataset, checked["recipe"], plan)
         else:
-            made = plan_from_json(read_file(plan_file), file=str(plan_file))
+            made = plan_files.plan_from_json(read_file(plan_file), file=str(plan_file))
             queries, name, planned = made.queries, made.planner, made.planner_options
-        same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
-        job = order_plan(
+        same = [
+            one.id
+            for one in job_status.list_jobs(store, dataset)
+            if one.is_active and one.plan == name
+        ]
+        job = job_orders.order_plan(
             store,
             dataset,
             name,
@@ -157,38 +157,33 @@ def enqueue(
             places=folders().image_roots(),
             planned=planned,
         )
-        created = read_job(store, job)
+        created = job_status.read_job(store, job)
     if format_ is Format.TABLE and output is None:
         out.print(job)
     else:
-        write_frame(jobs_frame([created]), format_, output)
+        write_frame(work_tables.jobs_frame([created]), format_, output)
     notes.print(
         f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
         f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle"
     )
-    if RECIPES[checked["recipe"]].plan is not None:
+    if recipes.RECIPES[checked["recipe"]].plan is not None:
         notes.print(f"Next: cobalance work --until-idle; then: cobalance rebalance {job}")
     if same:
         notes.print(
             f"Job {same[0]} makes this plan, too. To end it: cobalance jobs cancel {same[0]}"
         )
-    for warning in _warnings(read_job_settings(checked)):
+    for warning in _warnings(job_settings.read_job_settings(checked)):
         notes.print(warning)
 
 
-def _warnings(ordered: "JobSettings") -> Iterator[str]:
+def _warnings(ordered: "job_settings.JobSettings") -> Iterator[str]:
     """Warn of models that are not here, of licences, and of an extra that workers need."""
-    from cobalance.generation.backends import BACKENDS
-    from cobalance.graph.options import path_options
-    from cobalance.graph.plugins import is_installed
-    from cobalance.workflows.order.settings import is_path, licence_warnings
-
-    for option in path_options(BACKENDS[ordered.backend].options):
+    for option in plugin_options.path_options(backends.BACKENDS[ordered.backend].options):
         path = ordered.making.get(option)
-        if path is not None and is_path(path) and not Path(path).is_dir():
+        if path is not None and order_settings.is_path(path) and not Path(path).is_dir():
             yield f"There is no folder {path} on this machine; workers need it."
-    yield from licence_warnings(ordered)
-    if not is_installed(ordered.extra):
+    yield from order_settings.licence_warnings(ordered)
+    if not plugins.is_installed(ordered.extra):
         yield (
             f"This job needs the extra {ordered.extra}, which is not installed here; workers need "
             f"it: {install_command(ordered.extra)}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,13 +14,12 @@ from cobalance.app.cli.shared.ids import JobId
 from cobalance.app.cli.shared.options import assignments_option, cleaned
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.generation import export as exports
+from cobalance.graph.database import store as stores
 from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.jobs import status as job_status
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
-
-if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
-    from cobalance.graph.jobs.status import Job
 
 _REAL = Annotated[
     Literal["all", "unedited", "none"] | None,
@@ -93,13 +92,11 @@ def export(
     incomplete: _INCOMPLETE = None,
 ) -> None:
     """Export the dataset with a job's accepted images for training, with a data card."""
-    from cobalance.generation.export import EXPORTERS, ExportOptions
-
     with needs_extra("Exporting images", "worker"):
         from cobalance.workflows.export import export_job
     own = assigned(option)
-    EXPORTERS.check(format_, own)
-    options = ExportOptions(
+    exports.EXPORTERS.check(format_, own)
+    options = exports.ExportOptions(
         reference=reference,
         skip_missing=skip_missing,
         overwrite=overwrite,
@@ -136,12 +133,10 @@ def _result_options(
 
 
 @contextmanager
-def _open_job(job: str) -> "Iterator[tuple[GraphStore, Job, Progress]]":
+def _open_job(job: str) -> "Iterator[tuple[stores.GraphStore, job_status.Job, Progress]]":
     """Open the store and read a job; note whether it is done, and its remarks."""
-    from cobalance.graph.jobs.status import read_job
-
     with opened_store() as (store, progress):
-        found = read_job(store, job)
+        found = job_status.read_job(store, job)
         if found.state != "done":
             so_far = f"{found.covered:,} of {inflect(found.wanted, 'images')} so far."
             if found.is_active and found.best_of > 1:

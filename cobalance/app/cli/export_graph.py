@@ -1,7 +1,7 @@
 """`cobalance datasets export-graph`: the concept graph for other tools."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,10 +9,9 @@ from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import DatasetName, cleaned
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.graph.dataset import cliques as kept_cliques
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    pass
+from cobalance.workflows.export_graph import files as graph_files, tables as export_tables
 
 
 def export_graph(
@@ -49,15 +48,11 @@ def export_graph(
     Concepts and classes with the images that they share, in all and of each class, and how each
     concept and pair leans to a class.
     """
-    from cobalance.graph.dataset.cliques import load_cliques
-    from cobalance.workflows.export_graph.files import save_graph
-    from cobalance.workflows.export_graph.tables import dataset_incidence, graph_tables
-
     with opened_store() as (store, _):
-        incidence = dataset_incidence(store, dataset, split)
-        mined = load_cliques(store, dataset) if cliques else None
-    tables = graph_tables(incidence, with_centrality=centrality, cliques=mined)
-    command = save_graph(tables, target, format_, dataset=dataset, overwrite=overwrite)
+        incidence = export_tables.dataset_incidence(store, dataset, split)
+        mined = kept_cliques.load_cliques(store, dataset) if cliques else None
+    tables = export_tables.graph_tables(incidence, with_centrality=centrality, cliques=mined)
+    command = graph_files.save_graph(tables, target, format_, dataset=dataset, overwrite=overwrite)
     sizes = [
         inflect(len(tables.concepts), "concepts"),
         inflect(len(tables.class_sizes), "classes"),

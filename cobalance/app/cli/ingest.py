@@ -5,7 +5,7 @@ from dataclasses import fields, replace as changed
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 
@@ -16,18 +16,16 @@ from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.graph import records
+from cobalance.graph.dataset import sampled, state as states, write
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
+from cobalance.ingest import load, problems
 from cobalance.ingest.options import ReadOptions, declared_options, pairs
+from cobalance.ingest.spark import images as spark_images
+from cobalance.workflows.load import dataset as loading, image_places
 
 _FORMATS = f"{listed('ingest.formats.FORMATS')}, {listed('ingest.tables.TABLES')}"
-
-if TYPE_CHECKING:
-    from cobalance.graph.dataset.sampled import Sample
-    from cobalance.graph.dataset.state import DatasetState
-    from cobalance.graph.dataset.write import IfExists, IngestReport
-    from cobalance.graph.records import Annotations
-    from cobalance.ingest.spark.images import SparkOptions
 
 
 PER_CLASS = declared("graph.dataset.sampled.PER_CLASS")
@@ -165,18 +163,14 @@ def ingest(
     which `cobalance mine` chooses: a million images then load in seconds. What takes all images,
     such as export and jobs that edit images, needs --keep-images all.
     """
-    from cobalance.graph.dataset.sampled import Sample
-    from cobalance.graph.dataset.state import check_name
-    from cobalance.workflows.load.dataset import default_dataset_name
-
     options = _read_options(reading)
     if dataset is not None:
-        check_name(dataset)
-    name = default_dataset_name(file) if dataset is None else dataset
-    kept = Sample(sample, seed) if keep_images == "sample" else None
+        states.check_name(dataset)
+    name = loading.default_dataset_name(file) if dataset is None else dataset
+    kept = sampled.Sample(sample, seed) if keep_images == "sample" else None
     if engine == "spark":
         columns = _spark_options(options, kept, input_format)
-        _load_with_spark(name, file, columns, kept or Sample(), if_exists, master)
+        _load_with_spark(name, file, columns, kept or sampled.Sample(), if_exists, master)
     else:
         _load_file(name, Path(file), options, input_format, kept, if_exists)
 
@@ -184,13 +178,11 @@ def ingest(
 def _load_with_spark(
     name: str,
     file: str,
-    columns: "SparkOptions",
-    sample: "Sample",
-    if_exists: "IfExists",
+    columns: "spark_images.SparkOptions",
+    sample: "sampled.Sample",
+    if_exists: "write.IfExists",
     master: str | None,
 ) -> None:
-    from cobalance.graph.dataset.state import dataset_state
-
     with opened_store() as (store, progress):
         from cobalance.workflows.spark import load_with_spark
 
@@ -201,7 +193,7 @@ def _load_with_spark(
             progress=progress,
         )
         told = "Images: files are not looked for where Spark counts."
-        _tell(name, file, report, dataset_state(store, name), told)
+        _tell(name, file, report, states.dataset_state(store, name), told)
 
 
 def _load_file(
@@ -209,22 +201,17 @@ def _load_file(
     path: Path,
     options: ReadOptions,
     input_format: str | None,
-    sample: "Sample | None",
-    if_exists: "IfExists",
+    sample: "sampled.Sample | None",
+    if_exists: "write.IfExists",
 ) -> None:
     """Read a file, load its annotations, and find its images."""
-    from cobalance.graph.dataset.state import dataset_state
-    from cobalance.ingest.load import read_annotations
-    from cobalance.workflows.load.dataset import load_dataset
-    from cobalance.workflows.load.image_places import find_images
-
     with progress_bars() as progress, collector_paused():
-        annotations = read_annotations(path, options, input_format, progress)
+        annotations = load.read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
     places = folders()
     with opened_store() as (store, progress):
         freeze_objects()
-        report = load_dataset(
+        report = loading.load_dataset(
             store,
             places,
             name,
@@ -234,21 +221,19 @@ def _load_file(
             if_exists=if_exists,
             progress=progress,
         )
-        found = find_images(places, annotations, path, progress=progress)
+        found = image_places.find_images(places, annotations, path, progress=progress)
         told = render(found.describe(), in_shell)
-        _tell(name, path.name, report, dataset_state(store, name), told)
+        _tell(name, path.name, report, states.dataset_state(store, name), told)
 
 
 def _spark_options(
-    options: ReadOptions, kept: "Sample | None", input_format: str | None
-) -> "SparkOptions":
-    from cobalance.ingest.spark.images import SparkOptions
-
+    options: ReadOptions, kept: "sampled.Sample | None", input_format: str | None
+) -> "spark_images.SparkOptions":
     if kept is None:
         raise OptionError(
             "--engine spark leaves the images in their files. Give --keep-images sample with it."
         )
-    columns = [each.name for each in fields(SparkOptions) if each.name != "split"]
+    columns = [each.name for each in fields(spark_images.SparkOptions) if each.name != "split"]
     unset: dict[str, Any] = dict.fromkeys(columns)
     if input_format is not None or changed(options, **unset) != ReadOptions():
         raise OptionError(
@@ -256,14 +241,16 @@ def _spark_options(
             "the columns of id, class, concepts, split and uri, and for their delimiter, no others."
         )
     given = {name: getattr(options, name) for name in columns}
-    return SparkOptions(**{name: value for name, value in given.items() if value is not None})
+    return spark_images.SparkOptions(
+        **{name: value for name, value in given.items() if value is not None}
+    )
 
 
-def _tell(name: str, file: str, report: "IngestReport", state: "DatasetState", images: str) -> None:
+def _tell(
+    name: str, file: str, report: "write.IngestReport", state: "states.DatasetState", images: str
+) -> None:
     """Print the changes of a load, and the next command."""
-    from cobalance.workflows.load.dataset import describe_load
-
-    notes.print(describe_load(name, report))
+    notes.print(loading.describe_load(name, report))
     notes.print(images)
     if report.kept:
         notes.print(
@@ -278,17 +265,19 @@ def _tell(name: str, file: str, report: "IngestReport", state: "DatasetState", i
 _SHOWN = 5  # messages of skipped records
 
 
-def print_reader_notes(annotations: "Annotations") -> None:
+def print_reader_notes(annotations: "records.Annotations") -> None:
     """Print the reader's notes, skipped records, and images set aside."""
-    from cobalance.ingest.problems import SkippedRecord
-
     for note in annotations.notes:
         notes.print(f"Note: {note}")
     if annotations.skipped:
         some = len(annotations.skipped)
         notes.print(f"Skipped {inflect(some, 'malformed records')}:")
         for message in annotations.skipped[:_SHOWN]:
-            said = message.error.render(in_shell) if isinstance(message, SkippedRecord) else message
+            said = (
+                message.error.render(in_shell)
+                if isinstance(message, problems.SkippedRecord)
+                else message
+            )
             notes.print(f"  {said}")
         if some > _SHOWN:
             notes.print(f"  ... and {some - _SHOWN:,} more.")

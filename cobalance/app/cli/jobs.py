@@ -4,23 +4,25 @@ import os
 import socket
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.ids import WorkId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.graph.database import store as stores
+from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import NotFoundError, needs_extra
+from cobalance.graph.evaluations import writing
+from cobalance.graph.jobs import lifecycle as jobs_lifecycle, reports, status as job_status
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
-    from cobalance.graph.jobs.status import Job
-    from cobalance.graph.tasks.lifecycle import Task
+from cobalance.graph.tasks import lifecycle as task_lifecycle
+from cobalance.workflows.work import tables as work_tables
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -47,16 +49,14 @@ def list_(
     A job makes images; a task is other long work on the queue, such as an evaluation. CSV, JSON and
     Parquet have the jobs, or with --tasks the tasks.
     """
-    from cobalance.graph.dataset.state import dataset_state
-    from cobalance.graph.jobs.status import list_jobs
-    from cobalance.graph.tasks.lifecycle import list_tasks
-
     with opened_store() as (store, _):
         if dataset is not None:
-            dataset_state(store, dataset)
+            states.dataset_state(store, dataset)
         plain = format_ is Format.TABLE and output is None
-        found = [] if tasks else list_jobs(store, dataset, limit=limit + 1)
-        beside = list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
+        found = [] if tasks else job_status.list_jobs(store, dataset, limit=limit + 1)
+        beside = (
+            task_lifecycle.list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
+        )
     if tasks or beside:
         _write_tasks(beside[:limit], format_, output)
     if not tasks and (found or not beside):
@@ -73,15 +73,12 @@ def show(
     output: OutputOption = None,
 ) -> None:
     """Show the progress of a job, query by query, or of a task."""
-    from cobalance.graph.jobs.status import read_job, read_queries
-    from cobalance.graph.tasks.lifecycle import read_task
-
     with opened_store() as (store, _):
         if _has_task(store, job):
-            _write_tasks([read_task(store, job)], format_, output)
+            _write_tasks([task_lifecycle.read_task(store, job)], format_, output)
             return
-        one = read_job(store, job)
-        queries = read_queries(store, job, limit=limit)
+        one = job_status.read_job(store, job)
+        queries = job_status.read_queries(store, job, limit=limit)
     edits = ["source_image"] if queries["source_image"].notna().any() else []
     of_work = ["n", "state", "accepted", "rejected", "message"]
     frame = queries[["position", "class_name", *edits, "concepts", *of_work]]
@@ -100,14 +97,10 @@ def show(
         note_limit(limit)
 
 
-def _write_jobs(found: "list[Job]", format_: Format, output: Path | None) -> None:
+def _write_jobs(found: "list[job_status.Job]", format_: Format, output: Path | None) -> None:
     """Write a row for each job; in a terminal with the reasons of failures below."""
-    import pandas as pd
-
-    from cobalance.workflows.work.tables import jobs_frame
-
     if format_ is not Format.TABLE:
-        write_frame(jobs_frame(found), format_, output)
+        write_frame(work_tables.jobs_frame(found), format_, output)
         return
     if not found:
         notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
@@ -128,7 +121,7 @@ def _write_jobs(found: "list[Job]", format_: Format, output: Path | None) -> Non
     _say_remarks(found)
 
 
-def _say_remarks(found: "Sequence[Job | Task]") -> None:
+def _say_remarks(found: "Sequence[job_status.Job | task_lifecycle.Task]") -> None:
     for one in found:
         for remark in one.remarks:
             notes.print(f"{one.id}: {remark}")
@@ -189,11 +182,9 @@ def work(
 
 def _check_workers(within_s: float) -> None:
     """Exit with 1 where no worker of this machine has sent a heartbeat lately."""
-    from cobalance.graph.jobs.reports import workers_alive
-
     host = socket.gethostname()
     with opened_store() as (store, _):
-        alive = [one for one in workers_alive(store, within_s=within_s) if one.host == host]
+        alive = [one for one in reports.workers_alive(store, within_s=within_s) if one.host == host]
     if not alive:
         notes.print(f"No worker of {host} has sent a heartbeat for {within_s:g} s.")
         raise typer.Exit(1)
@@ -203,12 +194,13 @@ def _check_workers(within_s: float) -> None:
 @app.command()
 def cancel(job: WorkId) -> None:
     """Cancel a job or task: images in progress are finished and kept, the rest is not started."""
-    from cobalance.graph.jobs.lifecycle import cancel_job
-    from cobalance.graph.tasks.lifecycle import cancel_task
-
     with opened_store() as (store, _):
         is_task = _has_task(store, job)
-        state = cancel_task(store, job) if is_task else cancel_job(store, job)
+        state = (
+            task_lifecycle.cancel_task(store, job)
+            if is_task
+            else jobs_lifecycle.cancel_job(store, job)
+        )
     ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
     notes.print(f"{'Task' if is_task else 'Job'} {job} is {state}.{ended}")
 
@@ -225,19 +217,15 @@ def retry(
     ] = False,
 ) -> None:
     """Requeue the failed queries of a job or a failed task, or resume what was cancelled."""
-    from cobalance.graph.jobs.lifecycle import retry_job
-    from cobalance.graph.jobs.status import read_job
-    from cobalance.graph.tasks.lifecycle import read_task, retry_task
-
     with opened_store() as (store, _):
         if _has_task(store, job):
-            queued_again = retry_task(store, job)
-            state = read_task(store, job).state
+            queued_again = task_lifecycle.retry_task(store, job)
+            state = task_lifecycle.read_task(store, job).state
             again = "it runs again." if queued_again else "there is nothing to retry."
             notes.print(f"Task {job} is {state}: {again}")
             return
-        queued = retry_job(store, job, short=short)
-        found = read_job(store, job)
+        queued = jobs_lifecycle.retry_job(store, job, short=short)
+        found = job_status.read_job(store, job)
     if queued:
         again = f"{inflect(queued, 'queries')} queued again."
     elif found.is_active:
@@ -252,26 +240,21 @@ def retry(
     notes.print(f"Job {job} is {found.state}: {again}")
 
 
-def _has_task(store: "GraphStore", name: str) -> bool:
+def _has_task(store: "stores.GraphStore", name: str) -> bool:
     """Whether an id is that of a task."""
-    from cobalance.graph.tasks.lifecycle import read_task
-
     try:
-        read_task(store, name)
+        task_lifecycle.read_task(store, name)
     except NotFoundError:
         return False
     return True
 
 
-def _write_tasks(found: "Sequence[Task]", format_: Format, output: Path | None) -> None:
+def _write_tasks(
+    found: "Sequence[task_lifecycle.Task]", format_: Format, output: Path | None
+) -> None:
     """Write a row for each task; as a table with the reasons of failures below."""
-    import pandas as pd
-
-    from cobalance.graph.evaluations.writing import KIND
-    from cobalance.workflows.work.tables import tasks_frame
-
     if format_ is not Format.TABLE:
-        write_frame(tasks_frame(found), format_, output)
+        write_frame(work_tables.tasks_frame(found), format_, output)
         return
     if not found:
         notes.print("There is no task.")
@@ -290,11 +273,11 @@ def _write_tasks(found: "Sequence[Task]", format_: Format, output: Path | None) 
         shown["worker"] = [", ".join(task.hosts) for task in found]
     write_frame(shown, format_, output, whole=True, unbroken=["task", "state"])
     _say_remarks(found)
-    if len(found) == 1 and found[0].kind == KIND and found[0].state == "done":
+    if len(found) == 1 and found[0].kind == writing.KIND and found[0].state == "done":
         notes.print(f"Next: cobalance evaluate show {found[0].id}")
 
 
-def _left_text(task: "Task") -> str:
+def _left_text(task: "task_lifecycle.Task") -> str:
     """How long a running task's stage still takes, where that is known."""
     if task.state != "running":
         return ""
@@ -303,7 +286,7 @@ def _left_text(task: "Task") -> str:
     return "" if task.seconds_left is None else f"{task.seconds_left:,.0f} s"
 
 
-def _progress_text(task: "Task") -> str:
+def _progress_text(task: "task_lifecycle.Task") -> str:
     """The stage of a running task, such as ``train: 3 of 10``."""
     if task.state != "running" or not task.stage:
         return ""

@@ -19,6 +19,7 @@ from typer.main import get_command
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
 from cobalance.app.cli.shared.completion import complete_names
 from cobalance.app.cli.shared.declared import first_line
+from cobalance.app.cli.shared.deferred import imports_deferred
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.terminal import Terminal, notes, print_traceback
 from cobalance.graph.errors import CobalanceError, OptionError
@@ -90,7 +91,7 @@ class Program(TyperGroup):
     def load(self, name: str) -> None:
         """Import a command, or group of commands, in place of its first line."""
         module, _, attribute = HOMES[name].partition(".")
-        with collector_paused():
+        with collector_paused(), imports_deferred():
             found = getattr(import_module(f"cobalance.app.cli.{module}"), attribute)
         if isinstance(found, typer.Typer):
             found.info.help = _summary(name)

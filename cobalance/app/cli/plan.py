@@ -17,8 +17,12 @@ from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame, write_text
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.generation.planning import plan as plans, plan_file as plan_files, planners
 from cobalance.graph.errors import render
 from cobalance.graph.safe_text import safe_text
+from cobalance.workflows.diagnose import tables as diagnose_tables
+from cobalance.workflows.panel import verdicts as verdicts_by_audit
+from cobalance.workflows.plan import planners as planning, summaries as plan_summaries
 
 MinSize = Annotated[
     int | None,
@@ -92,21 +96,13 @@ def plan(
 
     `plan-edits` plans to edit images instead; `resample` lists the real ones for a trainer.
     """
-    from cobalance.generation.planning.plan import PlanOptions
-    from cobalance.generation.planning.plan_file import plan_to_json
-    from cobalance.generation.planning.planners import PLANNERS
-    from cobalance.workflows.diagnose.tables import describe_mining
-    from cobalance.workflows.panel.verdicts import warn_unsupported
-    from cobalance.workflows.plan.planners import plan_dataset
-    from cobalance.workflows.plan.summaries import describe_plan, plan_notes, plan_table
-
-    options = PlanOptions(min_size, max_size, max_per_query, budget)
+    options = plans.PlanOptions(min_size, max_size, max_per_query, budget)
     own = assigned(setting)
     if planner is not None:
-        PLANNERS.check(planner, own)
+        planners.PLANNERS.check(planner, own)
     chosen = [read_clique(text) for text in clique or ()]
     with opened_store() as (store, progress):
-        planned = plan_dataset(
+        planned = planning.plan_dataset(
             store,
             dataset,
             planner,
@@ -119,14 +115,14 @@ def plan(
             supported_only=supported_only,
         )
     if format_ is Format.JSON:
-        write_text(plan_to_json(planned.plan).decode(), output)
+        write_text(plan_files.plan_to_json(planned.plan).decode(), output)
     elif format_ is Format.TABLE and output is None:
-        notes.print(describe_mining(planned.state.mining_options()))
-        write_frame(plan_table(planned), format_, None)
-        out.print(describe_plan(planned.plan))
+        notes.print(diagnose_tables.describe_mining(planned.state.mining_options()))
+        write_frame(plan_summaries.plan_table(planned), format_, None)
+        out.print(plan_summaries.describe_plan(planned.plan))
     else:
         write_frame(planned.plan.frame(), format_, output)
-    for note in plan_notes(planned):
+    for note in plan_summaries.plan_notes(planned):
         notes.print(safe_text(render(note, in_shell)))
-    if said := warn_unsupported(planned.plan.queries, planned.audited):
+    if said := verdicts_by_audit.warn_unsupported(planned.plan.queries, planned.audited):
         notes.print(f"{said} Leave them out with --supported-only.")

@@ -16,7 +16,10 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame, write_text
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.generation import recipes
+from cobalance.generation.planning import plan_file as plan_files
 from cobalance.graph.names import clean_name
+from cobalance.workflows.plan import edits as edit_plans, summaries as plan_summaries
 
 _Recipe = Annotated[
     str,
@@ -115,10 +118,6 @@ def plan_edits(
     The plan is kept in the graph under its name. As JSON it is a file that workers read. Options
     that are left out are as the recipe's paper has them.
     """
-    from cobalance.generation.planning.plan_file import plan_to_json
-    from cobalance.workflows.plan.edits import plan_counterfactual_dataset
-    from cobalance.workflows.plan.summaries import describe_plan
-
     chosen: dict[str, Any] = {
         "groups": listed_names(groups),
         "made": made,
@@ -135,14 +134,14 @@ def plan_edits(
     changes = {option: value for option, value in chosen.items() if value is not None}
     folder = folders().captions
     with opened_store() as (store, progress):
-        planned = plan_counterfactual_dataset(
+        planned = edit_plans.plan_counterfactual_dataset(
             store, folder, dataset, recipe, changes, name, progress
         )
     if format_ is Format.JSON:
-        write_text(plan_to_json(planned.plan, planned.summary()).decode(), output)
+        write_text(plan_files.plan_to_json(planned.plan, planned.summary()).decode(), output)
     elif format_ is Format.TABLE and output is None:
         write_frame(planned.frame(), format_, None)
-        out.print(describe_plan(planned.plan))
+        out.print(plan_summaries.describe_plan(planned.plan))
     else:
         write_frame(planned.plan.frame(), format_, output)
     notes.print(f"Next: {_order(dataset, recipe, name)}")
@@ -150,10 +149,8 @@ def plan_edits(
 
 def _order(dataset: str, recipe: str, name: str | None) -> str:
     """The command that orders the plan."""
-    from cobalance.generation.recipes import RECIPES
-
     words = f"cobalance enqueue {quote(dataset)} --recipe {quote(recipe)}"
     words += "" if name in (None, recipe) else f" --plan {quote(name)}"
-    people = RECIPES[recipe].people
+    people = recipes.RECIPES[recipe].people
     words += ' --consent "BASIS"' if people else ""
     return words + (" --alters-real-people" if people == "alters" else "")

@@ -7,6 +7,7 @@ import typer
 from cobalance.app.cli.shared.options import FormatOption, OutputOption
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.workflows import plugins as plugin_lists
 
 
 def plugins(
@@ -18,9 +19,7 @@ def plugins(
 
     docs/extending.md says how to write one.
     """
-    from cobalance.workflows.plugins import list_plugins
-
-    frame = list_plugins(own=own)
+    frame = plugin_lists.list_plugins(own=own)
     if format_ is not Format.TABLE or output is not None:
         write_frame(frame, format_, output)
         return

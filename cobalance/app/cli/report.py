@@ -10,6 +10,7 @@ from cobalance.app.cli.shared.options import DatasetName, cleaned
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.evaluation_nodes import EVALUATION
+from cobalance.workflows.report import contents, page
 
 
 def report(
@@ -46,10 +47,9 @@ def report(
 
     It needs no other file and no network, and can be sent, printed and archived as it is.
     """
-    from cobalance.workflows.report.contents import ReportOptions
-    from cobalance.workflows.report.page import write_report
-
-    options = ReportOptions(compare, plan, evaluation, date)
+    options = contents.ReportOptions(compare, plan, evaluation, date)
     with opened_store() as (store, progress):
-        size = write_report(store, dataset, output, options, overwrite=overwrite, progress=progress)
+        size = page.write_report(
+            store, dataset, output, options, overwrite=overwrite, progress=progress
+        )
     notes.print(f"{output}: {size:,} bytes.")

@@ -9,6 +9,8 @@ from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOp
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.generation.planning import plan as plans
+from cobalance.workflows.plan import resample as resampling
 
 
 def resample(
@@ -36,12 +38,9 @@ def resample(
 
     In every other format this writes the list of images, for a trainer.
     """
-    from cobalance.generation.planning.plan import PlanOptions
-    from cobalance.workflows.plan.resample import resample_dataset
-
-    options = PlanOptions(min_size, max_size, budget=max_images)
+    options = plans.PlanOptions(min_size, max_size, budget=max_images)
     with opened_store() as (store, progress):
-        images, effect = resample_dataset(store, dataset, how, options, seed, progress)
+        images, effect = resampling.resample_dataset(store, dataset, how, options, seed, progress)
     if format_ is not Format.TABLE or output is not None:
         write_frame(images, format_, output)
     else:

@@ -6,7 +6,7 @@ import sys
 import threading
 import webbrowser
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlencode
 
 import typer
@@ -14,10 +14,10 @@ import typer
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import environment
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.app.web.server import serve
 from cobalance.graph.errors import MissingExtraError
-
-if TYPE_CHECKING:
-    pass
+from cobalance.workflows import store as store_access
+from cobalance.workflows.demo import loading, urbancars
 
 
 def app(
@@ -78,14 +78,8 @@ def app(
     Prometheus, with the token of COBALANCE_METRICS_TOKEN_FILE. All else, also /_stcore/metrics, is
     for people who have logged in.
     """
-    from cobalance.workflows.demo import NAME
-    from cobalance.workflows.demo.loading import ensure_demo
-    from cobalance.workflows.store import open_store
-
     if find_spec("streamlit") is None:
         raise MissingExtraError("The web app", "app")
-    from cobalance.app.web.server import serve
-
     settings = environment()
     listening = serve.listen(settings, address, port, host, without_login=insecure_without_login)
     if port is None and listening.port != serve.PORT:
@@ -93,7 +87,7 @@ def app(
     secret = settings.cobalance_auth_file
     if secret is not None and secret.stat().st_mode & stat.S_IROTH:
         notes.print(f"Every user of this machine can read {secret}; run `chmod 600` on it.")
-    url = f"{listening.url}/?{urlencode({'dataset': NAME})}" if demo else listening.url
+    url = f"{listening.url}/?{urlencode({'dataset': urbancars.NAME})}" if demo else listening.url
 
     def ready() -> None:
         out.print(f"cobalance is at {url}  (Ctrl-C ends it)", soft_wrap=True)
@@ -102,13 +96,13 @@ def app(
             threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
 
     with progress_bars() as progress:
-        store = open_store(settings, progress)
+        store = store_access.open_store(settings, progress)
     # Open for as long as the app runs: a local server that nobody is connected to stops, and the
     # next page would wait for its start.
     with store:
         if demo:
             with progress_bars() as progress:
-                ensure_demo(store, progress)
+                loading.ensure_demo(store, progress)
         serve.serve(settings, listening, ready)
 
 

@@ -7,10 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from cobalance.app import mcp_server
+from cobalance.app.cli.shared import tables
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.graph.database.local import server_control as local_server
+from cobalance.workflows import store as store_access, store as stores
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -66,9 +70,7 @@ def restore(
 @app.command()
 def status(format_: _Shown = "table") -> None:
     """Show which database is in use, whether it answers, and whether encrypted."""
-    from cobalance.workflows.store import store_status
-
-    found = store_status(environment())
+    found = store_access.store_status(environment())
     problem = found["problem"]
     if format_ == "json":
         _write_json({**found, "problem": problem and problem.render(in_shell)})
@@ -97,9 +99,7 @@ def _stops(idle_stop_s: float | None) -> str:
 
 
 def _write_json(values: Mapping[str, object]) -> None:
-    from cobalance.app.cli.shared.tables import write_text
-
-    write_text(json.dumps(values, default=str, ensure_ascii=False, indent=1) + "\n", None)
+    tables.write_text(json.dumps(values, default=str, ensure_ascii=False, indent=1) + "\n", None)
 
 
 @app.command()
@@ -108,8 +108,6 @@ def connection(format_: _Shown = "table") -> None:
 
     A local server is started for it.
     """
-    from cobalance.workflows import store as stores
-
     settings = environment()
     with opened_store() as (store, _):
         found = stores.connection(settings, store)
@@ -139,8 +137,6 @@ def stop() -> None:
     if settings.neo4j_uri is not None:
         notes.print("NEO4J_URI is set: cobalance did not start that server and leaves it alone.")
         raise typer.Exit(1)
-    from cobalance.graph.database.local import server_control as local_server
-
     with progress_bars():
         stopped = local_server.stop(settings.local_server())
     notes.print("Stopped." if stopped else "The local server was not running.")
@@ -153,8 +149,5 @@ def mcp() -> None:
     It speaks the Model Context Protocol on standard input and output, and opens no port. An
     assistant is configured with the command `cobalance` and the arguments `store mcp`.
     """
-    from cobalance.app.mcp_server import open_assistant
-    from cobalance.workflows.store import open_store
-
-    with open_store(environment()) as store:
-        open_assistant(store).run("stdio")
+    with store_access.open_store(environment()) as store:
+        mcp_server.open_assistant(store).run("stdio")

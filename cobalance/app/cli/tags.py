@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,13 +10,12 @@ from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOp
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.graph.database import store as stores
 from cobalance.graph.errors import OptionError
 from cobalance.graph.plurals import inflect
+from cobalance.graph.tags import applying, tags as kept_tags
 from cobalance.graph.tags.roles import TagRole
-
-if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
-    from cobalance.graph.tags.applying import TagChanges
+from cobalance.ingest import reader
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -35,10 +34,8 @@ def list_(
     dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
 ) -> None:
     """List a dataset's tags, what they do, and how many images have them."""
-    from cobalance.graph.tags.tags import list_tags
-
     with opened_store() as (store, _):
-        frame = list_tags(store, dataset)
+        frame = kept_tags.list_tags(store, dataset)
         _say_pending(store, dataset)
     write_frame(frame, format_, output)
 
@@ -51,10 +48,8 @@ def show(
     output: OutputOption = None,
 ) -> None:
     """List the images that have a tag."""
-    from cobalance.graph.tags.tags import images_of_tag
-
     with opened_store() as (store, _):
-        frame = images_of_tag(store, dataset, tag)
+        frame = kept_tags.images_of_tag(store, dataset, tag)
     write_frame(frame, format_, output)
 
 
@@ -70,13 +65,11 @@ def add(
     by: _By = "",
 ) -> None:
     """Give images a tag, which is made if it does not exist."""
-    from cobalance.graph.tags.tags import set_role, tag_images
-
     ids = _ids(images, from_)
     with opened_store() as (store, _):
-        tagged = tag_images(store, dataset, tag, ids, by=by)
+        tagged = kept_tags.tag_images(store, dataset, tag, ids, by=by)
         if role is not None:
-            set_role(store, dataset, tag, role)
+            kept_tags.set_role(store, dataset, tag, role)
         notes.print(f"{inflect(tagged, 'images')} of {dataset} tagged {tag}.")
         _say_pending(store, dataset)
 
@@ -86,11 +79,9 @@ def remove(
     dataset: DatasetName, tag: _TagName, images: _Images = None, from_: _FromFile = None
 ) -> None:
     """Take a tag from images."""
-    from cobalance.graph.tags.tags import untag_images
-
     ids = _ids(images, from_)
     with opened_store() as (store, _):
-        untagged = untag_images(store, dataset, tag, ids)
+        untagged = kept_tags.untag_images(store, dataset, tag, ids)
         notes.print(f"{inflect(untagged, 'images')} of {dataset} lost {tag}.")
         _say_pending(store, dataset)
 
@@ -102,20 +93,16 @@ def role_(
     role: Annotated[TagRole, typer.Argument(help=f"What the tag does: {_ROLES}")],
 ) -> None:
     """Say what a tag does to counts. Change it as often as you like: nothing is lost."""
-    from cobalance.graph.tags.tags import set_role
-
     with opened_store() as (store, _):
-        set_role(store, dataset, tag, role)
+        kept_tags.set_role(store, dataset, tag, role)
         _say_pending(store, dataset)
 
 
 @app.command()
 def delete(dataset: DatasetName, tag: _TagName) -> None:
     """Delete a tag; images that it left out come back."""
-    from cobalance.graph.tags.tags import delete_tag
-
     with opened_store() as (store, _):
-        delete_tag(store, dataset, tag)
+        kept_tags.delete_tag(store, dataset, tag)
         notes.print(f"Deleted the tag {tag!r}.")
         _say_pending(store, dataset)
 
@@ -123,10 +110,8 @@ def delete(dataset: DatasetName, tag: _TagName) -> None:
 @app.command()
 def apply(dataset: DatasetName) -> None:
     """Make counts follow the tags, as `cobalance mine` does before it counts."""
-    from cobalance.graph.tags.applying import apply_tags
-
     with opened_store() as (store, progress):
-        changes = apply_tags(store, dataset, progress=progress)
+        changes = applying.apply_tags(store, dataset, progress=progress)
     done = _describe(changes) or "No image changes"
     notes.print(f"{done}.")
 
@@ -139,10 +124,8 @@ def note(
     by: _By = "",
 ) -> None:
     """Write about an image, in place of what was written before."""
-    from cobalance.graph.tags.tags import write_note
-
     with opened_store() as (store, _):
-        write_note(store, dataset, image, text, by=by)
+        kept_tags.write_note(store, dataset, image, text, by=by)
 
 
 @app.command("notes")
@@ -150,24 +133,20 @@ def notes_(
     dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
 ) -> None:
     """List what was written about a dataset's images."""
-    from cobalance.graph.tags.tags import list_notes
-
     with opened_store() as (store, _):
-        frame = list_notes(store, dataset)
+        frame = kept_tags.list_notes(store, dataset)
     write_frame(frame, format_, output)
 
 
 def _ids(images: list[str] | None, file: Path | None) -> list[str]:
-    from cobalance.ingest.reader import read_text
-
-    lines = [] if file is None else read_text(file).splitlines()
+    lines = [] if file is None else reader.read_text(file).splitlines()
     ids = [*(images or ()), *(line.strip() for line in lines if line.strip())]
     if not ids:
         raise OptionError("No image is named. Name some, or a file with their ids: --from FILE.")
     return ids
 
 
-def _describe(changes: "TagChanges") -> str:
+def _describe(changes: "applying.TagChanges") -> str:
     parts = (
         (changes.changed, "change their concepts"),
         (changes.left_out, "are left out"),
@@ -176,8 +155,6 @@ def _describe(changes: "TagChanges") -> str:
     return ", ".join(f"{inflect(n, 'images')} {what}" for n, what in parts if n)
 
 
-def _say_pending(store: "GraphStore", dataset: str) -> None:
-    from cobalance.graph.tags.applying import pending_tags
-
-    if pending := pending_tags(store, dataset):
+def _say_pending(store: "stores.GraphStore", dataset: str) -> None:
+    if pending := applying.pending_tags(store, dataset):
         notes.print(f"In the next count {_describe(pending)}: cobalance mine {quote(dataset)}")

@@ -10,8 +10,8 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import NotFoundError, StaleError, needs_extra
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
-from cobalance.workflows.demo import NAME, urbancars
 from cobalance.workflows.demo.removal import claim_name
+from cobalance.workflows.demo.urbancars import NAME, urbancars
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.workflows.demo import urbancars
+from cobalance.workflows.demo.urbancars import urbancars
 from cobalance.workflows.plan.planners import plan_dataset
 
 

@@ -1,10 +1,11 @@
 """`cobalance annotate audit`: people check a sample of a run's labels, blind to them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import RunId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, read_clique
@@ -20,12 +21,10 @@ from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
+from cobalance.graph.panels import audits
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cobalance.graph.panels.audits import Audit
+from cobalance.ingest import reader
+from cobalance.workflows.panel import answers, verdicts as verdicts_by_audit
 
 PER_STRATUM = declared("annotation.auditing.sample.PER_STRATUM")
 _CliqueOption = Annotated[
@@ -99,11 +98,6 @@ def audit(
     run says. --results tells which imbalances are left once the labels' errors in each class are
     taken off.
     """
-    from cobalance.graph.panels.audits import Audit
-    from cobalance.ingest.tables.sheets import guard_formulas
-    from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
-    from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
-
     if sum([people is not None, sheet, from_ is not None, rates, results]) > 1:
         raise OptionError(
             "--people, --sheet, --from, --rates and --results are done one at a time. Leave "
@@ -119,15 +113,23 @@ def audit(
             sample = AuditSample(split_people(people), per_stratum, overlap, seed, wanted, cliques)
             _say_drawn(draw_audit(store, folder, run, sample))
             return
-        found = find_panel(store, Audit, run, which)
+        found = find_panel(store, audits.Audit, run, which)
         if from_ is not None:
-            taken = take_answers(store, found, _read_answers(from_))
+            taken = answers.take_answers(store, found, _read_answers(from_))
             notes.print(f"{inflect(taken, 'answers')} taken.")
         if sheet:
-            frame = answer_sheet(store, found)
+            frame = answers.answer_sheet(store, found)
+            from cobalance.ingest.tables.sheets import guard_formulas
+
             frame = guard_formulas(frame) if format_ is Format.CSV else frame
         else:
-            read = audit_rates if rates else audit_imbalances if results else panel_progress
+            read = (
+                verdicts_by_audit.audit_rates
+                if rates
+                else verdicts_by_audit.audit_imbalances
+                if results
+                else answers.panel_progress
+            )
             frame = read(store, found)
     if format_ is Format.TABLE and output is None:
         frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
@@ -136,7 +138,7 @@ def audit(
         notes.print(panel_url(found))
 
 
-def _say_drawn(made: "Audit") -> None:
+def _say_drawn(made: "audits.Audit") -> None:
     out.print(panel_url(made), soft_wrap=True)
     command = f"cobalance annotate audit {made.run}"
     notes.print(
@@ -148,14 +150,11 @@ def _say_drawn(made: "Audit") -> None:
 
 def _read_answers(file: Path) -> "pd.DataFrame":
     """The rows of a filled-in sheet, by their lines."""
-    import pandas as pd
-
-    from cobalance.ingest.reader import read_text
     from cobalance.ingest.tables.sheets import read_sheet
 
     columns = ("person", "image", "concept", "answer")
     rows = read_sheet(
-        read_text(file), str(file), columns, "Fill in the table that --sheet has written."
+        reader.read_text(file), str(file), columns, "Fill in the table that --sheet has written."
     )
     cells = [[row[name] for name in columns] for _, row in rows]
     return pd.DataFrame(cells, [place for place, _ in rows], columns, dtype=object)
@@ -163,8 +162,6 @@ def _read_answers(file: Path) -> "pd.DataFrame":
 
 def _rates_table(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The columns of rates that fit a terminal."""
-    import pandas as pd
-
     return pd.DataFrame(
         {
             "concept": frame["concept"],
@@ -180,8 +177,6 @@ def _rates_table(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 def _results_table(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The columns of imbalances that fit a terminal."""
-    import pandas as pd
-
     return pd.DataFrame(
         {
             "concept": frame["concept"],
@@ -205,8 +200,6 @@ def _with_limits(frame: "pd.DataFrame", name: str) -> "pd.DataFrame":
 
 def _intervals(rows: "pd.DataFrame", written: str) -> list[str]:
     """A value and its limits as text; a dash where nothing is known."""
-    import pandas as pd
-
     return [
         "-" if pd.isna(row[1]) else "{} [{}, {}]".format(*map(written.format, row))
         for row in rows.itertuples(index=False)

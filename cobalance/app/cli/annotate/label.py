@@ -1,10 +1,12 @@
 """`cobalance annotate label` and `extract`: have models label images, or read captions."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cobalance.annotation.labelling import settings as label_settings
+from cobalance.annotation.language import endpoint_settings
 from cobalance.app.cli.annotate.propose import (
     AtOnceOption,
     KeyFileOption,
@@ -20,14 +22,14 @@ from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import DatasetName, cleaned
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.graph import options as plugin_options, plugins
+from cobalance.graph.annotations import runs as label_runs
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    from cobalance.annotation.language.endpoint_settings import EndpointSettings
-    from cobalance.graph.annotations.runs import AnnotationRun
+from cobalance.ingest import annotators
+from cobalance.workflows.label import extract as extracting, order as label_orders
 
 
 def _read_endpoint(
@@ -38,11 +40,8 @@ def _read_endpoint(
     at_once: int,
     *,
     send_images: bool,
-) -> "EndpointSettings | None":
+) -> "endpoint_settings.EndpointSettings | None":
     """The address that the options name, with a key that can be read; None for a model here."""
-    from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
-    from cobalance.graph.options import read_options
-
     if url is None:
         if model is not None or key_file is not None or send_images:
             raise OptionError(
@@ -53,7 +52,7 @@ def _read_endpoint(
     if model is None:
         raise OptionError("--url needs the model's name there. Give it with --model.")
     if key_file is not None:
-        read_key(key_file)
+        endpoint_settings.read_key(key_file)
     given = {
         "url": url,
         "model": model,
@@ -62,7 +61,9 @@ def _read_endpoint(
         "send_images": send_images,
         "at_once": at_once,
     }
-    return read_options(EndpointSettings, given, "The language model")
+    return plugin_options.read_options(
+        endpoint_settings.EndpointSettings, given, "The language model"
+    )
 
 
 def _clean_names(names: list[str] | None) -> list[str]:
@@ -158,13 +159,7 @@ def label(
     Workers score the images in chunks; every score is kept. Nothing counts before `cobalance
     annotate accept`. Print the run's id.
     """
-    from cobalance.annotation.labelling.settings import LabelSettings
-    from cobalance.graph.annotations.runs import read_run
-    from cobalance.graph.plugins import is_installed
-    from cobalance.ingest.annotators import ANNOTATORS
-    from cobalance.workflows.label.order import LabelOrder, order_labels
-
-    order = LabelOrder(
+    order = label_orders.LabelOrder(
         dataset=dataset,
         annotator=annotator,
         options=assigned(setting),
@@ -183,11 +178,11 @@ def label(
             from cobalance.workflows.work.run import run_here
     folder = output_folder()
     with opened_store() as (store, progress):
-        run = order_labels(store, folder, order)
+        run = label_orders.order_labels(store, folder, order)
         out.print(run)
-        found = read_run(store, run)
+        found = label_runs.read_run(store, run)
         if order.endpoint is not None:
-            asked = LabelSettings.read(found.settings)
+            asked = label_settings.LabelSettings.read(found.settings)
             calls = asked.images * (len(asked.texts) if annotator == "vlm" else 1)
             notes.print(
                 f"{inflect(calls, 'questions')} with an image will be sent to "
@@ -197,18 +192,18 @@ def label(
             settings = environment()
             tasks = [f"{run}-{at}" for at in range(found.chunks)]
             run_here(settings, tasks, settings.queue_url(), progress)
-            _say_labelled(read_run(store, run))
+            _say_labelled(label_runs.read_run(store, run))
             return
     notes.print(
         f"{inflect(found.chunks, 'chunks')} ordered. Label them: cobalance work --until-idle; "
         f"then: cobalance annotate runs {run}"
     )
-    extra = "annotate" if url is not None else ANNOTATORS[annotator].extra or "worker"
-    if not is_installed(extra):
+    extra = "annotate" if url is not None else annotators.ANNOTATORS[annotator].extra or "worker"
+    if not plugins.is_installed(extra):
         notes.print(f"Workers need it installed: {install_command(extra)}")
 
 
-def _say_labelled(run: "AnnotationRun") -> None:
+def _say_labelled(run: "label_runs.AnnotationRun") -> None:
     """Say how a run ended; exit with 1 where it is not done."""
     if run.state != "done":
         notes.print(f"The run is {run.state}. {run.error}")
@@ -237,13 +232,11 @@ def extract(
     before `cobalance annotate accept`. Print the run's id.
     """
     folder = output_folder()
-    from cobalance.workflows.label.extract import extract_concepts
-
     captions = folders().captions
     chat = open_chat(url, model, key_file, timeout, local=local)
     with opened_store() as (store, progress):
         at_once = 1 if local else at_once
-        done = extract_concepts(
+        done = extracting.extract_concepts(
             store,
             folder,
             chat,

@@ -1,27 +1,29 @@
 """`cobalance annotate measure` and `compare`: labels against ground truth and each other."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cobalance.annotation.measuring import scores, shift, truth as truths
 from cobalance.app.cli.annotate.propose import CompareByOption
+from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.ids import find_id
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.graph.database import store as stores
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
+from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.files import replacing
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cobalance.annotation.measuring.truth import GroundTruth
-    from cobalance.graph.database.store import GraphStore
-    from cobalance.workflows.label.measure import Measured
+from cobalance.workflows.label import (
+    compare as label_comparison,
+    measure as measuring,
+    propose as proposing,
+)
 
 
 def measure(
@@ -66,10 +68,6 @@ def measure(
     Of a dataset, compare the attributes proposed for it with those of the ground truth: recall
     (GELDA, equation 1) and effective dimension.
     """
-    import pandas as pd
-
-    from cobalance.graph.dataset.state import find_dataset
-
     with needs_extra("Measuring labels", "annotate"):
         import sklearn  # noqa: F401
     if auc_table is not None:
@@ -81,7 +79,7 @@ def measure(
         raise OptionError("Name a run or a dataset, and ground truth with --truth.")
     with opened_store() as (store, _):
         known = _find_truth(store, truth)
-        if find_dataset(store, which) is not None:
+        if states.find_dataset(store, which) is not None:
             frame = _measure_vocabulary(store, which, known, compare_by)
         else:
             from cobalance.annotation.measuring.truth import read_mapping
@@ -99,33 +97,23 @@ def measure(
     write_frame(frame, format_, output)
 
 
-def _find_truth(store: "GraphStore", given: str) -> "GroundTruth":
+def _find_truth(store: "stores.GraphStore", given: str) -> "truths.GroundTruth":
     """Ground truth of a dataset of that name, or else of a file."""
-    from cobalance.annotation.measuring.truth import read_truth
-    from cobalance.graph.dataset.state import find_dataset
-    from cobalance.workflows.label.measure import truth_of_dataset
-
-    if find_dataset(store, given) is not None:
-        return truth_of_dataset(store, given)
-    return read_truth(Path(given))
+    if states.find_dataset(store, given) is not None:
+        return measuring.truth_of_dataset(store, given)
+    return truths.read_truth(Path(given))
 
 
 def _measure_vocabulary(
-    store: "GraphStore", dataset: str, truth: "GroundTruth", embed: str
+    store: "stores.GraphStore", dataset: str, truth: "truths.GroundTruth", embed: str
 ) -> "pd.DataFrame":
-    import pandas as pd
-
-    from cobalance.annotation.measuring.scores import BETA
-    from cobalance.workflows.label.measure import measure_vocabulary
-    from cobalance.workflows.label.propose import open_embedder
-
-    embedder, compared_by = open_embedder(embed)
+    embedder, compared_by = proposing.open_embedder(embed)
     known = [str(name) for name in truth.shows.columns]
-    found = measure_vocabulary(store, dataset, known, embed=embedder)
-    return pd.DataFrame([{**found.__dict__, "compared_by": compared_by, "beta": BETA}])
+    found = measuring.measure_vocabulary(store, dataset, known, embed=embedder)
+    return pd.DataFrame([{**found.__dict__, "compared_by": compared_by, "beta": scores.BETA}])
 
 
-def _say(found: "Measured") -> None:
+def _say(found: "measuring.Measured") -> None:
     of = found.macro["auc"]
     lines = [f"Mean AUC {of.value:.3f} over {inflect(of.n, 'concepts')}"]
     if of.left_out:
@@ -162,15 +150,12 @@ def compare(
     By category, the most frequent of the training set first; a negative difference is an attribute
     that the generator makes more frequent.
     """
-    from cobalance.annotation.measuring.shift import shift_chart
-    from cobalance.workflows.label.compare import compare_generator
-
     with opened_store() as (store, _):
         runs = [
             None if run is None else find_id(store, run, ANNOTATION_RUN)
             for run in (run_real, run_generated)
         ]
-        found = compare_generator(
+        found = label_comparison.compare_generator(
             store,
             output_folder(),
             real,
@@ -183,5 +168,7 @@ def compare(
         notes.print(note)
     if chart is not None:
         with replacing(chart) as part:
-            part.write_text(shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8")
+            part.write_text(
+                shift.shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8"
+            )
     write_frame(found.table, format_, output)

@@ -1,20 +1,22 @@
 """`cobalance annotate propose` and `cost`: attributes by a language model, and their cost."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cobalance.annotation.language import chat as chats, endpoint_settings
+from cobalance.annotation.proposing import cost as costs, options as proposing_options
+from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignments_option, cleaned
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.graph import options as plugin_options
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    from cobalance.annotation.language.chat import ChatModel
+from cobalance.workflows.label import propose as proposing
 
 Caption = Annotated[
     str,
@@ -135,10 +137,7 @@ def propose(
     a concept before `cobalance annotate review`. Print the run's id.
     """
     folder = output_folder()
-    from cobalance.annotation.proposing.options import read_preset
-    from cobalance.workflows.label.propose import open_embedder, propose_attributes
-
-    options = read_preset(
+    options = proposing_options.read_preset(
         preset,
         {
             "categories": categories,
@@ -153,9 +152,9 @@ def propose(
         },
     )
     chat = open_chat(url, model, key_file, timeout, local=local)
-    compare = open_embedder(compare_by)
+    compare = proposing.open_embedder(compare_by)
     with opened_store() as (store, progress):
-        done = propose_attributes(
+        done = proposing.propose_attributes(
             store,
             folder,
             chat,
@@ -178,20 +177,20 @@ def propose(
 
 def open_chat(
     url: str | None, model: str | None, key_file: Path | None, timeout: float, *, local: bool
-) -> "ChatModel":
+) -> "chats.ChatModel":
     """Open the one language model that the options name; OptionError for none or two."""
-    from cobalance.annotation.language.endpoint_settings import EndpointSettings
-    from cobalance.graph.options import read_options
-    from cobalance.workflows.label.propose import open_endpoint, open_local
-
     if url is not None and not local:
         if model is None:
             raise OptionError("--url needs the model's name there. Give it with --model.")
         file = None if key_file is None else str(key_file)
         given = {"url": url, "model": model, "key_file": file, "timeout_s": timeout}
-        return open_endpoint(read_options(EndpointSettings, given, "The language model"))
+        return proposing.open_endpoint(
+            plugin_options.read_options(
+                endpoint_settings.EndpointSettings, given, "The language model"
+            )
+        )
     if local and url is None:
-        return open_local(model)
+        return proposing.open_local(model)
     raise OptionError(
         "Name one language model: --url and --model for one at an address, which gets the "
         "questions, or --local for one that runs here."
@@ -256,22 +255,17 @@ def cost(
     --llm-prompts; retries apart. Tokens are estimated from the questions. The seconds of the calls
     are unknown without --measure.
     """
-    import pandas as pd
-
-    from cobalance.annotation.proposing.cost import chat_cost, measure_chat
-    from cobalance.annotation.proposing.options import read_preset
-
     if annotator is not None and dataset is None:
         raise OptionError("--annotator needs the dataset whose images it scores. Give --dataset.")
     if not measure and (url is not None or local):
         raise OptionError("--url and --local are for --measure, which asks two questions now.")
     changes = {"categories": categories, "attributes": attributes, "rounds": rounds}
-    options = read_preset(preset, {**changes, "llm_prompts": llm_prompts})
-    asked = chat_cost(options, caption)
+    options = proposing_options.read_preset(preset, {**changes, "llm_prompts": llm_prompts})
+    asked = costs.chat_cost(options, caption)
     row: dict[str, object] = {**asked.__dict__, "chat_seconds": "unknown"}
     if measure:
         chat = open_chat(url, model, key_file, timeout, local=local)
-        row["chat_seconds"] = measure_chat(chat, options, caption, 1 if local else at_once)
+        row["chat_seconds"] = costs.measure_chat(chat, options, caption, 1 if local else at_once)
     if dataset is not None:
         with needs_extra("Measuring an annotator", "worker"):
             from cobalance.workflows.label.order import label_cost

@@ -1,10 +1,12 @@
 """Commands of `cobalance annotate` that decide what counts: attributes, and runs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cobalance.annotation.proposing import review as reviewing
+from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import RunId, find_id
 from cobalance.app.cli.shared.options import (
@@ -17,15 +19,13 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.graph.annotations import attributes as kept_attributes, runs as label_runs
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
+from cobalance.graph.dataset import state as dataset_states, write
 from cobalance.graph.errors import OptionError
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from cobalance.graph.annotations.runs import AnnotationRun
-    from cobalance.graph.dataset.write import IngestReport
+from cobalance.ingest import reader
+from cobalance.workflows.label import decide
 
 
 def review(
@@ -59,25 +59,19 @@ def review(
     Only accepted ones are looked for in images, and become concepts. Reasons why a person should
     look at one are in the column flags.
     """
-    from cobalance.annotation.proposing import review as reviewing
-    from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
-    from cobalance.graph.dataset.state import dataset_state
-    from cobalance.ingest.reader import read_text
-    from cobalance.ingest.tables.sheets import guard_formulas
-
     if sum((sheet, from_ is not None, accept_all)) > 1:
         raise OptionError("Give one of --sheet, --from and --accept-all.")
-    text = None if from_ is None else read_text(from_)
+    text = None if from_ is None else reader.read_text(from_)
     with opened_store() as (store, _):
-        dataset_state(store, dataset)
-        attributes = list_attributes(store, dataset)
+        dataset_states.dataset_state(store, dataset)
+        attributes = kept_attributes.list_attributes(store, dataset)
         if text is not None or accept_all:
             decisions = (
                 reviewing.accept_all(attributes)
                 if text is None
                 else reviewing.read_decisions(text, str(from_), attributes)
             )
-            decide_attributes(store, dataset, decisions)
+            kept_attributes.decide_attributes(store, dataset, decisions)
             states = [one.state for one in decisions]
             said = ", ".join(
                 f"{states.count(state)} {state}" for state in ("accepted", "rejected", "merged")
@@ -87,6 +81,8 @@ def review(
             return
     frame = reviewing.review_frame(attributes)
     if sheet:
+        from cobalance.ingest.tables.sheets import guard_formulas
+
         write_frame(guard_formulas(frame) if format_ is Format.CSV else frame, format_, output)
         notes.print(
             f"{inflect(len(frame), 'attributes')} written. Fill in the column decision, then: "
@@ -116,12 +112,9 @@ def runs(
     output: OutputOption = None,
 ) -> None:
     """List annotation runs, the newest first; of one, how many images show each concept."""
-    from cobalance.graph.annotations.runs import list_runs, read_run
-    from cobalance.graph.dataset.state import find_dataset
-
     with opened_store() as (store, _):
-        if which is not None and find_dataset(store, which) is None:
-            run = read_run(store, find_id(store, which, ANNOTATION_RUN))
+        if which is not None and dataset_states.find_dataset(store, which) is None:
+            run = label_runs.read_run(store, find_id(store, which, ANNOTATION_RUN))
             if run.has_labels:
                 from cobalance.annotation.labelling.labels import label_summary
                 from cobalance.annotation.labelling.settings import LabelSettings
@@ -134,17 +127,15 @@ def runs(
                 return
             write_frame(runs_frame([run]), format_, output)
             return
-        listed = list_runs(store, which)
+        listed = label_runs.list_runs(store, which)
     if not listed and format_ is Format.TABLE:
         notes.print("There is no annotation run. Order one: cobalance annotate label DATASET")
         return
     write_frame(runs_frame(listed), format_, output)
 
 
-def runs_frame(runs: "list[AnnotationRun]") -> "pd.DataFrame":
+def runs_frame(runs: "list[label_runs.AnnotationRun]") -> "pd.DataFrame":
     """Annotation runs as a table."""
-    import pandas as pd
-
     columns = {
         "run": [run.id for run in runs],
         "dataset": [run.dataset for run in runs],
@@ -191,14 +182,11 @@ def threshold(
     ] = None,
 ) -> None:
     """Change the scores from which a run's labels count as found; no model runs again."""
-    from cobalance.graph.annotations.runs import read_run
-    from cobalance.workflows.label.decide import change_thresholds
-
     given = assigned(setting)
     if not all(isinstance(value, int | float) for value in given.values()):
         raise OptionError("--set takes a concept and a number, such as --set sky=0.4.")
     with opened_store() as (store, progress):
-        report = change_thresholds(
+        report = decide.change_thresholds(
             store,
             output_folder(),
             run,
@@ -207,7 +195,7 @@ def threshold(
             multi=multi,
             progress=progress,
         )
-        dataset = read_run(store, run).dataset
+        dataset = label_runs.read_run(store, run).dataset
     if report is None:
         notes.print("Changed. The run counts for nothing so far: cobalance annotate accept RUN")
     else:
@@ -218,34 +206,28 @@ def delete(
     run: RunId, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
 ) -> None:
     """Delete a run that is not accepted, with its files, and its audits with all answers."""
-    from cobalance.graph.annotations.runs import read_run
-    from cobalance.workflows.label.decide import delete_annotations
-
     folder = output_folder()
     with opened_store() as (store, _):
-        found = read_run(store, run)
+        found = label_runs.read_run(store, run)
         if not yes and found.state != "accepted":  # which is refused
             typer.confirm(
                 f"Delete the run {run} of {found.dataset}, with its files, and its audits with all "
                 "answers?",
                 abort=True,
             )
-        delete_annotations(store, folder, run)
+        decide.delete_annotations(store, folder, run)
 
 
 def _decide(run: str, *, accepted: bool) -> None:
-    from cobalance.graph.annotations.runs import read_run
-    from cobalance.workflows.label.decide import decide_labels
-
     with opened_store() as (store, progress):
-        report = decide_labels(
+        report = decide.decide_labels(
             store, output_folder(), run, "accepted" if accepted else "rejected", progress=progress
         )
-        dataset = read_run(store, run).dataset
+        dataset = label_runs.read_run(store, run).dataset
     _say_counts(report, dataset)
 
 
-def _say_counts(report: "IngestReport", dataset: str) -> None:
+def _say_counts(report: "write.IngestReport", dataset: str) -> None:
     notes.print(
         f"{inflect(report.updated, 'images')} of {dataset} changed. "
         f"Count them again: cobalance mine {dataset}"

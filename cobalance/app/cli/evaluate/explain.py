@@ -1,7 +1,7 @@
 """`cobalance evaluate artefact`, `cam` and `clusters`: why a model fails, and where it looks."""
 
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -17,11 +17,9 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.graph.dataset import write
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    from cobalance.graph.dataset.write import IngestReport
 
 
 def artefact(
@@ -168,7 +166,7 @@ def clusters(
         _say(report, dataset)
 
 
-def _say(report: "IngestReport", dataset: str) -> None:
+def _say(report: "write.IngestReport", dataset: str) -> None:
     notes.print(
         f"{inflect(report.updated, 'images')} of {dataset} changed. To count concepts again: "
         f"cobalance mine {quote(dataset)}"

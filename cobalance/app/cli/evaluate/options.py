@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -10,12 +10,11 @@ from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import find_id
 from cobalance.app.cli.shared.options import ALL_JOBS
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.graph.database import store as stores
 from cobalance.graph.database.evaluation_nodes import EVALUATION
+from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import NotFoundError, OptionError
-
-if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
-    from cobalance.graph.evaluations.reading import Evaluation
+from cobalance.graph.evaluations import reading
 
 BASELINE = typer.Option(
     help="Show how far every other method differs from this one, with intervals by a paired "
@@ -25,8 +24,8 @@ BASELINE = typer.Option(
 
 
 def evaluations_of(
-    store: "GraphStore", which: str | None, *, limit: int = ALL_JOBS
-) -> "list[Evaluation]":
+    store: "stores.GraphStore", which: str | None, *, limit: int = ALL_JOBS
+) -> "list[reading.Evaluation]":
     """The evaluations of a dataset, the one of an id, or all.
 
     Raises
@@ -34,15 +33,12 @@ def evaluations_of(
     NotFoundError
         It is neither a dataset nor an evaluation.
     """
-    from cobalance.graph.dataset.state import dataset_state, find_dataset
-    from cobalance.graph.evaluations.reading import list_evaluations, read_evaluation
-
-    if which is None or find_dataset(store, which) is not None:
-        return list_evaluations(store, which, limit=limit)
+    if which is None or states.find_dataset(store, which) is not None:
+        return reading.list_evaluations(store, which, limit=limit)
     try:
-        return [read_evaluation(store, find_id(store, which, EVALUATION))]
+        return [reading.read_evaluation(store, find_id(store, which, EVALUATION))]
     except NotFoundError:
-        dataset_state(store, which)  # raises, and names the datasets there are
+        states.dataset_state(store, which)  # raises, and names the datasets there are
         raise
 
 
@@ -90,7 +86,7 @@ def files_of(given: Sequence[str] | None, flag: str) -> dict[str, Path]:
     return files
 
 
-def say_failures(found: "Sequence[Evaluation]") -> None:
+def say_failures(found: "Sequence[reading.Evaluation]") -> None:
     """Say how many evaluations wait, have failed or are outdated."""
     waiting = sum(one.state in ("queued", "running") for one in found)
     if waiting:

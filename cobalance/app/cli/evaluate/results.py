@@ -1,7 +1,7 @@
 """`cobalance evaluate predict`, `show`, `export` and `delete`: results of evaluations."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,11 +12,11 @@ from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.evaluation import reports
 from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.evaluations import reading
 from cobalance.graph.plurals import inflect
-
-if TYPE_CHECKING:
-    pass
+from cobalance.workflows.evaluate import results, results as result_tables, stored
 
 
 def predict(
@@ -40,16 +40,13 @@ def predict(
 
     A model is trained again from the same images and seed, or from its last checkpoint.
     """
-    from cobalance.graph.evaluations.reading import read_evaluation
-    from cobalance.workflows.evaluate.stored import read_saved_predictions
-
     settings = environment()
     with opened_store() as (store, progress):
-        found = read_evaluation(store, evaluation)
+        found = reading.read_evaluation(store, evaluation)
         if dataset is None:
             if split is not None:
                 raise OptionError("--split is of the dataset that --dataset names. Name one.")
-            predictions = read_saved_predictions(output_folder(), found)
+            predictions = stored.read_saved_predictions(output_folder(), found)
         else:
             with needs_extra("Predicting images", "evaluate"):
                 from cobalance.workflows.evaluate.train import predict_dataset
@@ -84,9 +81,6 @@ def show(
 
     CSV, JSON and Parquet have a row for each metric and group.
     """
-    from cobalance.evaluation.reports import arrange
-    from cobalance.workflows.evaluate import results
-
     with opened_store() as (store, _):
         found = evaluations_of(store, which, limit=limit)
         if not found and format_ is Format.TABLE:
@@ -102,7 +96,7 @@ def show(
         else:
             frame = results.summary_frame(store, found)
     if baseline is None and format_ is Format.TABLE:
-        frame = arrange(frame, metric or results.HEADLINE)
+        frame = reports.arrange(frame, metric or results.HEADLINE)
     elif metric:
         frame = frame[frame["metric"].isin(metric)]
     if len(frame) or format_ is not Format.TABLE:
@@ -138,10 +132,8 @@ def export(
     title: Annotated[str | None, typer.Option(help="The table's title.")] = None,
 ) -> None:
     """Write scores to a file: every score as CSV or Parquet, a table as LaTeX or HTML."""
-    from cobalance.workflows.evaluate.results import export_evaluations
-
     with opened_store() as (store, _):
-        rows = export_evaluations(
+        rows = result_tables.export_evaluations(
             store,
             None if baseline is None else output_folder(),
             evaluations_of(store, which),
@@ -159,11 +151,9 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete evaluations with their scores, predictions, activation maps and checkpoints."""
-    from cobalance.workflows.evaluate.stored import delete_evaluations
-
     what = inflect(len(evaluations), "evaluations")
     if not yes:
         typer.confirm(f"Delete {what} with scores, predictions and checkpoints?", abort=True)
     with opened_store() as (store, _):
-        delete_evaluations(store, folders(), output_folder(), evaluations)
+        stored.delete_evaluations(store, folders(), output_folder(), evaluations)
     notes.print(f"Deleted {what}.")

@@ -12,13 +12,19 @@ from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignm
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.evaluation import metrics as metric_kinds
+from cobalance.evaluation.training.data import images as labelled
 from cobalance.graph.errors import OptionError
 from cobalance.graph.plurals import inflect
+from cobalance.workflows.evaluate import (
+    image_sets,
+    images as evaluated_images,
+    score as scoring,
+    tables,
+)
 
 if TYPE_CHECKING:
     from cobalance.evaluation.metrics.metric import Inputs, Scored
-    from cobalance.evaluation.training.data.images import LabelledImages
-
 
 Predictions = Annotated[
     Path | None,
@@ -138,12 +144,9 @@ def score(
 
     Without --dataset no database is needed.
     """
-    from cobalance.evaluation.metrics import METRICS
-    from cobalance.workflows.evaluate import tables
-
     given = {"predictions": predictions, "groups": groups, "training": training, "table": table}
     files = {name: path for name, path in given.items() if path is not None}
-    given_options = options_of(setting, (*METRICS, "features"))
+    given_options = options_of(setting, (*metric_kinds.METRICS, "features"))
     of_features = given_options.pop("features")
     options = {name: own for name, own in given_options.items() if own}
     compared = {
@@ -196,26 +199,22 @@ def _with_images(
     options: dict[str, Any],
 ) -> "Inputs":
     """Add images, and their features where they are compared with real ones."""
-    from cobalance.workflows.evaluate.image_sets import with_features, with_images
-    from cobalance.workflows.evaluate.images import dataset_reader
 
-    def read_dataset(name: str) -> "LabelledImages":
+    def read_dataset(name: str) -> "labelled.LabelledImages":
         with opened_store() as (store, progress):
-            return dataset_reader(store, folders(), progress, {})(name)
+            return evaluated_images.dataset_reader(store, folders(), progress, {})(name)
 
-    inputs, others = with_images(inputs, images, real, read_dataset)
+    inputs, others = image_sets.with_images(inputs, images, real, read_dataset)
     if others is None:
         return inputs
-    return with_features(inputs, others, metrics, features, options)
+    return image_sets.with_features(inputs, others, metrics, features, options)
 
 
 def _scored(inputs: "Inputs", metric: list[str] | None, options: dict[str, Any]) -> "Scored":
     """Scores; warnings of metrics become notes."""
-    from cobalance.workflows.evaluate.score import score_tables
-
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
-        scored = score_tables(inputs, metric or (), options)
+        scored = scoring.score_tables(inputs, metric or (), options)
     for text in dict.fromkeys(str(one.message) for one in said):
         notes.print(text)
     return scored
@@ -232,17 +231,19 @@ def _write(
     """Write scores, or differences from a baseline, and say which metrics were left out."""
     import numpy as np
 
-    from cobalance.evaluation.metrics.comparison import compare_methods, compare_scores, is_paired
+    from cobalance.evaluation.metrics import comparison
 
     frame = scored.frame
-    if baseline is not None and (inputs.predictions is None or not is_paired(inputs.predictions)):
-        frame = compare_scores(frame, baseline)
+    if baseline is not None and (
+        inputs.predictions is None or not comparison.is_paired(inputs.predictions)
+    ):
+        frame = comparison.compare_scores(frame, baseline)
         notes.print(
             "Rows stand for several images, so that intervals take methods as tested on different "
             "ones (Newcombe)."
         )
     elif baseline is not None:
-        frame = compare_methods(
+        frame = comparison.compare_methods(
             inputs.need("predictions"),
             inputs.groups,
             baseline,

@@ -16,7 +16,9 @@ from cobalance.app.cli.shared.panels import (
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.graph.panels import studies
 from cobalance.graph.plurals import inflect
+from cobalance.workflows.panel import answers, study as studying
 
 
 def study(
@@ -58,14 +60,10 @@ def study(
     and not which group was asked for: they fill the gap in the caption for each image, then say
     whether both show the same objects in the same colours.
     """
-    from cobalance.graph.panels.studies import Study, close_study
-    from cobalance.workflows.panel.answers import panel_progress
-    from cobalance.workflows.panel.study import Sample, draw_study, results_frame
-
     with opened_store() as (store, _):
         if people is not None:
-            sample = Sample(split_people(people), pairs, overlap, seed, tuple(words or ()))
-            made = draw_study(store, job, sample)
+            sample = studying.Sample(split_people(people), pairs, overlap, seed, tuple(words or ()))
+            made = studying.draw_study(store, job, sample)
             out.print(panel_url(made), soft_wrap=True)
             notes.print(
                 f"{inflect(len(made.pairs), 'pairs')} for {inflect(len(made.people), 'people')}, "
@@ -73,10 +71,14 @@ def study(
                 "--results"
             )
             return
-        found = find_panel(store, Study, job, which)
+        found = find_panel(store, studies.Study, job, which)
         if close:
-            close_study(store, found.id)
-        frame = results_frame(store, found) if results else panel_progress(store, found)
+            studies.close_study(store, found.id)
+        frame = (
+            studying.results_frame(store, found)
+            if results
+            else answers.panel_progress(store, found)
+        )
     if results and format_ is Format.TABLE:
         frame = frame[(frame["n"] > 0)]
     write_frame(frame, format_, output)

@@ -11,10 +11,13 @@ from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import assignments_option, cleaned
 from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.graph import plugins
 from cobalance.graph.errors import needs_extra
+from cobalance.graph.evaluations import reading
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
+from cobalance.workflows.evaluate import order as ordering
 
 
 def _names(names: list[str] | None) -> list[str]:
@@ -143,15 +146,11 @@ def train(
     Workers train, predict and score them; --here runs them at once. Print their ids. Repeated, the
     command goes on with what is left.
     """
-    from cobalance.graph.evaluations.reading import read_evaluation
-    from cobalance.graph.plugins import is_installed
-    from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
-
     given = options_of(setting, ("learner", "method"))
     learner = dict(given["learner"])
     if features is not None:
         learner["features"] = features
-    order = EvaluationOrder(
+    order = ordering.EvaluationOrder(
         train=tuple(dict.fromkeys(datasets)),
         training_sets=tuple(dict.fromkeys(training_set or ["augmented"])),
         methods=tuple(dict.fromkeys(method or ["erm"])),
@@ -172,13 +171,13 @@ def train(
         with needs_extra("Running evaluations", "worker"):
             from cobalance.workflows.work.run import run_here
     with opened_store() as (store, progress):
-        ordered = order_evaluations(store, order, progress=progress)
+        ordered = ordering.order_evaluations(store, order, progress=progress)
         for one in ordered.ids:
             out.print(one)
         if here:
             settings = environment()
             run_here(settings, ordered.ids, settings.queue_url(), progress)
-            ended = [read_evaluation(store, one) for one in ordered.ids]
+            ended = [reading.read_evaluation(store, one) for one in ordered.ids]
             say_failures(ended)
     if ordered.known:
         notes.print(
@@ -195,7 +194,7 @@ def train(
     notes.print(f"{what} ordered. Run them: cobalance work --until-idle")
     notes.print(f"Next: cobalance work --until-idle; then: {shown}")
     for extra in ordered.extras:
-        if not is_installed(extra):
+        if not plugins.is_installed(extra):
             notes.print(
                 f"They need the extra {extra}, which is not installed here; workers need it: "
                 f"{install_command(f'worker,{extra}')}"

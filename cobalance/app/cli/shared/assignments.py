@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cobalance.generation import recipes
 from cobalance.graph.errors import InputError, OptionError
 from cobalance.ingest.documents import decode_toml
+from cobalance.workflows.order import settings as order_settings
 
 
 def read_settings(
@@ -36,9 +38,6 @@ def read_settings(
     OptionError, UnknownNameError
         A setting is unknown or cannot be used.
     """
-    from cobalance.generation.recipes import choose_recipe
-    from cobalance.workflows.order.settings import check_settings
-
     values: dict[str, Any] = {} if file is None else _read_toml(file)
     for name in ("making", "filters"):
         if not isinstance(values.get(name, {}), dict):
@@ -54,11 +53,11 @@ def read_settings(
         if assignment not in of_filters:
             assign(values, assignment)
     if of_filters and "filters" not in values:  # the others that the recipe has are kept
-        recipe = choose_recipe(values.get("recipe"), values.get("backend"))
+        recipe = recipes.choose_recipe(values.get("recipe"), values.get("backend"))
         values["filters"] = dict(recipe.filters)
     for assignment in of_filters:
         assign(values, assignment)
-    return check_settings(values)
+    return order_settings.check_settings(values)
 
 
 def _without_none(options: Mapping[str, Any]) -> dict[str, Any]:

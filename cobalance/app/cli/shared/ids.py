@@ -1,19 +1,18 @@
 """Ids of jobs, tasks, runs and evaluations as arguments: the first characters do."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from cobalance.app.cli.shared.stores import kept_store
+from cobalance.graph.database import store as stores
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.evaluation_nodes import EVALUATION, TASK
 from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.errors import NotFoundError, OptionError
-
-if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
+from cobalance.graph.queries import nodes as node_queries
 
 SHORTEST_ID = 4  # characters
 _KINDS = {
@@ -24,7 +23,7 @@ _KINDS = {
 }
 
 
-def find_id(store: "GraphStore", given: str, *nodes: Node) -> str:
+def find_id(store: "stores.GraphStore", given: str, *nodes: Node) -> str:
     """The id of one of some kinds that begins with what was given.
 
     Raises
@@ -34,9 +33,7 @@ def find_id(store: "GraphStore", given: str, *nodes: Node) -> str:
     OptionError
         Several do.
     """
-    from cobalance.graph.queries.nodes import ids_beginning
-
-    found = ids_beginning(store, given, *nodes)
+    found = node_queries.ids_beginning(store, given, *nodes)
     if given in found:
         return given
     if len(found) > 1 and len(given) >= SHORTEST_ID:

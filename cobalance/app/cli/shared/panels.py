@@ -1,16 +1,14 @@
 """Options and lines that `annotate audit` and `evaluate study` have in common."""
 
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
 from cobalance.app.cli.shared.stores import environment
+from cobalance.graph.database import store as stores
 from cobalance.graph.errors import OptionError, Setting
-
-if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
-    from cobalance.graph.panels.audits import Audit
-    from cobalance.graph.panels.studies import Study
+from cobalance.graph.panels import audits, panel as kept_panels, studies
+from cobalance.workflows import login_file
 
 PeopleOption = Annotated[
     str | None,
@@ -22,7 +20,7 @@ PeopleOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 
-P = TypeVar("P", "Audit", "Study")
+P = TypeVar("P", "audits.Audit", "studies.Study")
 
 
 def split_people(people: str) -> tuple[str, ...]:
@@ -30,12 +28,10 @@ def split_people(people: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in people.split(",") if name.strip())
 
 
-def find_panel(store: "GraphStore", of: type[P], subject: str, which: str | None) -> P:
+def find_panel(store: "stores.GraphStore", of: type[P], subject: str, which: str | None) -> P:
     """The newest audit of a run or study of a job, or the one whose id begins with `which`."""
-    from cobalance.graph.panels.panel import list_panels
-
     name, about = of.kind.name, f"The {of.kind.subject} {subject}"
-    panels = list_panels(store, of, **{of.kind.subject: subject})
+    panels = kept_panels.list_panels(store, of, **{of.kind.subject: subject})
     if not panels:
         raise OptionError(f"{about} has no {name}. Draw one with ", Setting("people"), ".")
     found = [one for one in panels if one.id.startswith(which or "")]
@@ -45,10 +41,8 @@ def find_panel(store: "GraphStore", of: type[P], subject: str, which: str | None
     return found[0]
 
 
-def panel_url(panel: "Audit | Study") -> str:
+def panel_url(panel: "audits.Audit | studies.Study") -> str:
     """URL of the page where people answer."""
-    from cobalance.workflows.login_file import page_url
-
     login = environment().cobalance_auth_file
     name = panel.kind.name
-    return page_url(login, name, dataset=panel.dataset, **{name: panel.id})
+    return login_file.page_url(login, name, dataset=panel.dataset, **{name: panel.id})

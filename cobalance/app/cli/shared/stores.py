@@ -3,66 +3,58 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
 
 import typer
 
 from cobalance.app.cli.shared.completion import keep_names
 from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.graph.database import store as stores
 from cobalance.graph.progress import Progress
+from cobalance.ingest.stored import output_folder as output_folders
+from cobalance.workflows import folders as folder_places, settings, store as store_access
 
-if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
-    from cobalance.ingest.stored.output_folder import OutputFolder
-    from cobalance.workflows.folders import Folders
-    from cobalance.workflows.settings import Settings
-
-_KEPT: ContextVar["GraphStore | None"] = ContextVar("the store of the command", default=None)
+_KEPT: ContextVar["stores.GraphStore | None"] = ContextVar("the store of the command", default=None)
 
 
-def environment() -> "Settings":
+def environment() -> "settings.Settings":
     """The settings in the environment."""
-    from cobalance.workflows.settings import Settings
-
-    return Settings.from_environment()
+    return settings.Settings.from_environment()
 
 
-def folders() -> "Folders":
+def folders() -> "folder_places.Folders":
     """The folders that the environment names."""
     return environment().folders()
 
 
-def kept_store(context: typer.Context) -> "GraphStore":
+def kept_store(context: typer.Context) -> "stores.GraphStore":
     """Open the store that the environment names, until the command ends."""
     store = _KEPT.get()
     return context.find_root().with_resource(_keep_store()) if store is None else store
 
 
 @contextmanager
-def _keep_store() -> "Iterator[GraphStore]":
-    from cobalance.workflows.store import open_store
-
+def _keep_store() -> "Iterator[stores.GraphStore]":
     with ExitStack() as stack:
         with progress_bars() as progress:
-            store = stack.enter_context(open_store(environment(), progress))
+            store = stack.enter_context(store_access.open_store(environment(), progress))
         token = _KEPT.set(store)
         stack.callback(_KEPT.reset, token)
         yield store
 
 
 @contextmanager
-def opened_store(*, lines: bool = False) -> "Iterator[tuple[GraphStore, Progress]]":
+def opened_store(*, lines: bool = False) -> "Iterator[tuple[stores.GraphStore, Progress]]":
     """Open the store that the environment names, or the command's own; see `progress_bars`."""
-    from cobalance.workflows.store import open_store
-
     kept = _KEPT.get()
     with progress_bars(lines=lines) as progress:
-        opened = open_store(environment(), progress) if kept is None else nullcontext(kept)
+        opened = (
+            store_access.open_store(environment(), progress) if kept is None else nullcontext(kept)
+        )
         with opened as store:
             yield store, progress
             keep_names(store, folders().home)
 
 
-def output_folder() -> "OutputFolder":
+def output_folder() -> "output_folders.OutputFolder":
     """The output folder of workers."""
     return folders().open_output()

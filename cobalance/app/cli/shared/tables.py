@@ -7,20 +7,19 @@ from contextlib import contextmanager
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
+from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.terminal import Terminal, notes, out
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.files import replacing
 from cobalance.graph.safe_text import safe_text, show_controls
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from rich.table import Table
+from cobalance.workflows import cells as cell_texts
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
 _NARROW = 12  # characters that a text keeps in a narrow table
@@ -100,12 +99,10 @@ def _printable() -> Iterator[None]:
 
 def as_text(frame: "pd.DataFrame", format_: Format) -> str:
     """A frame as CSV, JSON, or a plain table."""
-    from cobalance.workflows.cells import to_csv, to_json
-
     if format_ is Format.CSV:
-        return to_csv(frame).decode()
+        return cell_texts.to_csv(frame).decode()
     if format_ is Format.JSON:
-        return to_json(frame).decode()
+        return cell_texts.to_json(frame).decode()
     plain = Terminal(width=200, no_color=True)
     with plain.capture() as captured:
         plain.print(fitting_table(frame, plain))
@@ -212,10 +209,11 @@ def fitting_table(
 
 def _cells(frame: "pd.DataFrame", most: int | None = None) -> list[list[str]]:
     """The texts of each column, names cut at `most` characters."""
-    from cobalance.workflows.cells import cell_text
-
     return [
-        [cell_text(_count(value) if name == COUNT else value, most) for value in frame[name]]
+        [
+            cell_texts.cell_text(_count(value) if name == COUNT else value, most)
+            for value in frame[name]
+        ]
         for name in frame.columns
     ]
 

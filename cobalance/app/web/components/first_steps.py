@@ -10,8 +10,8 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.widgets.messages import show_task, viewer_note
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.progress import Progress
-from cobalance.workflows.demo import NAME
 from cobalance.workflows.demo.loading import ensure_demo, ensure_digits
+from cobalance.workflows.demo.urbancars import NAME
 from cobalance.workflows.settings import Settings
 
 TASK = "demo"

@@ -10,7 +10,7 @@ from cobalance.app.web.components import first_steps
 from cobalance.app.web.state import session, tasks
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import list_datasets
-from cobalance.workflows.demo import NAME
+from cobalance.workflows.demo.urbancars import NAME
 from tests.app.conftest import Login, OpenPage, shown_text
 
 

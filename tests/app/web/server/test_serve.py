@@ -20,7 +20,7 @@ from cobalance.app.web.server.streamlit_internals import OPTIONS
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.errors import DataError, OptionError
-from cobalance.workflows.demo import NAME
+from cobalance.workflows.demo.urbancars import NAME
 from cobalance.workflows.login_file import read_login
 from cobalance.workflows.settings import Settings
 from tests.app.conftest import AUTH
