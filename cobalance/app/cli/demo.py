@@ -30,6 +30,7 @@ from cobalance.workflows.demo import (
     figure_scenes as figures,
     full as digits,
     loading,
+    removal,
     urbancars,
 )
 from cobalance.workflows.diagnose import tables as diagnose
@@ -79,10 +80,8 @@ def demo(
             "--full, --counterfactual, --annotate and --remove exclude each other; give one."
         )
     if remove:
-        from cobalance.workflows.demo.removal import remove_demos
-
         with opened_store() as (store, progress):
-            names = remove_demos(store, folders(), progress)
+            names = removal.remove_demos(store, folders(), progress)
         told = f"Removed with their jobs, evaluations and files: {', '.join(names)}."
         notes.print(told if names else "No dataset here is a demonstration's.")
         return

@@ -22,7 +22,7 @@ from cobalance.graph.plurals import inflect
 from cobalance.graph.queries import imbalances as rankings, own_effects
 from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables
 from cobalance.workflows.evaluate import failures
-from cobalance.workflows.panel import verdicts as verdicts_by_audit
+from cobalance.workflows.panel import verdicts
 
 EVIDENCE = declared("graph.diagnosis.order.EVIDENCE")
 MAX_CLIQUES = declared("graph.dataset.mining.MAX_CLIQUES")
@@ -201,7 +201,7 @@ def imbalances(
         if evaluation is not None:
             cliques = frame["concepts"].tolist()
             accuracy = failures.accuracy_by_clique(store, output_folder(), evaluation, cliques)
-        verdicts = verdicts_by_audit.imbalance_verdicts(store, dataset, frame)
+        audited = verdicts.imbalance_verdicts(store, dataset, frame)
     if format_ is not Format.TABLE or output is not None:
         frame = frame if accuracy is None else frame.join(accuracy)
     else:
@@ -219,8 +219,8 @@ def imbalances(
         if accuracy is not None:
             frame["accuracy % [95%]"] = failures.accuracy_texts(accuracy)
             frame["test images"] = accuracy["test_images"]
-    if verdicts is not None:
-        frame = frame.assign(audit=pd.Series(verdicts, frame.index, dtype=object))
+    if audited is not None:
+        frame = frame.assign(audit=pd.Series(audited, frame.index, dtype=object))
     write_frame(frame, format_, output)
 
 

@@ -23,6 +23,7 @@ from cobalance.graph.plurals import inflect
 from cobalance.ingest import load, problems
 from cobalance.ingest.options import ReadOptions, declared_options, pairs
 from cobalance.ingest.spark import images as spark_images
+from cobalance.workflows import spark
 from cobalance.workflows.load import dataset as loading, image_places
 
 _FORMATS = f"{listed('ingest.formats.FORMATS')}, {listed('ingest.tables.TABLES')}"
@@ -184,9 +185,7 @@ def _load_with_spark(
     master: str | None,
 ) -> None:
     with opened_store() as (store, progress):
-        from cobalance.workflows.spark import load_with_spark
-
-        report = load_with_spark(
+        report = spark.load_with_spark(
             *(store, name, file, columns, sample),
             if_exists=if_exists,
             master=master,

@@ -21,7 +21,7 @@ from cobalance.generation.planning import plan as plans, plan_file as plan_files
 from cobalance.graph.errors import render
 from cobalance.graph.safe_text import safe_text
 from cobalance.workflows.diagnose import tables as diagnose_tables
-from cobalance.workflows.panel import verdicts as verdicts_by_audit
+from cobalance.workflows.panel import verdicts
 from cobalance.workflows.plan import planners as planning, summaries as plan_summaries
 
 MinSize = Annotated[
@@ -124,5 +124,5 @@ def plan(
         write_frame(planned.plan.frame(), format_, output)
     for note in plan_summaries.plan_notes(planned):
         notes.print(safe_text(render(note, in_shell)))
-    if said := verdicts_by_audit.warn_unsupported(planned.plan.queries, planned.audited):
+    if said := verdicts.warn_unsupported(planned.plan.queries, planned.audited):
         notes.print(f"{said} Leave them out with --supported-only.")

@@ -14,7 +14,7 @@ from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.database.local import server_control as local_server
-from cobalance.workflows import store as store_access, store as stores
+from cobalance.workflows import store as stores
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -70,7 +70,7 @@ def restore(
 @app.command()
 def status(format_: _Shown = "table") -> None:
     """Show which database is in use, whether it answers, and whether encrypted."""
-    found = store_access.store_status(environment())
+    found = stores.store_status(environment())
     problem = found["problem"]
     if format_ == "json":
         _write_json({**found, "problem": problem and problem.render(in_shell)})
@@ -149,5 +149,5 @@ def mcp() -> None:
     It speaks the Model Context Protocol on standard input and output, and opens no port. An
     assistant is configured with the command `cobalance` and the arguments `store mcp`.
     """
-    with store_access.open_store(environment()) as store:
+    with stores.open_store(environment()) as store:
         mcp_server.open_assistant(store).run("stdio")

@@ -24,7 +24,7 @@ from cobalance.graph.names import clean_name
 from cobalance.graph.panels import audits
 from cobalance.graph.plurals import inflect
 from cobalance.ingest import reader
-from cobalance.workflows.panel import answers, verdicts as verdicts_by_audit
+from cobalance.workflows.panel import answers, audit as auditing, verdicts
 
 PER_STRATUM = declared("annotation.auditing.sample.PER_STRATUM")
 _CliqueOption = Annotated[
@@ -108,10 +108,10 @@ def audit(
             cliques = tuple(map(read_clique, clique or ()))
             wanted = tuple(map(clean_name, concept or ()))
             folder = output_folder()
-            from cobalance.workflows.panel.audit import AuditSample, draw_audit
-
-            sample = AuditSample(split_people(people), per_stratum, overlap, seed, wanted, cliques)
-            _say_drawn(draw_audit(store, folder, run, sample))
+            sample = auditing.AuditSample(
+                split_people(people), per_stratum, overlap, seed, wanted, cliques
+            )
+            _say_drawn(auditing.draw_audit(store, folder, run, sample))
             return
         found = find_panel(store, audits.Audit, run, which)
         if from_ is not None:
@@ -123,13 +123,8 @@ def audit(
 
             frame = guard_formulas(frame) if format_ is Format.CSV else frame
         else:
-            read = (
-                verdicts_by_audit.audit_rates
-                if rates
-                else verdicts_by_audit.audit_imbalances
-                if results
-                else answers.panel_progress
-            )
+            of_results = verdicts.audit_rates if rates else verdicts.audit_imbalances
+            read = of_results if rates or results else answers.panel_progress
             frame = read(store, found)
     if format_ is Format.TABLE and output is None:
         frame = _rates_table(frame) if rates else _results_table(frame) if results else frame

@@ -71,9 +71,7 @@ def measure(
     with needs_extra("Measuring labels", "annotate"):
         import sklearn  # noqa: F401
     if auc_table is not None:
-        from cobalance.annotation.measuring.scores import read_macro_table
-
-        write_frame(read_macro_table(auc_table), format_, output)
+        write_frame(scores.read_macro_table(auc_table), format_, output)
         return
     if which is None or truth is None:
         raise OptionError("Name a run or a dataset, and ground truth with --truth.")
@@ -82,12 +80,9 @@ def measure(
         if states.find_dataset(store, which) is not None:
             frame = _measure_vocabulary(store, which, known, compare_by)
         else:
-            from cobalance.annotation.measuring.truth import read_mapping
-            from cobalance.workflows.label.measure import measure_run
-
-            names = None if mapping is None else read_mapping(mapping)
+            names = None if mapping is None else truths.read_mapping(mapping)
             run = find_id(store, which, ANNOTATION_RUN)
-            found = measure_run(store, output_folder(), run, known, names)
+            found = measuring.measure_run(store, output_folder(), run, known, names)
             means = [
                 {"metric": name, "mean": of.value, "concepts": of.n, "left_out": of.left_out}
                 for name, of in found.macro.items()

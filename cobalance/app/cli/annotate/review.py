@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cobalance.annotation.labelling import labels, settings as label_settings
 from cobalance.annotation.proposing import review as reviewing
 from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.assignments import assigned
@@ -116,16 +117,11 @@ def runs(
         if which is not None and dataset_states.find_dataset(store, which) is None:
             run = label_runs.read_run(store, find_id(store, which, ANNOTATION_RUN))
             if run.has_labels:
-                from cobalance.annotation.labelling.labels import label_summary
-                from cobalance.annotation.labelling.settings import LabelSettings
-                from cobalance.workflows.label.decide import open_scores
-
-                settings = LabelSettings.read(run.settings)
-                files = open_scores(folders(), run.id)
-                found = label_summary(files, settings)
-                write_frame(found, format_, output)
-                return
-            write_frame(runs_frame([run]), format_, output)
+                settings = label_settings.LabelSettings.read(run.settings)
+                found = labels.label_summary(decide.open_scores(folders(), run.id), settings)
+            else:
+                found = runs_frame([run])
+            write_frame(found, format_, output)
             return
         listed = label_runs.list_runs(store, which)
     if not listed and format_ is Format.TABLE:

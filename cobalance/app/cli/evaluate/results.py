@@ -16,7 +16,7 @@ from cobalance.evaluation import reports
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.evaluations import reading
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.evaluate import results, results as result_tables, stored
+from cobalance.workflows.evaluate import results, stored
 
 
 def predict(
@@ -133,7 +133,7 @@ def export(
 ) -> None:
     """Write scores to a file: every score as CSV or Parquet, a table as LaTeX or HTML."""
     with opened_store() as (store, _):
-        rows = result_tables.export_evaluations(
+        rows = results.export_evaluations(
             store,
             None if baseline is None else output_folder(),
             evaluations_of(store, which),

@@ -155,9 +155,9 @@ def score(
         "--set features": of_features,
     }
     if images is not None:
-        from cobalance.workflows.evaluate.image_sets import FEATURES_OF
-
-        compared |= {f"--metric {one}": one for one in metric or () if one in FEATURES_OF}
+        compared |= {
+            f"--metric {one}": one for one in metric or () if one in image_sets.FEATURES_OF
+        }
     for flag, value in compared.items():
         if value and (real_images is None or images is None):
             raise OptionError(f"{flag} compares --images with --real-images. Give both.")

@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
@@ -138,21 +139,17 @@ def print_frame(
 
 def _least_widths(frame: "pd.DataFrame", unbroken: Collection[str]) -> dict[Any, int]:
     """The least characters that each column takes, with those between it and the next."""
-    from pandas.api.types import is_numeric_dtype
-
     found: dict[Any, int] = {}
     longest = _longest([""] * len(frame.columns), _cells(frame))
     for name, width in zip(frame, longest, strict=True):
-        whole = is_numeric_dtype(frame[name]) or name in unbroken
+        whole = pd.api.types.is_numeric_dtype(frame[name]) or name in unbroken
         header = min(len(str(name)), _NARROW)
         found[name] = max(header, width if whole else min(width, _NARROW)) + _BETWEEN
     return found
 
 
-def _records(frame: "pd.DataFrame") -> "Table":
+def _records(frame: "pd.DataFrame") -> Table:
     """Each row as a line for each field, rows apart."""
-    from rich.table import Table
-
     table = Table.grid(padding=(0, 2))
     for row in zip(*_cells(frame), strict=True):
         for name, text in zip(frame, row, strict=True):
@@ -163,20 +160,16 @@ def _records(frame: "pd.DataFrame") -> "Table":
 
 def fitting_table(
     frame: "pd.DataFrame", console: Console, *, whole: bool = False, unbroken: Collection[str] = ()
-) -> "Table":
+) -> Table:
     """A frame as a table that fits the console: numbers stay whole, texts wrap, long names are cut.
 
     `whole` and `unbroken` are those of `write_frame`.
     """
-    from pandas.api.types import is_numeric_dtype
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     headers = [safe_text(str(name)).replace("_", " ") for name in frame.columns]
     cells = _cells(frame)
     longest = _longest(headers, cells)
     wraps = sum(longest) + _BETWEEN * len(longest) - 1 > console.width
-    is_number = [is_numeric_dtype(frame[name]) for name in frame.columns]
+    is_number = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
     stays = [number or name in unbroken for name, number in zip(frame, is_number, strict=True)]
     least = _NARROW
     if wraps:
