@@ -12,6 +12,7 @@ from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.options import (
     DatasetName,
     FormatOption,
+    LimitOption,
     OutputOption,
     assignments_option,
     cleaned,
@@ -29,7 +30,6 @@ from cobalance.workflows.plan import compare as planner_comparison
 
 MAX_Q_VALUE = declared("graph.diagnosis.q_values.MAX_Q_VALUE")
 app = typer.Typer(no_args_is_help=True)
-_Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
 
 
 @app.command("datasets")
@@ -43,7 +43,7 @@ def compare_datasets(
     max_size: Annotated[
         int | None, typer.Option(min=1, help="Largest clique. Default: as both were mined.")
     ] = None,
-    limit: _Limit = 20,
+    limit: LimitOption = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -73,7 +73,7 @@ def compare_splits(
     max_q_value: Annotated[
         float, typer.Option("--max-q", help="Largest q-value: of an imbalance that holds.")
     ] = MAX_Q_VALUE,
-    limit: _Limit = 20,
+    limit: LimitOption = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -99,7 +99,7 @@ def compare_published(
             "generation queries.",
         ),
     ],
-    limit: _Limit = 20,
+    limit: LimitOption = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

@@ -4,7 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    LimitOption,
+    OutputOption,
+    dataset_option,
+    note_limit,
+)
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import out
@@ -27,13 +33,7 @@ def cypher(
         bool, typer.Option("--show", help="Print the Cypher of the saved query; do not run it.")
     ] = False,
     dataset: Annotated[
-        str | None,
-        typer.Option(
-            "--dataset",
-            "-d",
-            help="The dataset: the same as --param dataset=NAME.",
-            callback=cleaned,
-        ),
+        str | None, dataset_option("The dataset: the same as --param dataset=NAME.")
     ] = None,
     param: Annotated[
         list[str] | None,
@@ -47,7 +47,7 @@ def cypher(
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Time limit in seconds, of the query.")
     ] = 30.0,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 1000,
+    limit: LimitOption = 1000,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

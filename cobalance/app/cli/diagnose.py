@@ -9,7 +9,7 @@ import typer
 from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption
+from cobalance.app.cli.shared.options import DatasetName, FormatOption, LimitOption, OutputOption
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
@@ -27,7 +27,6 @@ from cobalance.workflows.panel import verdicts
 EVIDENCE = declared("graph.diagnosis.order.EVIDENCE")
 MAX_CLIQUES = declared("graph.dataset.mining.MAX_CLIQUES")
 MAX_Q_VALUE = declared("graph.diagnosis.q_values.MAX_Q_VALUE")
-_Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
 
 
 def mine(
@@ -176,7 +175,7 @@ def imbalances(
             callback=full_id(EVALUATION),
         ),
     ] = None,
-    limit: _Limit = 20,
+    limit: LimitOption = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -229,7 +228,7 @@ def summary(
     max_q_value: Annotated[
         float, typer.Option("--max-q", help="Largest q-value: of a clique's own effect.")
     ] = MAX_Q_VALUE,
-    limit: _Limit = 20,
+    limit: LimitOption = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
 from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import cleaned
+from cobalance.app.cli.shared.options import dataset_option
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import folders, opened_store
@@ -97,13 +97,7 @@ def ingest(
         ),
     ],
     dataset: Annotated[
-        str | None,
-        typer.Option(
-            "--dataset",
-            "-d",
-            help="The dataset to load into. Default: the file's name.",
-            callback=cleaned,
-        ),
+        str | None, dataset_option("The dataset to load into. Default: the file's name.")
     ] = None,
     input_format: Annotated[
         str | None,

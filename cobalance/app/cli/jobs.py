@@ -10,7 +10,13 @@ import typer
 
 from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.ids import WorkId
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    LimitOption,
+    OutputOption,
+    dataset_option,
+    note_limit,
+)
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
@@ -26,8 +32,6 @@ from cobalance.workflows.work import tables as work_tables
 
 app = typer.Typer(no_args_is_help=True)
 
-_Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
-
 
 @app.command("list")
 def list_(
@@ -35,12 +39,9 @@ def list_(
         bool, typer.Option("--tasks", help="Only tasks, such as evaluations, and no jobs.")
     ] = False,
     dataset: Annotated[
-        str | None,
-        typer.Option(
-            "--dataset", "-d", help="The dataset whose jobs and tasks are listed.", callback=cleaned
-        ),
+        str | None, dataset_option("The dataset whose jobs and tasks are listed.")
     ] = None,
-    limit: _Limit = 50,
+    limit: LimitOption = 50,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -68,7 +69,7 @@ def list_(
 @app.command()
 def show(
     job: WorkId,
-    limit: _Limit = 50,
+    limit: LimitOption = 50,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

@@ -26,7 +26,6 @@ from cobalance.graph import options as plugin_options, plugins
 from cobalance.graph.annotations import runs as label_runs
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
-from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
 from cobalance.ingest import annotators
 from cobalance.workflows.label import extract as extracting, order as label_orders
@@ -66,10 +65,6 @@ def _read_endpoint(
     )
 
 
-def _clean_names(names: list[str] | None) -> list[str]:
-    return [clean_name(name) for name in names or []]
-
-
 _BaseOption = Annotated[
     str,
     typer.Option(
@@ -100,7 +95,7 @@ _ConceptOption = Annotated[
     list[str] | None,
     typer.Option(
         help="Only this concept, in place of the accepted attributes. Repeat it.",
-        callback=_clean_names,
+        callback=cleaned,
     ),
 ]
 _KeyFileOption = Annotated[

@@ -9,7 +9,12 @@ from cobalance.annotation.language import chat as chats, endpoint_settings
 from cobalance.annotation.proposing import cost as costs, options as proposing_options
 from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignments_option, cleaned
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    dataset_option,
+)
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
@@ -105,9 +110,7 @@ _SensitiveOption = Annotated[
 
 def propose(
     caption: Caption,
-    dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="The dataset to propose for.", callback=cleaned)
-    ],
+    dataset: Annotated[str, dataset_option("The dataset to propose for.")],
     url: UrlOption = None,
     model: ModelOption = None,
     local: LocalOption = False,
@@ -229,13 +232,7 @@ def cost(
     timeout: TimeoutOption = 120.0,
     at_once: AtOnceOption = 4,
     dataset: Annotated[
-        str | None,
-        typer.Option(
-            "--dataset",
-            "-d",
-            help="The dataset whose image passes are shown, too.",
-            callback=cleaned,
-        ),
+        str | None, dataset_option("The dataset whose image passes are shown, too.")
     ] = None,
     annotator: Annotated[
         str | None,

@@ -8,7 +8,13 @@ import typer
 from cobalance.app.cli.evaluate.options import BASELINE, evaluations_of, say_failures
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import EvaluationId, EvaluationIds
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
+    cleaned,
+    dataset_option,
+    note_limit,
+)
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
@@ -22,13 +28,7 @@ from cobalance.workflows.evaluate import results, stored
 def predict(
     evaluation: EvaluationId,
     dataset: Annotated[
-        str | None,
-        typer.Option(
-            "--dataset",
-            "-d",
-            help="The dataset whose images are predicted instead.",
-            callback=cleaned,
-        ),
+        str | None, dataset_option("The dataset whose images are predicted instead.")
     ] = None,
     split: Annotated[
         str | None, typer.Option(help="Only images of this split.", callback=cleaned)

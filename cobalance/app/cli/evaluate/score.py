@@ -8,7 +8,12 @@ import typer
 
 from cobalance.app.cli.evaluate.options import files_of, options_of
 from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignments_option, cleaned
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    dataset_option,
+)
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
@@ -50,13 +55,7 @@ Groups = Annotated[
     ),
 ]
 Dataset = Annotated[
-    str | None,
-    typer.Option(
-        "--dataset",
-        "-d",
-        help="The dataset of the graph that has the images, and their groups.",
-        callback=cleaned,
-    ),
+    str | None, dataset_option("The dataset of the graph that has the images, and their groups.")
 ]
 Shortcuts = Annotated[
     Path | None,

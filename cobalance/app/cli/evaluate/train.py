@@ -15,14 +15,8 @@ from cobalance.graph import plugins
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.evaluations import reading
 from cobalance.graph.installation import install_command
-from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.evaluate import order as ordering
-
-
-def _names(names: list[str] | None) -> list[str]:
-    return [clean_name(name) for name in names or []]
-
 
 Datasets = Annotated[
     list[str],
@@ -30,7 +24,7 @@ Datasets = Annotated[
         metavar="DATASET...",
         help="Datasets to train on, each by itself, such as one and what `cobalance rebalance` "
         "made of it.",
-        callback=_names,
+        callback=cleaned,
     ),
 ]
 Method = Annotated[

@@ -13,14 +13,17 @@ from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
 
 
-def cleaned(name: str | None) -> str | None:
-    """A name that was typed, as the graph has it."""
+def cleaned(name: str | list[str] | None) -> str | list[str] | None:
+    """A name that was typed, or several, as the graph has it."""
+    if isinstance(name, list):
+        return [clean_name(one) for one in name]
     return None if name is None else clean_name(name)
 
 
 DatasetName = Annotated[
     str, typer.Argument(metavar="DATASET", help="Name of a dataset.", callback=cleaned)
 ]
+LimitOption = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="How to write the result.", show_default=True)
 ]
@@ -46,6 +49,14 @@ def assignments_option(purpose: str, flag: str = "--set") -> typer.models.Option
     """Declare a repeatable option that takes NAME=VALUE; `assignments.assign` reads it."""
     option: typer.models.OptionInfo = typer.Option(
         flag, metavar="NAME=VALUE", help=f"{purpose} Repeat it."
+    )
+    return option
+
+
+def dataset_option(purpose: str) -> typer.models.OptionInfo:
+    """Declare an option that names a dataset."""
+    option: typer.models.OptionInfo = typer.Option(
+        "--dataset", "-d", help=purpose, callback=cleaned
     )
     return option
 
