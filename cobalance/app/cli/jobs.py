@@ -4,11 +4,10 @@ import os
 import socket
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.ids import WorkId
 from cobalance.app.cli.shared.options import (
     FormatOption,
@@ -100,23 +99,16 @@ def show(
 
 def _write_jobs(found: "list[job_status.Job]", format_: Format, output: Path | None) -> None:
     """Write a row for each job; in a terminal with the reasons of failures below."""
+    frame = work_tables.jobs_frame(found)
     if format_ is not Format.TABLE:
-        write_frame(work_tables.jobs_frame(found), format_, output)
+        write_frame(frame, format_, output)
         return
     if not found:
         notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
         return
-    columns: dict[str, list[Any]] = {
-        "job": [job.id for job in found],
-        "dataset": [job.dataset for job in found],
-        "plan": [job.plan for job in found],
-        "state": [job.state for job in found],
-        "accepted": [f"{job.accepted:,} of {job.wanted:,}" for job in found],
-        "rejected": [job.rejected for job in found],
-    }
-    if any(job.pending for job in found):
-        columns["pending"] = [job.pending for job in found]
-    shown = pd.DataFrame(columns)
+    frame["accepted"] = [f"{job.accepted:,} of {job.wanted:,}" for job in found]
+    pending = ["pending"] if frame["pending"].any() else []
+    shown = frame[["job", "dataset", "plan", "state", "accepted", "rejected", *pending]]
     whole, spare = ["job", "accepted"], ["plan", "rejected"]
     write_frame(shown, format_, output, whole=True, unbroken=whole, spare=spare)
     _say_remarks(found)
@@ -254,21 +246,15 @@ def _write_tasks(
     found: "Sequence[task_lifecycle.Task]", format_: Format, output: Path | None
 ) -> None:
     """Write a row for each task; as a table with the reasons of failures below."""
+    frame = work_tables.tasks_frame(found)
     if format_ is not Format.TABLE:
-        write_frame(work_tables.tasks_frame(found), format_, output)
+        write_frame(frame, format_, output)
         return
     if not found:
         notes.print("There is no task.")
         return
-    shown = pd.DataFrame(
-        {
-            "task": [task.id for task in found],
-            "kind": [task.kind for task in found],
-            "dataset": [task.dataset or "" for task in found],
-            "state": [task.state for task in found],
-            "progress": [_progress_text(task) for task in found],
-        }
-    )
+    shown = frame[["task", "kind", "dataset", "state"]].fillna("")
+    shown["progress"] = [_progress_text(task) for task in found]
     if any(task.state == "running" for task in found):
         shown["left"] = [_left_text(task) for task in found]
         shown["worker"] = [", ".join(task.hosts) for task in found]
