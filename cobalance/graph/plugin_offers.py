@@ -25,6 +25,11 @@ def take_files_from(find_folder: Callable[[], Path | None]) -> None:
     _find_folder = find_folder
 
 
+def files_folder() -> Path | None:
+    """The folder that files are looked for in, if there is one."""
+    return _find_folder()
+
+
 @dataclass(frozen=True)
 class Offer:
     """A plug-in that a package or a file offers.
@@ -76,7 +81,7 @@ def _run_file(file: Path) -> ModuleType:
 def find_offers(group: str) -> dict[str, list[Offer]]:
     """Offers of a group, such as ``filters``, by name."""
     found: dict[str, list[Offer]] = {}
-    folder = _find_folder()
+    folder = files_folder()
     files = [] if folder is None else sorted((folder / group).glob("[!_.]*.py"))
     for offer in (*_of_packages(group), *(Offer(file.stem, str(file), file) for file in files)):
         found.setdefault(offer.name, []).append(offer)

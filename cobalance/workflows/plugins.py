@@ -1,5 +1,6 @@
 """List plug-ins: cobalance's own, and others of packages and files, with their problems."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,8 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.graph.errors import MachineError, MissingExtraError
+from cobalance.graph.errors import MachineError, MissingExtraError, suggest_names
+from cobalance.graph.plugin_offers import files_folder
 from cobalance.graph.plugins import Declarations, is_installed
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.formats import FORMATS
@@ -31,7 +33,8 @@ def list_plugins(*, own: bool = False) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``kind``, ``name``, ``purpose``, ``source`` (the package with its version, or the file), and
-        ``problem``: why it cannot be used here, or empty.
+        ``problem``: why it cannot be used here, or empty. What else lies in the folder of files has
+        a row without kind.
     """
     rows = []
     for registry in REGISTRIES:
@@ -46,8 +49,22 @@ def list_plugins(*, own: bool = False) -> pd.DataFrame:
                 )
                 said = ("", taken) if is_own else _describe(registry, name)
                 rows.append([registry.kind, name, source, *said])
+    rows += [["", *said] for said in _misplaced()]
     found = pd.DataFrame(rows, columns=["kind", "name", "source", "purpose", "problem"])
     return found[["kind", "name", "purpose", "source", "problem"]]
+
+
+def _misplaced() -> Iterator[tuple[str, str, str, str]]:
+    """Name, source, purpose and problem of what is no plug-in in the folder of files."""
+    folder, groups = files_folder(), [registry.group for registry in REGISTRIES]
+    for place in sorted(folder.glob("[!_.]*/")) if folder else ():
+        if place.name not in groups:
+            hint = suggest_names(place.name, groups, "Folders of plug-ins")
+            yield place.name, str(place), "", f"{place} is not looked into. {hint}"
+            continue
+        for file in sorted(place.glob("[!_.]*")):
+            if file.suffix != ".py":
+                yield file.name, str(file), "", f"{file} is no plug-in: its name has to end in .py."
 
 
 def _describe(registry: Declarations[Any], name: str) -> tuple[str, str]:

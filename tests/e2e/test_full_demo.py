@@ -6,14 +6,17 @@ import pandas as pd
 import pytest
 
 from cobalance.app.cli.demo import full_parts, show
+from cobalance.generation.export import ExportOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import find_dataset, list_datasets
 from cobalance.graph.errors import ConflictError
 from cobalance.graph.evaluations.reading import list_evaluations
+from cobalance.graph.progress import silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.demo.full import BASE, GENERATED, LINES, run_full_demo
 from cobalance.workflows.demo.removal import claim_name, remove_demos
+from cobalance.workflows.export import write_export
 from cobalance.workflows.load.dataset import load_dataset
 
 DATASETS = ("digits", "digits-rebalanced", "digits-held-out")
@@ -89,11 +92,18 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, dataset, 
     load_dataset(store, own.folders(), dataset, mine, source="me")
     made_of = output / made.job.id, output / "evaluations", output / "demo"
     assert all(any(folder.rglob("*.*")) for folder in made_of)
+    exported = write_export(
+        store, own.folders(), made.job, "coco", ExportOptions(), real=False, result={},
+        progress=silent,
+    )  # fmt: skip
+    assert exported.zip_file is not None
+    assert exported.zip_file.exists()
     removed = remove_demos(store, own.folders())
     assert {*DATASETS} <= {*removed}  # and those that other tests had demonstrated
     assert list_datasets(store).query("dataset == @dataset")["demo"].tolist() == [False]
     assert not {*DATASETS}.intersection(list_datasets(store)["dataset"])
     assert not any(path.is_file() for folder in made_of for path in folder.rglob("*"))
+    assert not any(own.folders().exports.iterdir())
     assert remove_demos(store, own.folders()) == []
     rename_dataset(store, dataset, "digits")
     with pytest.raises(ConflictError, match="needs the name 'digits'"):

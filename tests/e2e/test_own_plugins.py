@@ -152,6 +152,11 @@ def test_files_of_a_folder_are_plugins_too(shell: Shell, tmp_path: Path) -> None
     assert [row["problem"].startswith(said) for row in listed] == [False, True, False]
     offered = shell.run("enqueue", "--help", **files).stdout.replace("│", " ")
     assert "bright, broken" in " ".join(offered.split())
+    (mine / "filter").mkdir()
+    (mine / "filters" / "bright.txt").touch()
+    told = shell.run("plugins", **files).stderr
+    assert f"{mine}/filter is not looked into. Did you mean 'filters'?" in told
+    assert f"{mine}/filters/bright.txt is no plug-in: its name has to end in .py." in told
     gone = shell.run("plugins", code=2, mine=False, COBALANCE_PLUGINS=str(tmp_path / "gone"))
     assert "path does not point to a directory" in gone.stderr
 

@@ -83,9 +83,19 @@ class Program(TyperGroup):
     """All commands: help lists them by their first lines, and a call imports the one it names."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """Import the command that is called."""
-        if args and args[0] in HOMES:
-            self.load(args[0])
+        """Import the command that is called; a group's own, called without it, is pointed to."""
+        named = args[0] if args else ""
+        if named in HOMES:
+            self.load(named)
+        elif not ctx.resilient_parsing:
+            for name in HOMES:
+                self.load(name)
+            groups = [
+                name for name in HOMES if named in getattr(self.commands[name], "commands", ())
+            ]
+            if groups:
+                meant = " or ".join(f"'cobalance {group} {named}'" for group in groups)
+                ctx.fail(f"No such command {named!r}. Did you mean {meant}?")
         return super().resolve_command(ctx, args)
 
     def load(self, name: str) -> None:

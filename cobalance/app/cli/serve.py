@@ -78,9 +78,10 @@ def app(
     Prometheus, with the token of COBALANCE_METRICS_TOKEN_FILE. All else, also /_stcore/metrics, is
     for people who have logged in.
     """
-    if find_spec("streamlit") is None:
-        raise MissingExtraError("The web app", "app")
     settings = environment()
+    if find_spec("streamlit") is None:
+        has_server = settings.neo4j_uri is not None or find_spec("jpype") is not None
+        raise MissingExtraError("The web app", "app" if has_server else "local,app")
     listening = serve.listen(settings, address, port, host, without_login=insecure_without_login)
     if port is None and listening.port != serve.PORT:
         notes.print(f"Port {serve.PORT} is taken, so the app is on {listening.port}.")

@@ -89,7 +89,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
         self.uri = uri
         self.database = database
         self.folder: Path | None = None  # of a local server: its disk is not written full
-        self.is_closed = False
+        self.is_closed = self.has_written = False
 
     @classmethod
     def connect(
@@ -213,6 +213,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
             raise StoreUnavailableError("The store is closed. Connect again.")
         if access == WRITE_ACCESS and self.folder and (full := full_disk(self.folder)):
             raise full
+        self.has_written |= access == WRITE_ACCESS
         with (
             _our_errors(self.uri, "", self.database, self.folder),
             self.driver.session(

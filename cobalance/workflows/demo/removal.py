@@ -45,6 +45,8 @@ def remove_demos(store: GraphStore, folders: Folders, progress: Progress = silen
             delete_evaluations(store, folders, output, trained)
             for job in jobs:
                 output.delete_folder(job.id)
+                for made in folders.exports.glob(f"*-rebalanced-{job.id}-*"):  # by the web app
+                    shutil.rmtree(made) if made.is_dir() else made.unlink()
         drop_dataset(store, folders, name, progress)
     for place in (folders.output, folders.home):  # demonstrations write to no URL
         shutil.rmtree(Path(place).expanduser() / "demo", ignore_errors=True)

@@ -1,5 +1,6 @@
 """A Tab completes what there is, in a real bash, without opening the store."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from cobalance.app.cli.shared.completion import keep_names
+from cobalance.graph.dataset.write import make_dataset
+from cobalance.workflows.store import open_store
 from tests.app.cli.calling import run_code
 from tests.app.cli.conftest import ORDER, SMALL
 
@@ -96,6 +99,23 @@ def test_a_tab_imports_nothing_slow(home):
         slow = ["numpy", "pandas", "neo4j", "pydantic_settings", "pyarrow", "typer.rich_utils"]
         listed = f"print([name for name in {slow} if name in sys.modules])"
         assert run_code(asked, f"{START}: {listed}").endswith("[]\n")
+
+
+def test_names_of_a_minute_ago_do_until_a_command_writes(settings, dataset, tmp_path):
+    kept = tmp_path / "names.json"
+    with open_store(settings) as store:
+        keep_names(store, tmp_path)
+        none = json.dumps(dict.fromkeys(json.loads(kept.read_text()), []))
+        kept.write_text(none)
+        keep_names(store, tmp_path)
+        assert kept.read_text() == none
+        os.utime(kept, (0, 0))
+        keep_names(store, tmp_path)
+        assert kept.read_text() != none
+        kept.write_text(none)
+        make_dataset(store, dataset)
+        keep_names(store, tmp_path)
+        assert dataset in kept.read_text()
 
 
 def test_a_home_that_cannot_be_written_costs_no_command(store, tmp_path):

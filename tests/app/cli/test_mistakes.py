@@ -14,6 +14,7 @@ AWAY = {"NEO4J_URI": "bolt://127.0.0.1:9", **SERVER}
 MISTAKES = [
     # commands and options
     ("mien CARS", 2, "No such command 'mien'. Did you mean 'mine'?"),
+    ("retry JOB", 2, "No such command 'retry'. Did you mean 'cobalance jobs retry'?"),
     ("datasets lst", 2, "Did you mean 'list'?"),
     ("mine CARS --max-sze 3", 2, "No such option: --max-sze (Possible options:"),
     ("mine", 2, "Missing argument 'DATASET'."),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from cobalance.app.cli.shared.declared import declared
@@ -16,6 +17,7 @@ from cobalance.graph.safe_text import mask_credentials
 if TYPE_CHECKING:
     from cobalance.graph.database.store import GraphStore
 
+_FRESH_S = 60
 _KINDS = {
     "datasets": "DATASET OTHER DATASET... [DATASET] --dataset --compare --test --validation",
     "concepts": "--concept --object",
@@ -48,16 +50,21 @@ _REGISTRIES = {
 
 
 def keep_names(store: "GraphStore", home: Path) -> None:
-    """Write the names that people may type next; a home that cannot be written has none."""
+    """Write the names that people may type next; a home that cannot be written has none.
+
+    Those of a minute ago stay if the command has written nothing.
+    """
     from cobalance.graph.database.local.home import write_private
     from cobalance.graph.queries.statements import NAMES
 
     with suppress(CobalanceError, OSError):
-        rows = store.read(NAMES.text)
         file = home / "names.json"
-        kept = _read(file) | {_store(): rows}
+        kept = _read(file)
+        if _store() in kept and not store.has_written and file.stat().st_mtime > time() - _FRESH_S:
+            return
+        rows = store.read(NAMES.text)
         make_folder(home)
-        write_private(file, json.dumps(kept, ensure_ascii=False))
+        write_private(file, json.dumps(kept | {_store(): rows}, ensure_ascii=False))
 
 
 def complete_names(command: Any) -> None:
