@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import print_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan as plans
@@ -112,9 +112,7 @@ def _urbancars_parts(store: "stores.GraphStore", progress: Progress) -> Parts:
     loading.load_demo(store, progress)
     singles = rankings.read_imbalances(store, urbancars.NAME, rankings.Ranking(max_size=1, limit=4))
     pairs = rankings.read_imbalances(store, urbancars.NAME, rankings.Ranking(min_size=2, limit=4))
-    planned = planning.plan_dataset(
-        store, urbancars.NAME, "conbias", plans.PlanOptions(min_size=1, max_size=2)
-    )
+    planned = planning.plan_dataset(store, urbancars.NAME, "conbias", plans.PlanOptions(1, 2))
     yield (
         "\n[bold]UrbanCars[/]: 8,000 photographs of cars, 4,000 labelled country and 4,000 urban. "
         "A model should learn the car. What else do the photographs show, and with which label? "
@@ -143,7 +141,7 @@ def show(parts: Parts) -> None:
             out.print(part, markup=True)
             continue
         if not isinstance(part, tuple):
-            print_frame(part, out)
+            write_frame(part, Format.TABLE, None)
             continue
         command, purpose = part
         out.print(f"  # {purpose}", style="dim")

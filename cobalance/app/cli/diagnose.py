@@ -186,9 +186,8 @@ def imbalances(
     Where labels of models are audited, the last column says which imbalances are supported.
     """
     sizes, order = (min_size, max_size), False if ascending else None
-    ranking = rankings.Ranking(
-        by, order, class_name, tuple(concept or ()), *sizes, max_q_value, limit
-    )
+    concepts = tuple(concept or ())
+    ranking = rankings.Ranking(by, order, class_name, concepts, *sizes, max_q_value, limit)
     with opened_store() as (store, _):
         if own or closed:
             frame = own_effects.read_own_imbalances(store, dataset, ranking, own=own, closed=closed)

@@ -24,7 +24,7 @@ from cobalance.generation.planning import plan_file as plan_files
 from cobalance.graph import options as plugin_options, plugins, records
 from cobalance.graph.errors import OptionError
 from cobalance.graph.installation import install_command
-from cobalance.graph.jobs import status as job_status
+from cobalance.graph.jobs import status as jobs
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.order import job as job_orders, settings as order_settings
 from cobalance.workflows.work import tables as work_tables
@@ -142,11 +142,8 @@ def enqueue(
         else:
             made = plan_files.plan_from_json(read_file(plan_file), file=str(plan_file))
             queries, name, planned = made.queries, made.planner, made.planner_options
-        same = [
-            one.id
-            for one in job_status.list_jobs(store, dataset)
-            if one.is_active and one.plan == name
-        ]
+        active = (one for one in jobs.list_jobs(store, dataset) if one.is_active)
+        same = [one.id for one in active if one.plan == name]
         job = job_orders.order_plan(
             store,
             dataset,
@@ -157,7 +154,7 @@ def enqueue(
             places=folders().image_roots(),
             planned=planned,
         )
-        created = job_status.read_job(store, job)
+        created = jobs.read_job(store, job)
     if format_ is Format.TABLE and output is None:
         out.print(job)
     else:

@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import export as exports
 from cobalance.graph.database import store as stores
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.jobs import status as job_status
+from cobalance.graph.jobs import status as jobs
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 
@@ -133,10 +133,10 @@ def _result_options(
 
 
 @contextmanager
-def _open_job(job: str) -> "Iterator[tuple[stores.GraphStore, job_status.Job, Progress]]":
+def _open_job(job: str) -> "Iterator[tuple[stores.GraphStore, jobs.Job, Progress]]":
     """Open the store and read a job; note whether it is done, and its remarks."""
     with opened_store() as (store, progress):
-        found = job_status.read_job(store, job)
+        found = jobs.read_job(store, job)
         if found.state != "done":
             so_far = f"{found.covered:,} of {inflect(found.wanted, 'images')} so far."
             if found.is_active and found.best_of > 1:

@@ -24,9 +24,9 @@ from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import NotFoundError, needs_extra
 from cobalance.graph.evaluations import writing
-from cobalance.graph.jobs import lifecycle as jobs_lifecycle, reports, status as job_status
+from cobalance.graph.jobs import lifecycle as job_states, reports, status as jobs
 from cobalance.graph.plurals import inflect
-from cobalance.graph.tasks import lifecycle as task_lifecycle
+from cobalance.graph.tasks import lifecycle as task_states
 from cobalance.workflows.work import tables as work_tables
 
 app = typer.Typer(no_args_is_help=True)
@@ -53,10 +53,8 @@ def list_(
         if dataset is not None:
             states.dataset_state(store, dataset)
         plain = format_ is Format.TABLE and output is None
-        found = [] if tasks else job_status.list_jobs(store, dataset, limit=limit + 1)
-        beside = (
-            task_lifecycle.list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
-        )
+        found = [] if tasks else jobs.list_jobs(store, dataset, limit=limit + 1)
+        beside = task_states.list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
     if tasks or beside:
         _write_tasks(beside[:limit], format_, output)
     if not tasks and (found or not beside):
@@ -75,10 +73,10 @@ def show(
     """Show the progress of a job, query by query, or of a task."""
     with opened_store() as (store, _):
         if _has_task(store, job):
-            _write_tasks([task_lifecycle.read_task(store, job)], format_, output)
+            _write_tasks([task_states.read_task(store, job)], format_, output)
             return
-        one = job_status.read_job(store, job)
-        queries = job_status.read_queries(store, job, limit=limit)
+        one = jobs.read_job(store, job)
+        queries = jobs.read_queries(store, job, limit=limit)
     edits = ["source_image"] if queries["source_image"].notna().any() else []
     of_work = ["n", "state", "accepted", "rejected", "message"]
     frame = queries[["position", "class_name", *edits, "concepts", *of_work]]
@@ -97,7 +95,7 @@ def show(
         note_limit(limit)
 
 
-def _write_jobs(found: "list[job_status.Job]", format_: Format, output: Path | None) -> None:
+def _write_jobs(found: "list[jobs.Job]", format_: Format, output: Path | None) -> None:
     """Write a row for each job; in a terminal with the reasons of failures below."""
     frame = work_tables.jobs_frame(found)
     if format_ is not Format.TABLE:
@@ -114,7 +112,7 @@ def _write_jobs(found: "list[job_status.Job]", format_: Format, output: Path | N
     _say_remarks(found)
 
 
-def _say_remarks(found: "Sequence[job_status.Job | task_lifecycle.Task]") -> None:
+def _say_remarks(found: "Sequence[jobs.Job | task_states.Task]") -> None:
     for one in found:
         for remark in one.remarks:
             notes.print(f"{one.id}: {remark}")
@@ -189,11 +187,8 @@ def cancel(job: WorkId) -> None:
     """Cancel a job or task: images in progress are finished and kept, the rest is not started."""
     with opened_store() as (store, _):
         is_task = _has_task(store, job)
-        state = (
-            task_lifecycle.cancel_task(store, job)
-            if is_task
-            else jobs_lifecycle.cancel_job(store, job)
-        )
+        cancel_one = task_states.cancel_task if is_task else job_states.cancel_job
+        state = cancel_one(store, job)
     ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
     notes.print(f"{'Task' if is_task else 'Job'} {job} is {state}.{ended}")
 
@@ -212,13 +207,13 @@ def retry(
     """Requeue the failed queries of a job or a failed task, or resume what was cancelled."""
     with opened_store() as (store, _):
         if _has_task(store, job):
-            queued_again = task_lifecycle.retry_task(store, job)
-            state = task_lifecycle.read_task(store, job).state
+            queued_again = task_states.retry_task(store, job)
+            state = task_states.read_task(store, job).state
             again = "it runs again." if queued_again else "there is nothing to retry."
             notes.print(f"Task {job} is {state}: {again}")
             return
-        queued = jobs_lifecycle.retry_job(store, job, short=short)
-        found = job_status.read_job(store, job)
+        queued = job_states.retry_job(store, job, short=short)
+        found = jobs.read_job(store, job)
     if queued:
         again = f"{inflect(queued, 'queries')} queued again."
     elif found.is_active:
@@ -236,15 +231,13 @@ def retry(
 def _has_task(store: "stores.GraphStore", name: str) -> bool:
     """Whether an id is that of a task."""
     try:
-        task_lifecycle.read_task(store, name)
+        task_states.read_task(store, name)
     except NotFoundError:
         return False
     return True
 
 
-def _write_tasks(
-    found: "Sequence[task_lifecycle.Task]", format_: Format, output: Path | None
-) -> None:
+def _write_tasks(found: "Sequence[task_states.Task]", format_: Format, output: Path | None) -> None:
     """Write a row for each task; as a table with the reasons of failures below."""
     frame = work_tables.tasks_frame(found)
     if format_ is not Format.TABLE:
@@ -264,7 +257,7 @@ def _write_tasks(
         notes.print(f"Next: cobalance evaluate show {found[0].id}")
 
 
-def _left_text(task: "task_lifecycle.Task") -> str:
+def _left_text(task: "task_states.Task") -> str:
     """How long a running task's stage still takes, where that is known."""
     if task.state != "running":
         return ""
@@ -273,7 +266,7 @@ def _left_text(task: "task_lifecycle.Task") -> str:
     return "" if task.seconds_left is None else f"{task.seconds_left:,.0f} s"
 
 
-def _progress_text(task: "task_lifecycle.Task") -> str:
+def _progress_text(task: "task_states.Task") -> str:
     """The stage of a running task, such as ``train: 3 of 10``."""
     if task.state != "running" or not task.stage:
         return ""

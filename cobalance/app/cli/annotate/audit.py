@@ -107,11 +107,10 @@ def audit(
         if people is not None:
             cliques = tuple(map(read_clique, clique or ()))
             wanted = tuple(map(clean_name, concept or ()))
-            folder = output_folder()
             sample = auditing.AuditSample(
                 split_people(people), per_stratum, overlap, seed, wanted, cliques
             )
-            _say_drawn(auditing.draw_audit(store, folder, run, sample))
+            _say_drawn(auditing.draw_audit(store, output_folder(), run, sample))
             return
         found = find_panel(store, audits.Audit, run, which)
         if from_ is not None:

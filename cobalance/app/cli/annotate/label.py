@@ -22,7 +22,7 @@ from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import DatasetName, cleaned
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph import options as plugin_options, plugins
+from cobalance.graph import options, plugins
 from cobalance.graph.annotations import runs as label_runs
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
@@ -60,9 +60,7 @@ def _read_endpoint(
         "send_images": send_images,
         "at_once": at_once,
     }
-    return plugin_options.read_options(
-        endpoint_settings.EndpointSettings, given, "The language model"
-    )
+    return options.read_options(endpoint_settings.EndpointSettings, given, "The language model")
 
 
 _BaseOption = Annotated[

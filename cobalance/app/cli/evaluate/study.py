@@ -74,11 +74,7 @@ def study(
         found = find_panel(store, studies.Study, job, which)
         if close:
             studies.close_study(store, found.id)
-        frame = (
-            studying.results_frame(store, found)
-            if results
-            else answers.panel_progress(store, found)
-        )
+        frame = (studying.results_frame if results else answers.panel_progress)(store, found)
     if results and format_ is Format.TABLE:
         frame = frame[(frame["n"] > 0)]
     write_frame(frame, format_, output)

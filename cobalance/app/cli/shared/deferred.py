@@ -5,7 +5,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
+from types import ModuleType
 from typing import Any
+
+
+class _Deferred(ModuleType):
+    """A module that is loaded when something of it is used; `LazyLoader`'s hides what it lacks."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Load the module, which has nothing of this name yet."""
+        self.__class__ = ModuleType  # type: ignore[assignment]
+        try:
+            self.__loader__.exec_module(self)  # type: ignore[union-attr]
+        except BaseException:
+            self.__class__ = _Deferred
+            raise
+        return getattr(self, name)
+
+
+class _Loader(LazyLoader):
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module to its own loader, later."""
+        module.__loader__ = module.__spec__.loader = self.loader  # type: ignore[attr-defined,union-attr]
+        module.__class__ = _Deferred
 
 
 class _Finder(PathFinder):
@@ -14,7 +36,7 @@ class _Finder(PathFinder):
         """Find modules of cobalance, to be loaded lazily; leave others to the usual finders."""
         found = super().find_spec(name, *where) if name.startswith("cobalance.") else None
         if found is not None and found.loader is not None:
-            found.loader = LazyLoader(found.loader)
+            found.loader = _Loader(found.loader)
         return found
 
 

@@ -11,7 +11,7 @@ from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.graph.database import store as stores
 from cobalance.graph.progress import Progress
 from cobalance.ingest.stored import output_folder as output_folders
-from cobalance.workflows import folders as folder_places, settings, store as store_access
+from cobalance.workflows import folders as folder_places, settings, store as access
 
 _KEPT: ContextVar["stores.GraphStore | None"] = ContextVar("the store of the command", default=None)
 
@@ -36,7 +36,7 @@ def kept_store(context: typer.Context) -> "stores.GraphStore":
 def _keep_store() -> "Iterator[stores.GraphStore]":
     with ExitStack() as stack:
         with progress_bars() as progress:
-            store = stack.enter_context(store_access.open_store(environment(), progress))
+            store = stack.enter_context(access.open_store(environment(), progress))
         token = _KEPT.set(store)
         stack.callback(_KEPT.reset, token)
         yield store
@@ -47,9 +47,7 @@ def opened_store(*, lines: bool = False) -> "Iterator[tuple[stores.GraphStore, P
     """Open the store that the environment names, or the command's own; see `progress_bars`."""
     kept = _KEPT.get()
     with progress_bars(lines=lines) as progress:
-        opened = (
-            store_access.open_store(environment(), progress) if kept is None else nullcontext(kept)
-        )
+        opened = access.open_store(environment(), progress) if kept is None else nullcontext(kept)
         with opened as store:
             yield store, progress
             keep_names(store, folders().home)

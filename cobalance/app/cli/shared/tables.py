@@ -20,7 +20,7 @@ from cobalance.app.cli.shared.terminal import Terminal, notes, out
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.files import replacing
 from cobalance.graph.safe_text import safe_text, show_controls
-from cobalance.workflows import cells as cell_texts
+from cobalance.workflows import cells as texts
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
 _NARROW = 12  # characters that a text keeps in a narrow table
@@ -49,8 +49,9 @@ def write_frame(
 ) -> None:
     """Write a frame to standard output, or to a file.
 
-    Lists in cells stay lists in JSON and Parquet, become JSON text in CSV, and are joined with
-    " + " in a table.
+    A table fits the console: without some columns, or else with a line for each field. Lists in
+    cells stay lists in JSON and Parquet, become JSON text in CSV, and are joined with " + " in a
+    table.
 
     Parameters
     ----------
@@ -71,8 +72,16 @@ def write_frame(
         with replacing(output) as part:
             frame.to_parquet(part, index=False)
     elif format_ is Format.TABLE and output is None:
+        fitting = _fitting_columns(frame, console.width, unbroken, spare)
         with _printable():
-            print_frame(frame, console, whole=whole, unbroken=unbroken, spare=spare)
+            if fitting is None:
+                console.print(_records(frame))
+                return
+            table = fitting_table(frame[fitting], console, whole=whole, unbroken=unbroken)
+            console.print(table)
+        if left_out := [str(name).replace("_", " ") for name in frame if name not in fitting]:
+            names = ", ".join(left_out)
+            notes.print(f"Not shown, as the terminal is narrow: {names}. See --format csv.")
     else:
         write_text(as_text(frame, format_), output)
 
@@ -101,51 +110,31 @@ def _printable() -> Iterator[None]:
 def as_text(frame: "pd.DataFrame", format_: Format) -> str:
     """A frame as CSV, JSON, or a plain table."""
     if format_ is Format.CSV:
-        return cell_texts.to_csv(frame).decode()
+        return texts.to_csv(frame).decode()
     if format_ is Format.JSON:
-        return cell_texts.to_json(frame).decode()
+        return texts.to_json(frame).decode()
     plain = Terminal(width=200, no_color=True)
     with plain.capture() as captured:
         plain.print(fitting_table(frame, plain))
     return captured.get()
 
 
-def print_frame(
-    frame: "pd.DataFrame",
-    console: Console,
-    *,
-    whole: bool = False,
-    unbroken: Collection[str] = (),
-    spare: Sequence[str] = (),
-) -> None:
-    """Print a table that fits the console: without some columns, or else a line for each field.
-
-    Keyword arguments are those of `write_frame`.
-    """
-    least = _least_widths(frame, unbroken)
-    order = [*spare, *(name for name in reversed([*frame]) if name not in spare)]
-    left_out = 0
-    while sum(least.values()) > console.width and left_out < len(order) // 2:
-        least.pop(order[left_out], None)
-        left_out += 1
-    if len(frame) and sum(least.values()) > console.width:
-        console.print(_records(frame))
-        return
-    console.print(fitting_table(frame[[*least]], console, whole=whole, unbroken=unbroken))
-    if left_out:
-        names = ", ".join(str(name).replace("_", " ") for name in frame if name not in least)
-        notes.print(f"Not shown, as the terminal is narrow: {names}. See --format csv.")
-
-
-def _least_widths(frame: "pd.DataFrame", unbroken: Collection[str]) -> dict[Any, int]:
-    """The least characters that each column takes, with those between it and the next."""
-    found: dict[Any, int] = {}
-    longest = _longest([""] * len(frame.columns), _cells(frame))
-    for name, width in zip(frame, longest, strict=True):
+def _fitting_columns(
+    frame: "pd.DataFrame", width: int, unbroken: Collection[str], spare: Sequence[str]
+) -> list[Any] | None:
+    """The columns that fit a width; None where too few do, so that a field gets a line."""
+    least: dict[Any, int] = {}
+    for name, longest in zip(
+        frame, _longest([""] * len(frame.columns), _cells(frame)), strict=True
+    ):
         whole = pd.api.types.is_numeric_dtype(frame[name]) or name in unbroken
         header = min(len(str(name)), _NARROW)
-        found[name] = max(header, width if whole else min(width, _NARROW)) + _BETWEEN
-    return found
+        least[name] = max(header, longest if whole else min(longest, _NARROW)) + _BETWEEN
+    order = [*spare, *(name for name in reversed([*frame]) if name not in spare)]
+    for name in order[: len(order) // 2]:
+        if sum(least.values()) > width:
+            least.pop(name, None)
+    return [*least] if frame.empty or sum(least.values()) <= width else None
 
 
 def _records(frame: "pd.DataFrame") -> Table:
@@ -203,10 +192,7 @@ def fitting_table(
 def _cells(frame: "pd.DataFrame", most: int | None = None) -> list[list[str]]:
     """The texts of each column, names cut at `most` characters."""
     return [
-        [
-            cell_texts.cell_text(_count(value) if name == COUNT else value, most)
-            for value in frame[name]
-        ]
+        [texts.cell_text(_count(value) if name == COUNT else value, most) for value in frame[name]]
         for name in frame.columns
     ]
 
@@ -214,8 +200,8 @@ def _cells(frame: "pd.DataFrame", most: int | None = None) -> list[list[str]]:
 def _longest(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
     """The widest line of each column, on a terminal."""
     return [
-        max(map(cell_len, [*texts, *header.split("\n")]))
-        for header, texts in zip(headers, cells, strict=True)
+        max(map(cell_len, [*column, *header.split("\n")]))
+        for header, column in zip(headers, cells, strict=True)
     ]
 
 
