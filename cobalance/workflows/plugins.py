@@ -49,13 +49,13 @@ def list_plugins(*, own: bool = False) -> pd.DataFrame:
                 )
                 said = ("", taken) if is_own else _describe(registry, name)
                 rows.append([registry.kind, name, source, *said])
-    rows += [["", *said] for said in _misplaced()]
+    rows += [["", *said] for said in _find_misplaced()]
     found = pd.DataFrame(rows, columns=["kind", "name", "source", "purpose", "problem"])
     return found[["kind", "name", "purpose", "source", "problem"]]
 
 
-def _misplaced() -> Iterator[tuple[str, str, str, str]]:
-    """Name, source, purpose and problem of what is no plug-in in the folder of files."""
+def _find_misplaced() -> Iterator[tuple[str, str, str, str]]:
+    """Find folders and files in the folder of files that are no plug-ins, as cells of a row."""
     folder, groups = files_folder(), [registry.group for registry in REGISTRIES]
     for place in sorted(folder.glob("[!_.]*/")) if folder else ():
         if place.name not in groups:

@@ -127,6 +127,8 @@ def started(starts: Iterable[str]) -> set[str]:
             continue
         seen.add(name)
         names = [name, *imports(known[name], at_once=True)]
+        if name.startswith("cobalance.app.cli."):  # modules wait there, see `imports_deferred`
+            names[1:] = ((one in known and one.rpartition(".")[0]) or one for one in names[1:])
         found |= third_party(names)
         for one in names:  # the packages that it is in come first
             parts = one.split(".")

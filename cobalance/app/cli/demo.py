@@ -1,9 +1,9 @@
 """`cobalance demo`: diagnose and plan a real dataset, or go a whole way on small pictures."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from shlex import quote
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich.markup import escape
@@ -86,25 +86,19 @@ def demo(
         notes.print(told if names else "No dataset here is a demonstration's.")
         return
     with needs_extra("The demonstration", "worker,demo"):
+        chosen: tuple[Callable[..., Any], Callable[[Any], Parts]] | None = None
         if full:
-            from cobalance.workflows.demo.full import run_full_demo
-        if counterfactual:
-            from cobalance.workflows.demo.counterfactual import run_counterfactual_demo
-        if annotate:
-            from cobalance.workflows.demo.annotate import run_annotate_demo
-    settings = environment()
-    with opened_store(lines=True) as (store, progress):
-        parts: Parts
-        if full:
-            parts = full_parts(run_full_demo(store, settings, progress=progress))
+            chosen = digits.run_full_demo, full_parts
         elif counterfactual:
-            parts = counterfactual_parts(
-                run_counterfactual_demo(store, settings, progress=progress)
-            )
+            chosen = edited.run_counterfactual_demo, counterfactual_parts
         elif annotate:
-            parts = annotate_parts(run_annotate_demo(store, settings, progress=progress))
+            chosen = annotation.run_annotate_demo, annotate_parts
+    with opened_store(lines=True) as (store, progress):
+        if chosen is None:
+            parts: Parts = list(_urbancars_parts(store, progress))
         else:
-            parts = list(_urbancars_parts(store, progress))
+            run, parts_of = chosen
+            parts = parts_of(run(store, environment(), progress=progress))
     show(parts)
 
 
@@ -141,7 +135,7 @@ def show(parts: Parts) -> None:
             out.print(part, markup=True)
             continue
         if not isinstance(part, tuple):
-            write_frame(part, Format.TABLE, None)
+            write_frame(part, Format.TABLE, None, remedy="")
             continue
         command, purpose = part
         out.print(f"  # {purpose}", style="dim")

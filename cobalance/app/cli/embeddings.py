@@ -54,13 +54,7 @@ def add(
     """Keep the vectors of a dataset's images, in place of those before."""
     with opened_store() as (store, _):
         read, found = vectors.add_embeddings(
-            store,
-            folders(),
-            dataset,
-            file,
-            ids,
-            id_column=id_column,
-            vector_column=vector_column,
+            store, folders(), dataset, file, ids, id_column=id_column, vector_column=vector_column
         )
     notes.print(
         f"{inflect(read, 'vectors')} kept; {inflect(found, 'images')} of {dataset} have one."

@@ -26,6 +26,6 @@ def plugins(
     if frame.empty:
         notes.print("There are only cobalance's own plug-ins: see cobalance plugins --all.")
     else:
-        write_frame(frame.drop(columns="problem"), format_, None)
+        write_frame(frame[frame["kind"] != ""].drop(columns="problem"), format_, None)
     for problem in dict.fromkeys(filter(None, frame["problem"])):
         notes.print(problem)

@@ -16,52 +16,20 @@ from cobalance.app.cli.annotate.propose import (
     TimeoutOption,
     UrlOption,
     open_chat,
+    read_endpoint,
 )
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import DatasetName, cleaned
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph import options, plugins
+from cobalance.graph import plugins
 from cobalance.graph.annotations import runs as label_runs
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.plurals import inflect
 from cobalance.ingest import annotators
 from cobalance.workflows.label import extract as extracting, order as label_orders
-
-
-def _read_endpoint(
-    url: str | None,
-    model: str | None,
-    key_file: Path | None,
-    timeout: float,
-    at_once: int,
-    *,
-    send_images: bool,
-) -> "endpoint_settings.EndpointSettings | None":
-    """The address that the options name, with a key that can be read; None for a model here."""
-    if url is None:
-        if model is not None or key_file is not None or send_images:
-            raise OptionError(
-                "--model, --key-file and --send-images are for a model at an address. Give it "
-                "with --url; a model that runs here is named by --set model=FOLDER."
-            )
-        return None
-    if model is None:
-        raise OptionError("--url needs the model's name there. Give it with --model.")
-    if key_file is not None:
-        endpoint_settings.read_key(key_file)
-    given = {
-        "url": url,
-        "model": model,
-        "key_file": None if key_file is None else str(key_file.resolve()),
-        "timeout_s": timeout,
-        "send_images": send_images,
-        "at_once": at_once,
-    }
-    return options.read_options(endpoint_settings.EndpointSettings, given, "The language model")
-
 
 _BaseOption = Annotated[
     str,
@@ -152,6 +120,18 @@ def label(
     Workers score the images in chunks; every score is kept. Nothing counts before `cobalance
     annotate accept`. Print the run's id.
     """
+    endpoint = None
+    if url is not None:
+        if key_file is not None:
+            key_file = key_file.resolve()
+            endpoint_settings.read_key(key_file)
+        more: dict[str, object] = {"send_images": send_images, "at_once": at_once}
+        endpoint = read_endpoint(url, model, key_file, timeout, **more)
+    elif model is not None or key_file is not None or send_images:
+        raise OptionError(
+            "--model, --key-file and --send-images are for a model at an address. Give it with "
+            "--url; a model that runs here is named by --set model=FOLDER."
+        )
     order = label_orders.LabelOrder(
         dataset=dataset,
         annotator=annotator,
@@ -164,7 +144,7 @@ def label(
         threshold=threshold,
         split=split,
         chunk_images=chunk,
-        endpoint=_read_endpoint(url, model, key_file, timeout, at_once, send_images=send_images),
+        endpoint=endpoint,
     )
     if here:
         with needs_extra("Labelling images", "worker"):

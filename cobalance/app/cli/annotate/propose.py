@@ -18,7 +18,7 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph import options as plugin_options
+from cobalance.graph import options as options_
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.label import propose as proposing
@@ -183,21 +183,24 @@ def open_chat(
 ) -> "chats.ChatModel":
     """Open the one language model that the options name; OptionError for none or two."""
     if url is not None and not local:
-        if model is None:
-            raise OptionError("--url needs the model's name there. Give it with --model.")
-        file = None if key_file is None else str(key_file)
-        given = {"url": url, "model": model, "key_file": file, "timeout_s": timeout}
-        return proposing.open_endpoint(
-            plugin_options.read_options(
-                endpoint_settings.EndpointSettings, given, "The language model"
-            )
-        )
+        return proposing.open_endpoint(read_endpoint(url, model, key_file, timeout))
     if local and url is None:
         return proposing.open_local(model)
     raise OptionError(
         "Name one language model: --url and --model for one at an address, which gets the "
         "questions, or --local for one that runs here."
     )
+
+
+def read_endpoint(
+    url: str, model: str | None, key_file: Path | None, timeout: float, **more: object
+) -> "endpoint_settings.EndpointSettings":
+    """The address that options name, checked."""
+    if model is None:
+        raise OptionError("--url needs the model's name there. Give it with --model.")
+    file = None if key_file is None else str(key_file)
+    given = {"url": url, "model": model, "key_file": file, "timeout_s": timeout, **more}
+    return options_.read_options(endpoint_settings.EndpointSettings, given, "The language model")
 
 
 def _phrases(assignments: list[str] | None) -> dict[str, str]:

@@ -16,13 +16,14 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     assignments_option,
     cleaned,
+    note_changed,
 )
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.annotations import attributes as kept_attributes, runs as label_runs
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
-from cobalance.graph.dataset import state as dataset_states, write
+from cobalance.graph.dataset import state as dataset_states
 from cobalance.graph.errors import OptionError
 from cobalance.graph.plurals import inflect
 from cobalance.ingest import reader
@@ -195,7 +196,7 @@ def threshold(
     if report is None:
         notes.print("Changed. The run counts for nothing so far: cobalance annotate accept RUN")
     else:
-        _say_counts(report, dataset)
+        note_changed(report, dataset)
 
 
 def delete(
@@ -220,11 +221,4 @@ def _decide(run: str, *, accepted: bool) -> None:
             store, output_folder(), run, "accepted" if accepted else "rejected", progress=progress
         )
         dataset = label_runs.read_run(store, run).dataset
-    _say_counts(report, dataset)
-
-
-def _say_counts(report: "write.IngestReport", dataset: str) -> None:
-    notes.print(
-        f"{inflect(report.updated, 'images')} of {dataset} changed. "
-        f"Count them again: cobalance mine {dataset}"
-    )
+    note_changed(report, dataset)

@@ -1,6 +1,5 @@
 """`cobalance evaluate artefact`, `cam` and `clusters`: why a model fails, and where it looks."""
 
-from shlex import quote
 from typing import Annotated
 
 import typer
@@ -13,11 +12,11 @@ from cobalance.app.cli.shared.options import (
     FormatOption,
     OutputOption,
     assignments_option,
+    note_changed,
 )
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.graph.dataset import write
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.plurals import inflect
 
@@ -44,14 +43,7 @@ def artefact(
         from cobalance.workflows.evaluate.artefacts import run_artefact_test
     with opened_store() as (store, progress):
         done = run_artefact_test(
-            store,
-            folders(),
-            evaluation,
-            job,
-            first,
-            second,
-            seed=seed,
-            progress=progress,
+            store, folders(), evaluation, job, first, second, seed=seed, progress=progress
         )
     frame = done.scores.drop(columns=["method", "seed"])
     write_frame(frame, format_, output)
@@ -145,7 +137,7 @@ def clusters(
         from cobalance.workflows.evaluate import clusters as captions
     with opened_store() as (store, progress):
         if undo:
-            _say(captions.remove_clusters(store, dataset, progress=progress), dataset)
+            note_changed(captions.remove_clusters(store, dataset, progress=progress), dataset)
             return
         found = captions.cluster_dataset(
             store,
@@ -163,11 +155,4 @@ def clusters(
     if found.without:
         notes.print(f"Without captions, and in no cluster: {inflect(found.without, 'images')}.")
     if report is not None:
-        _say(report, dataset)
-
-
-def _say(report: "write.IngestReport", dataset: str) -> None:
-    notes.print(
-        f"{inflect(report.updated, 'images')} of {dataset} changed. To count concepts again: "
-        f"cobalance mine {quote(dataset)}"
-    )
+        note_changed(report, dataset)

@@ -1,4 +1,4 @@
-"""Import modules on first use: help and completion call nothing of what commands import."""
+"""Import modules on first use: help and completion use none of those of a command."""
 
 import sys
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class _Deferred(ModuleType):
-    """A module that is loaded when something of it is used; `LazyLoader`'s hides what it lacks."""
+    """Module loaded on first use. Unlike `LazyLoader`'s it raises again what its import raised."""
 
     def __getattr__(self, name: str) -> Any:
         """Load the module, which has nothing of this name yet."""

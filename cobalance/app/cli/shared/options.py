@@ -3,14 +3,17 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
 from cobalance.app.cli.shared.tables import Format
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.graph.dataset import write
 from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
+from cobalance.graph.plurals import inflect
 
 
 def cleaned(name: str | list[str] | None) -> str | list[str] | None:
@@ -65,6 +68,14 @@ def note_limit(limit: int) -> None:
     """Note that only the first rows are shown."""
     rows = "row is" if limit == 1 else f"{limit:,} rows are"
     notes.print(f"Only the first {rows} shown; see --limit.")
+
+
+def note_changed(report: "write.IngestReport", dataset: str) -> None:
+    """Note how many images have other concepts, and the next command."""
+    notes.print(
+        f"{inflect(report.updated, 'images')} of {dataset} changed. To count concepts again: "
+        f"cobalance mine {quote(dataset)}"
+    )
 
 
 def listed_names(groups: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -1,7 +1,7 @@
 """Open the store and the output folder that the environment names."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 import typer
@@ -28,18 +28,13 @@ def folders() -> "folder_places.Folders":
 
 def kept_store(context: typer.Context) -> "stores.GraphStore":
     """Open the store that the environment names, until the command ends."""
-    store = _KEPT.get()
-    return context.find_root().with_resource(_keep_store()) if store is None else store
-
-
-@contextmanager
-def _keep_store() -> "Iterator[stores.GraphStore]":
-    with ExitStack() as stack:
+    kept = _KEPT.get()
+    if kept is None or kept.is_closed:
         with progress_bars() as progress:
-            store = stack.enter_context(access.open_store(environment(), progress))
-        token = _KEPT.set(store)
-        stack.callback(_KEPT.reset, token)
-        yield store
+            opened = access.open_store(environment(), progress)
+        kept = context.find_root().with_resource(opened)
+        _KEPT.set(kept)
+    return kept
 
 
 @contextmanager
@@ -47,8 +42,9 @@ def opened_store(*, lines: bool = False) -> "Iterator[tuple[stores.GraphStore, P
     """Open the store that the environment names, or the command's own; see `progress_bars`."""
     kept = _KEPT.get()
     with progress_bars(lines=lines) as progress:
-        opened = access.open_store(environment(), progress) if kept is None else nullcontext(kept)
-        with opened as store:
+        shared = kept if kept and not kept.is_closed else None
+        store = shared or access.open_store(environment(), progress)
+        with nullcontext() if shared else store:
             yield store, progress
             keep_names(store, folders().home)
 

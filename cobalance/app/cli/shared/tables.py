@@ -46,6 +46,7 @@ def write_frame(
     whole: bool = False,
     unbroken: Collection[str] = (),
     spare: Sequence[str] = (),
+    remedy: str = " See --format csv.",
 ) -> None:
     """Write a frame to standard output, or to a file.
 
@@ -62,6 +63,8 @@ def write_frame(
         Columns whose texts stay on one line, such as ids to copy.
     spare : sequence of str
         Columns that a narrow table leaves out first; then the last ones.
+    remedy : str
+        Where those that are left out can be seen.
 
     Raises
     ------
@@ -81,7 +84,7 @@ def write_frame(
             console.print(table)
         if left_out := [str(name).replace("_", " ") for name in frame if name not in fitting]:
             names = ", ".join(left_out)
-            notes.print(f"Not shown, as the terminal is narrow: {names}. See --format csv.")
+            notes.print(f"Not shown, as the terminal is narrow: {names}.{remedy}")
     else:
         write_text(as_text(frame, format_), output)
 
