@@ -72,3 +72,26 @@ def test_every_command_has_a_first_line(environment):
     assert len(listed) == len(HOMES)
     for line in listed:
         assert re.fullmatch(r"[-\w]+ \| [A-Z].+\.", line), line
+
+
+def test_a_module_that_waits_is_loaded_by_one_thread_and_tried_again(environment):
+    said = run_code(
+        environment,
+        """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from cobalance.app.cli.shared.deferred import imports_deferred
+with imports_deferred():
+    from cobalance.ingest.stored import output_folder
+def load(_):
+    from cobalance.ingest.stored.output_folder import OutputFolder
+    return OutputFolder.__name__
+sys.modules["fsspec"] = None
+for _ in range(2):
+    try: load(0)
+    except ModuleNotFoundError as error: print(error.name)
+del sys.modules["fsspec"]
+with ThreadPoolExecutor(8) as threads: print({*threads.map(load, range(8))})
+""",
+    )
+    assert said.splitlines() == ["fsspec", "fsspec", "{'OutputFolder'}"]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -13,20 +14,25 @@ class _Deferred(ModuleType):
     """Module loaded on first use. Unlike `LazyLoader`'s it raises again what its import raised."""
 
     def __getattr__(self, name: str) -> Any:
-        """Load the module, which has nothing of this name yet."""
-        self.__class__ = ModuleType  # type: ignore[assignment]
-        try:
-            self.__loader__.exec_module(self)  # type: ignore[union-attr]
-        except BaseException:
-            self.__class__ = _Deferred
-            raise
-        return getattr(self, name)
+        """Load the module, which has nothing of this name yet; other threads wait."""
+        state: dict[str, Any] = self.__spec__.loader_state  # type: ignore[union-attr]
+        with state["lock"]:
+            if self.__class__ is _Deferred and not state["is_loading"]:
+                state["is_loading"] = True
+                try:
+                    self.__loader__.exec_module(self)  # type: ignore[union-attr]
+                    self.__class__ = ModuleType  # type: ignore[assignment]
+                finally:
+                    state["is_loading"] = False
+        return ModuleType.__getattribute__(self, name)
 
 
 class _Loader(LazyLoader):
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module to its own loader, later."""
-        module.__loader__ = module.__spec__.loader = self.loader  # type: ignore[attr-defined,union-attr]
+        spec = module.__spec__
+        spec.loader_state = {"lock": RLock(), "is_loading": False}  # type: ignore[union-attr]
+        module.__loader__ = spec.loader = self.loader  # type: ignore[attr-defined,union-attr]
         module.__class__ = _Deferred
 
 
