@@ -15,6 +15,7 @@ from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.workflows import store as stores
+from cobalance.workflows.backup import store_backup
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -40,11 +41,9 @@ def backup(
     The file has the graph, boxes, captions, embeddings, and the state of jobs and tasks. It has no
     users, passwords or image files of yours.
     """
-    from cobalance.workflows.backup.store_backup import back_up
-
     with opened_store() as (store, progress):
         places = store, folders(), file, datasets or ()
-        report = back_up(*places, with_generated=with_generated, progress=progress)
+        report = store_backup.back_up(*places, with_generated=with_generated, progress=progress)
     for name, reason in report.left_out.items():
         notes.print(f"Left out: {name}. {reason}")
     out.print(f"{file}: {report.describe()}", soft_wrap=True)
@@ -59,8 +58,6 @@ def restore(
     ] = False,
 ) -> None:
     """Check a backup, then write its datasets to the store; interrupted, run it again."""
-    from cobalance.workflows.backup import store_backup
-
     with opened_store() as (store, progress):
         places = store, folders(), environment().queue_url(), file, datasets or ()
         report = store_backup.restore(*places, replace=replace, progress=progress)

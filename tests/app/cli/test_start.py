@@ -94,4 +94,4 @@ del sys.modules["fsspec"]
 with ThreadPoolExecutor(8) as threads: print({*threads.map(load, range(8))})
 """,
     )
-    assert said.splitlines() == ["fsspec", "fsspec", "{'OutputFolder'}"]
+    assert said.splitlines() == ["fsspec.core", "fsspec.core", "{'OutputFolder'}"]
