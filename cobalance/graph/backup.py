@@ -71,7 +71,7 @@ def edge_part(kind: str, start: Node, end: Node) -> Part:
     other = "coalesce(b.dataset, b.name)"
     elsewhere = "" if end.scope == "dataset" else f" OR {other} IN $names"
 
-    def found(node: Node, at: int) -> str:
+    def match(node: Node, at: int) -> str:
         within = f"dataset: row[{at}], " if node.scope == "dataset" else ""
         return f":{node.label} {{{within}{node.key.name}: row[{at + 1}]}}"
 
@@ -80,7 +80,7 @@ def edge_part(kind: str, start: Node, end: Node) -> Part:
         f"MATCH (a:{start.label})-[e:{kind}]->(b:{end.label})\n"
         f"WHERE a.dataset IN $names{elsewhere}\n"
         f"RETURN [a.dataset, a.{start.key.name}, {other}, b.{end.key.name}, properties(e)]",
-        f"MATCH (a{found(start, 0)})\nMATCH (b{found(end, 2)})\n"
+        f"MATCH (a{match(start, 0)})\nMATCH (b{match(end, 2)})\n"
         f"CREATE (a)-[e:{kind}]->(b) SET e = row[4]",
         (str, object, str, object, dict),
         EDGE_BATCH,
@@ -118,7 +118,7 @@ def read_cut(
     names: Sequence[str],
     work: Callable[[dict[str, Row], dict[str, str], Rows], T],
 ) -> T:
-    """Read datasets while nobody else writes to them: under their locks, and those of their jobs.
+    """Read datasets under their locks and those of their jobs, so that nobody writes meanwhile.
 
     The work begins anew where the database breaks a deadlock.
 

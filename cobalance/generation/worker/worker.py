@@ -208,7 +208,7 @@ class Worker:
         return bool(self._queued_tasks)
 
     def _serves(self, work: str, needs: str, left: dict[str, str], queue: Queue) -> bool:
-        """Whether a job or task is this worker's; what it lacks something for is left to others."""
+        """Whether to take a job or task; note the extra or plug-in that is missing here."""
         if self.options.jobs is not None and work not in self.options.jobs:
             return False
         installed = self._list_installed()

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
 from typing import Any, TypeVar
@@ -117,21 +117,18 @@ class GraphStore(AbstractContextManager["GraphStore"]):
                 **PATIENCE,
             )
 
-        store = None
         try:
             encryption(uri)
-            store = cls(open_driver, uri, database)
-            with _our_errors(uri, username, database):
-                store.driver.verify_connectivity()
-                _check_version(store.driver, uri, database)
-                migrate(store.driver, database)
-        except BaseException as error:
-            if store is not None:
-                store.close()
-            if isinstance(error, ConfigurationError | ValueError):  # by any part of the address
-                raise _bad_address(uri, str(error).rstrip(".")) from error
-            raise
-        return store
+            with ExitStack() as opened:
+                store = opened.enter_context(cls(open_driver, uri, database))
+                with _our_errors(uri, username, database):
+                    store.driver.verify_connectivity()
+                    _check_version(store)
+                    migrate(store.driver, database)
+                opened.pop_all()
+                return store
+        except (ConfigurationError, ValueError) as error:  # by any part of the address
+            raise _bad_address(uri, str(error).rstrip(".")) from error
 
     def close(self) -> None:
         """Close all connections."""
@@ -171,8 +168,11 @@ class GraphStore(AbstractContextManager["GraphStore"]):
 
     def server(self) -> tuple[str, str]:
         """Version and edition of the server, such as ``5.26.30`` and ``community``."""
-        with _our_errors(self.uri, "", self.database):
-            return _server(self.driver, self.database)
+        (found,) = self.read(
+            "CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' "
+            "RETURN versions[0] AS version, edition"
+        )
+        return found["version"], found["edition"]
 
     def write_all(self, text: Cypher, expected: int, **parameters: Any) -> None:
         """Run a write that returns ``written``; roll it back unless that is `expected`."""
@@ -199,13 +199,13 @@ class GraphStore(AbstractContextManager["GraphStore"]):
         Transient errors, such as a deadlock, begin it anew.
         """
 
-        def locked(tx: ManagedTransaction) -> T:
+        def run(tx: ManagedTransaction) -> T:
             for text in texts:
                 tx.run(text, parameters).consume()
             return work(tx)
 
         with self._session() as session:
-            return session.execute_write(locked)
+            return session.execute_write(run)
 
     @contextmanager
     def _session(self, access: str = WRITE_ACCESS) -> Iterator[Session]:
@@ -314,8 +314,7 @@ def unavailable_error(
 def _tls_error(error: BaseException, server: str) -> StoreUnavailableError | None:
     """The error for encryption that failed; None for another cause, which is below the driver's."""
     below = [error]
-    while below:
-        cause = below.pop()
+    for cause in below:  # which grows
         if isinstance(cause, SSLCertVerificationError):
             return StoreUnavailableError(
                 f"{server} has a certificate that is not to be trusted: "
@@ -330,7 +329,7 @@ def _tls_error(error: BaseException, server: str) -> StoreUnavailableError | Non
                 *(Setting("uri"), " to an address without +s and +ssc."),
             )
         below += getattr(cause, "exceptions", ())  # of a routing table's requests
-        below += [one for one in (cause.__cause__, cause.__context__) if one is not None]
+        below += filter(None, (cause.__cause__, cause.__context__))
     return None
 
 
@@ -348,22 +347,12 @@ def _other_error(error: Neo4jError | DriverError) -> StoreError:
     return StoreError(f"The connection to the database failed: {error}")
 
 
-def _check_version(driver: Driver, uri: str, database: str) -> None:
-    version, _ = _server(driver, database)
+def _check_version(store: GraphStore) -> None:
+    version, _ = store.server()
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SERVER:
         raise StoreError(
-            f"{uri} runs Neo4j {version}; cobalance needs 5.26 LTS or newer. Upgrade the server, "
-            "or leave ",
+            f"{store.uri} runs Neo4j {version}; cobalance needs 5.26 LTS or newer. Upgrade the "
+            "server, or leave ",
             Setting("uri"),
             " unset to use a local one.",
         )
-
-
-def _server(driver: Driver, database: str) -> tuple[str, str]:
-    """Version and edition."""
-    records, _, _ = driver.execute_query(
-        "CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' "
-        "RETURN versions[0] AS version, edition",
-        database_=database,
-    )
-    return str(records[0]["version"]), str(records[0]["edition"])

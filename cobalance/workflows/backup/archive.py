@@ -77,7 +77,7 @@ class Reader(zipfile.ZipFile):
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[Reader]:
-    """Open a backup; DataError, with the place, for what is damaged of what the block reads."""
+    """Open a backup; damage that the block meets is a DataError with the place."""
     try:
         archive = Reader(path)
     except (zipfile.BadZipFile, OSError) as error:

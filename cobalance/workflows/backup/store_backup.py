@@ -64,7 +64,7 @@ class Backup:
 
     @classmethod
     def of(cls, path: Path, about: Mapping[str, Any]) -> "Backup":
-        """What a file holds, which is described by its manifest."""
+        """Describe a file by its manifest."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = os.fstat(file.fileno()).st_size
@@ -89,7 +89,7 @@ def back_up(
     with_generated: bool = False,
     progress: Progress = silent,
 ) -> Backup:
-    """Write datasets, or all, with what belongs to them to a file; the store stays as it is.
+    """Write datasets, by default all, and their files to one file; the store does not change.
 
     The file takes its place when it is whole. Writes to the datasets wait while their nodes and
     edges are read; reads do not.
@@ -161,7 +161,7 @@ def _write_output(
     *,
     generated: bool = False,
 ) -> None:
-    """Add files of folders, either what workers made or all else; what is deleted is left out."""
+    """Add either the generated files of folders or all but these; deleted ones are left out."""
     if not roots:  # the extra worker may be missing, too
         return
     from cobalance.ingest.stored.output_folder import OutputMissingError

@@ -13,7 +13,6 @@ from neo4j import AsyncDriver, AsyncGraphDatabase, NotificationMinimumSeverity
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import Route
 
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.local.home import USERNAME, Home
@@ -37,19 +36,35 @@ class DatabaseProbe:
         self._asked_at = -_KEPT_S
         self._problem: str | None = None
 
-    async def problem(self) -> str | None:
-        """The problem, without details; None if the database answers in time."""
+    async def answer(self, _: Request) -> JSONResponse:
+        """Answer a request."""
         async with self._lock:
             if time.monotonic() - self._asked_at >= _KEPT_S:
                 self._problem = await self._ask()
                 self._asked_at = time.monotonic()
-            return self._problem
+            problem = self._problem
+        return JSONResponse(
+            {
+                "status": "ok" if problem is None else "unavailable",
+                "database": problem or "ok",
+                "version": version("cobalance"),
+            },
+            status_code=200 if problem is None else 503,
+            headers={"Cache-Control": "no-store"},
+        )
 
     async def _ask(self) -> str | None:
+        """The problem, without details; None if the database answers in time."""
         try:
             async with asyncio.timeout(LIMIT_S):
                 endpoint = await asyncio.to_thread(running_endpoint, self._settings)
-                await _query(endpoint, self._settings.neo4j_database)
+                async with (
+                    open_driver(endpoint, "cobalance-health") as driver,
+                    driver.session(
+                        database=self._settings.neo4j_database, default_access_mode="READ"
+                    ) as session,
+                ):
+                    await (await session.run("RETURN 1")).consume()
         except TimeoutError:
             return f"It does not answer within {LIMIT_S:.0f} s."
         except AuthError:
@@ -92,30 +107,3 @@ def open_driver(endpoint: Endpoint, user_agent: str) -> AsyncDriver:
         notifications_min_severity=NotificationMinimumSeverity.OFF,
         user_agent=user_agent,
     )
-
-
-async def _query(endpoint: Endpoint, database: str) -> None:
-    async with (
-        open_driver(endpoint, "cobalance-health") as driver,
-        driver.session(database=database, default_access_mode="READ") as session,
-    ):
-        await (await session.run("RETURN 1")).consume()
-
-
-def health_route(settings: Settings) -> Route:
-    """The route of the health endpoint."""
-    probe = DatabaseProbe(settings)
-
-    async def health(_: Request) -> JSONResponse:
-        problem = await probe.problem()
-        return JSONResponse(
-            {
-                "status": "ok" if problem is None else "unavailable",
-                "database": problem or "ok",
-                "version": version("cobalance"),
-            },
-            status_code=200 if problem is None else 503,
-            headers={"Cache-Control": "no-store"},
-        )
-
-    return Route(PATH, health)

@@ -26,8 +26,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cobalance.app.web.server import metrics
-from cobalance.app.web.server.health import health_route
+from cobalance.app.web.server import health, metrics
 from cobalance.app.web.server.login_check import LoginCheck
 from cobalance.app.web.server.security import HostAndOriginCheck, MessageCheck
 from cobalance.app.web.server.streamlit_internals import configure
@@ -242,7 +241,7 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
         secrets=None if login is None else {"auth": dict(login.auth)},
         lifespan=announce,
         routes=[
-            health_route(settings),
+            Route(health.PATH, health.DatabaseProbe(settings).answer),
             Route(metrics.PATH, monitor.answer),
             Route("/diagnose", _to_first_page),
         ],
