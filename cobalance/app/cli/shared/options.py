@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -48,20 +48,14 @@ OutputOption = Annotated[
 ALL_JOBS = 1 << 31  # as a limit
 
 
-def assignments_option(purpose: str, flag: str = "--set") -> typer.models.OptionInfo:
+def assignments_option(purpose: str, flag: str = "--set") -> Any:
     """Declare a repeatable option that takes NAME=VALUE; `assignments.assign` reads it."""
-    option: typer.models.OptionInfo = typer.Option(
-        flag, metavar="NAME=VALUE", help=f"{purpose} Repeat it."
-    )
-    return option
+    return typer.Option(flag, metavar="NAME=VALUE", help=f"{purpose} Repeat it.")
 
 
-def dataset_option(purpose: str) -> typer.models.OptionInfo:
+def dataset_option(purpose: str) -> Any:
     """Declare an option that names a dataset."""
-    option: typer.models.OptionInfo = typer.Option(
-        "--dataset", "-d", help=purpose, callback=cleaned
-    )
-    return option
+    return typer.Option("--dataset", "-d", help=purpose, callback=cleaned)
 
 
 def note_limit(limit: int) -> None:
