@@ -82,16 +82,16 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from cobalance.app.cli.shared.deferred import imports_deferred
 with imports_deferred():
-    from cobalance.ingest.stored import output_folder
+    from cobalance.workflows.work import run
 def load(_):
-    from cobalance.ingest.stored.output_folder import OutputFolder
-    return OutputFolder.__name__
-sys.modules["fsspec"] = None
+    from cobalance.workflows.work.run import run_here
+    return run_here.__name__
+sys.modules["dbos"] = None
 for _ in range(2):
     try: load(0)
     except ModuleNotFoundError as error: print(error.name)
-del sys.modules["fsspec"]
+del sys.modules["dbos"]
 with ThreadPoolExecutor(8) as threads: print({*threads.map(load, range(8))})
 """,
     )
-    assert said.splitlines() == ["fsspec.core", "fsspec.core", "{'OutputFolder'}"]
+    assert said.splitlines() == ["dbos", "dbos", "{'run_here'}"]
