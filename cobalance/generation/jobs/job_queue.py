@@ -26,7 +26,7 @@ from cobalance.graph.errors import Setting, StoreUnavailableError
 from cobalance.graph.plugins import EXTRAS
 
 NAME = "cobalance"
-_CHUNKS, _TASKS = "chunks-", "tasks-"  # begin the names of queues, which end with what is needed
+_CHUNKS, _TASKS = "chunks-", "tasks-"  # begin names of queues, which end as `join_needs` says
 _AT_ONCE = {_CHUNKS: 2, _TASKS: 1}  # one chunk is read and written while another one computes
 _VERSION = "1"  # of the workflows below; workers of another one leave theirs alone
 _UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
@@ -142,10 +142,7 @@ class Queue:
             ) from error
 
     def listen(self, needs: str) -> None:
-        """Take chunks and tasks that need plug-ins, too, from about a second later on.
-
-        The needs are as `cobalance.graph.plugins.join_needs` says them.
-        """
+        """Take chunks and tasks that need plug-ins, too, from about a second later on."""
         for kind in self._kinds:
             name = kind + needs
             if name in self._queues:
@@ -160,11 +157,6 @@ class Queue:
 
     def enqueue(self, chunks: Iterable[Chunk], attempt: int, needs: str) -> None:
         """Add chunks unless they are queued already.
-
-        Parameters
-        ----------
-        needs : str
-            What a worker needs for them, as `cobalance.graph.plugins.join_needs` says it.
 
         Raises
         ------
