@@ -118,7 +118,7 @@ def read_cut(
     names: Sequence[str],
     work: Callable[[dict[str, Row], dict[str, str], Rows], T],
 ) -> T:
-    """Read datasets under their locks and those of their jobs, so that nobody writes meanwhile.
+    """Read datasets under their locks and their jobs', so that nobody writes meanwhile.
 
     The work begins anew where the database breaks a deadlock.
 

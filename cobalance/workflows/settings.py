@@ -130,7 +130,7 @@ class LogSettings(BaseSettings):
 
 
 class Settings(LogSettings):
-    """Settings of a process, one for each variable; the documentation has what is said of each.
+    """Settings of a process, one for each variable; the documentation has their texts.
 
     Of a secret and its file, the file wins.
     """

@@ -1,4 +1,4 @@
-"""Mark datasets as those of demonstrations, and remove demonstrations from the store."""
+"""Mark datasets of demonstrations, and remove these from the store."""
 
 import shutil
 from pathlib import Path
