@@ -1,6 +1,7 @@
 """Metric protocol: inputs, the table of scores, and the registry of metrics."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ import pandas as pd
 from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import RUN
 from cobalance.graph.arrays import STRING, FloatArray
-from cobalance.graph.errors import CobalanceError, InputError, OptionError
+from cobalance.graph.errors import CobalanceError, InputError, OptionError, needs_extra
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin, Plugins
 from cobalance.ingest.images.arrays import ImageArray
@@ -169,7 +170,8 @@ class MetricPlugin(Plugin):
             needs = " and ".join(need.replace("|", " or ") for need in self.takes)
             given = ", ".join(inputs.given_names()) or "nothing"
             raise OptionError(f"the metric {self.name} needs {needs}; given: {given}.")
-        return self.compute(inputs, options)
+        with needs_extra(f"The metric {self.name}", self.extra) if self.extra else nullcontext():
+            return self.compute(inputs, options)
 
 
 @dataclass(frozen=True, eq=False)

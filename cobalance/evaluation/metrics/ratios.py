@@ -13,6 +13,8 @@ from cobalance.evaluation.predictions import RUN, check_predictions, require_cla
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import wilson
 from cobalance.graph.errors import DataError, OptionError
+from cobalance.ingest.captions.word_editor import WordEditor
+from cobalance.ingest.concepts.word_lists import load_group_words
 
 UNKNOWN = "no group, or several"  # what a caption that does not name one group predicts
 
@@ -101,9 +103,6 @@ def caption_predictions(captions: pd.DataFrame, words: str = "gensynth") -> pd.D
     >>> caption_predictions(captions)["predicted"].tolist()
     ['man', 'woman', 'no group, or several']
     """
-    from cobalance.ingest.captions.word_editor import WordEditor
-    from cobalance.ingest.concepts.word_lists import load_group_words
-
     editor = WordEditor(load_group_words(words), "swap")
     texts = text_column(captions, "caption", "captions")
     named = [editor.groups_in(text, by_classes=True) for text in texts]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -23,6 +23,7 @@ from cobalance.generation.backends.compositing.cutout import (
     put_on_blank,
 )
 from cobalance.generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.exemplars import Exemplar, Exemplars, read_exemplars
 from cobalance.generation.backends.compositing.framing import (
     Size,
     choose_output_size,
@@ -42,9 +43,6 @@ from cobalance.graph.errors import OptionError
 from cobalance.graph.options import MayBePath
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
-
-if TYPE_CHECKING:
-    from cobalance.generation.backends.compositing.exemplars import Exemplar, Exemplars
 
 
 class ProceduralOptions(ImageOptions, PlacementOptions):
@@ -122,8 +120,6 @@ def open_backend(options: ProceduralOptions) -> "ProceduralBackend":
     JobBlockedError
         The folder has no exemplars, or one cannot be read.
     """
-    from cobalance.generation.backends.compositing.exemplars import read_exemplars
-
     exemplars = None if options.exemplars is None else read_exemplars(Path(options.exemplars))
     return ProceduralBackend(options, exemplars)
 

@@ -114,11 +114,9 @@ def groups_of(pairs: tuple[IntArray, IntArray], rows: int) -> list[IntArray]:
     >>> [group.tolist() for group in groups_of((np.array([4, 0, 1]), np.array([5, 1, 3])), 6)]
     [[0, 1, 3], [4, 5]]
     """
-    from scipy.sparse.csgraph import connected_components
-
     left, right = pairs
     edges = sparse.coo_array((np.ones(len(left), dtype=bool), (left, right)), shape=(rows, rows))
-    _, label = connected_components(edges, directed=False)
+    _, label = sparse.csgraph.connected_components(edges, directed=False)
     order = np.argsort(label, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if rows else []
     several = [group for group in groups if len(group) > 1]

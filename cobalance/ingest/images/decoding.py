@@ -7,16 +7,13 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cobalance.graph.errors import CobalanceError, needs_extra
+from cobalance.graph.libraries import Image
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.image_file import ImageFileError, check_size
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 MAX_PIXELS = 89_478_485
 """Largest image that is decoded: Pillow's own limit, where it warns of a decompression bomb."""
@@ -68,7 +65,7 @@ def open_image(
         Pillow is not installed.
     """
     with needs_extra("Opening images", "worker"):
-        from PIL import Image, UnidentifiedImageError
+        from PIL import UnidentifiedImageError
     check_size(len(content))
     Image.init()
     known = [name for name in formats if name in Image.OPEN]
@@ -228,8 +225,6 @@ def thumbnail(content: bytes, size_px: int, *, upright: bool = True) -> Thumbnai
 
 def to_rgb(image: "Image.Image") -> "Image.Image":
     """Convert to 8-bit RGB; transparency is laid on white, deeper greys are scaled to 8 bits."""
-    from PIL import Image
-
     if image.mode.startswith(("I", "F")):
         values = np.asarray(image).astype(np.float64)
         depth = 65_535 if image.mode.startswith("I;16") else max(float(np.nanmax(values)), 255.0)
@@ -254,8 +249,6 @@ def within(image: ImageArray, max_side_px: int = MAX_SIDE_PX) -> ImageArray:
     >>> within(np.zeros((30, 4000, 3), np.uint8)).shape
     (8, 1024, 3)
     """
-    from PIL import Image
-
     if max(image.shape[:2]) <= max_side_px:
         return image
     small = Image.fromarray(image)
@@ -265,8 +258,6 @@ def within(image: ImageArray, max_side_px: int = MAX_SIDE_PX) -> ImageArray:
 
 def png(image: ImageArray) -> bytes:
     """The pixels as a PNG file, within `MAX_SIDE_PX`; nothing else of the image's file is in it."""
-    from PIL import Image
-
     buffer = BytesIO()
     Image.fromarray(within(image)).save(buffer, "PNG")
     return buffer.getvalue()
@@ -282,8 +273,6 @@ def _orientation(image: "Image.Image") -> int:
 
 
 def _upright(image: "Image.Image", orientation: int) -> "Image.Image":
-    from PIL import Image
-
     if not 2 <= orientation <= 8:
         return image
     return image.transpose(Image.Transpose[_TRANSPOSE[orientation - 2]])

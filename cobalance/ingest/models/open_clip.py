@@ -1,14 +1,14 @@
 """Load CLIP models in open_clip's layout as models of transformers."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import huggingface_hub
-from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
-
 from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.graph.libraries import huggingface_hub, transformers
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error, downloading, read_json
 from cobalance.ingest.models.devices import SMALLER_MODEL, choose_device, out_of_memory
 from cobalance.ingest.models.loading import load_processor, quiet
@@ -73,7 +73,7 @@ def from_open_clip(weights: Mapping[str, Any]) -> dict[str, Any]:
 
 def load_open_clip(
     options: ModelOptions, file: str = WEIGHTS_FILE
-) -> tuple[VisionModel, CLIPTokenizer]:
+) -> tuple[VisionModel, transformers.CLIPTokenizer]:
     """Load a CLIP with a vision transformer in single precision, and its tokenizer.
 
     Parameters
@@ -97,12 +97,12 @@ def load_open_clip(
         raise OptionError(f"The weights {file!r} are no name of a .safetensors file.")
     checkpoint = _find(options, file)
     settings = checkpoint.read_config(CONFIG_FILE)
-    tokenizer = load_processor(CLIPTokenizer, checkpoint)
+    tokenizer = load_processor(transformers.CLIPTokenizer, checkpoint)
     try:
         config = _config(settings["model_cfg"], tokenizer)
         pixels = settings.get("preprocess_cfg", {})
         side = int(settings["model_cfg"]["vision_cfg"]["image_size"])
-        processor = CLIPImageProcessorPil(
+        processor = transformers.CLIPImageProcessorPil(
             size={"shortest_edge": side},
             crop_size={"height": side, "width": side},
             **{f"image_{name}": pixels[name] for name in ("mean", "std") if name in pixels},
@@ -115,12 +115,16 @@ def load_open_clip(
     device = choose_device(options.device)
     with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL), quiet():
         weights = from_open_clip(read_weights(str(checkpoint.folder / file)))
-        model = fill(CLIPModel(config), weights, f"{checkpoint.name}/{file}").to(device)
+        model = fill(transformers.CLIPModel(config), weights, f"{checkpoint.name}/{file}").to(
+            device
+        )
     digest, batch = checkpoint.weights_sha256, options.batch_size
     return VisionModel(model, processor, checkpoint, digest, device, model.dtype, batch), tokenizer
 
 
-def _config(settings: Mapping[str, Any], tokenizer: CLIPTokenizer) -> CLIPConfig:
+def _config(
+    settings: Mapping[str, Any], tokenizer: transformers.CLIPTokenizer
+) -> transformers.CLIPConfig:
     """The architecture as transformers has it; open_clip's defaults where it names nothing."""
     image, text = settings["vision_cfg"], settings["text_cfg"]
     others = "timm_model_name" in image or "hf_model_name" in text
@@ -130,7 +134,7 @@ def _config(settings: Mapping[str, Any], tokenizer: CLIPTokenizer) -> CLIPConfig
         "hidden_act": "quick_gelu" if settings.get("quick_gelu") else "gelu",
         "projection_dim": settings["embed_dim"],
     }
-    return CLIPConfig(
+    return transformers.CLIPConfig(
         projection_dim=settings["embed_dim"],
         vision_config=both
         | _tower(image, image["width"] // image.get("head_width", 64))

@@ -6,17 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-
 from cobalance.graph.errors import JobBlockedError
+from cobalance.graph.libraries import safetensors, torch
 from cobalance.ingest.models.checkpoints import describe_error
 
 _INSIDE = ("state_dict", "model")
 
 
-def read_weights(path: str, sha256: str | None = None) -> dict[str, torch.Tensor]:
+def read_weights(path: str, sha256: str | None = None) -> "dict[str, torch.Tensor]":
     """Read named tensors, onto the CPU.
 
     A checkpoint of torch is a pickle: it is read with ``weights_only=True``, which runs nothing
@@ -35,6 +32,8 @@ def read_weights(path: str, sha256: str | None = None) -> dict[str, torch.Tensor
     JobBlockedError
         There is no such file, it is damaged or another one, or a pickle without a digest.
     """
+    from safetensors.torch import load_file
+
     file = Path(path).expanduser()
     if not file.is_file():
         raise JobBlockedError(
@@ -59,7 +58,13 @@ def read_weights(path: str, sha256: str | None = None) -> dict[str, torch.Tensor
         values: Any = (
             load_file(file) if safe else torch.load(file, map_location="cpu", weights_only=True)
         )
-    except (OSError, SafetensorError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+    except (
+        OSError,
+        safetensors.SafetensorError,
+        RuntimeError,
+        EOFError,
+        pickle.UnpicklingError,
+    ) as error:
         raise JobBlockedError(
             f"The weights {path} cannot be read ({describe_error(error)}). Copy or download them "
             "again."
@@ -80,7 +85,7 @@ def read_weights(path: str, sha256: str | None = None) -> dict[str, torch.Tensor
     return dict(values)
 
 
-def fill(module: Any, weights: Mapping[str, torch.Tensor], path: str) -> Any:
+def fill(module: Any, weights: "Mapping[str, torch.Tensor]", path: str) -> Any:
     """Put weights into a module, for inference; JobBlockedError where they are of another one."""
     try:
         module.load_state_dict(weights)

@@ -10,12 +10,13 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import NotFoundError, StaleError, needs_extra
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
+from cobalance.ingest.images.regions import write_regions
+from cobalance.workflows.demo.draw_digits import Digits, write_images
 from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.demo.urbancars import NAME, urbancars
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
-    from cobalance.workflows.demo.draw_digits import Digits
     from cobalance.workflows.demo.runner import Runner
 
 
@@ -35,10 +36,8 @@ def ensure_demo(store: GraphStore, progress: Progress) -> None:
         load_demo(store, progress)
 
 
-def load_digits(runner: "Runner", name: str, drawn: "Digits") -> None:
+def load_digits(runner: "Runner", name: str, drawn: Digits) -> None:
     """Write the pictures of digits with exemplars of their concepts, load and mine them."""
-    from cobalance.ingest.images.regions import write_regions
-    from cobalance.workflows.demo.draw_digits import write_images
     from cobalance.workflows.demo.runner import prefix_of
 
     store, progress, folder = runner.store, runner.progress, runner.pictures(name)

@@ -6,6 +6,8 @@ or under CC0; scikit-learn's ``flower.jpg`` is by vultilion (Flickr), CC BY 2.0,
 the test part of UCI's "Optical Recognition of Handwritten Digits", CC BY 4.0.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,9 +16,9 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
 from cobalance.graph.errors import needs_extra
+from cobalance.graph.libraries import Image
 from cobalance.ingest.images.decoding import decode
 
 Split = Literal["train", "test"]

@@ -28,6 +28,7 @@ from cobalance.graph.progress import Progress
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.folders import Folders
+from cobalance.workflows.images import image_reader
 
 ReadDataset = Callable[[str], LabelledImages]
 _KNOWN = 3  # a training, a validation and a test dataset
@@ -65,8 +66,6 @@ def dataset_reader(
     store: GraphStore, folders: Folders, progress: Progress, known: KnownDatasets
 ) -> ReadDataset:
     """A function that reads a dataset's labelled images; the last few stay known."""
-    from cobalance.workflows.images import image_reader  # orders do without its packages
-
     read = image_reader(folders)
 
     def read_once(name: str) -> LabelledImages:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from PIL import Image
 
 from cobalance.evaluation.metrics.images.cam_energy import cam_energy
 from cobalance.evaluation.training.examples import Examples
@@ -22,6 +21,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import DataError, OptionError, needs_extra
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.evaluations.writing import save_scores
+from cobalance.graph.libraries import Image
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.masks import SegmentationError, mask
 from cobalance.ingest.images.regions import read_regions

@@ -1,14 +1,10 @@
 """The tasks of evaluations, as workers execute them."""
 
-from typing import TYPE_CHECKING
-
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.evaluations.writing import KIND
+from cobalance.workflows.evaluate.images import KnownDatasets
 from cobalance.workflows.folders import Folders
-
-if TYPE_CHECKING:
-    from cobalance.workflows.evaluate.images import KnownDatasets
 
 
 def evaluation_tasks(folders: Folders) -> dict[str, RunTask]:

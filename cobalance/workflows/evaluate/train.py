@@ -18,6 +18,7 @@ from cobalance.evaluation.training.examples import Examples, Pixels
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.model import Captioner, Model, TextModel
+from cobalance.evaluation.training.profiling import profile_folder, profile_groups
 from cobalance.evaluation.training.run import kept_model, predict, train_run
 from cobalance.generation.worker.resources import AskGraph
 from cobalance.graph.database.store import GraphStore
@@ -225,8 +226,6 @@ def _score_clip(model: TextModel, test: Examples, options: Any) -> Scored:
     options : ClipTuningOptions
         ``folder`` names the labelled folder.
     """
-    from cobalance.evaluation.training.profiling import profile_folder, profile_groups
-
     scored = _attempt("self_similarity", lambda: profile_groups(model, test, _classes(test)))
     if not options.folder:
         return scored

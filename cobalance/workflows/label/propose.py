@@ -13,6 +13,7 @@ from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.attribute_flags import Embed, flag_attributes, ngram_vectors
 from cobalance.annotation.proposing.options import ProposeOptions
 from cobalance.annotation.proposing.propose import propose
+from cobalance.generation.filters.clip import ClipOptions
 from cobalance.graph.annotations.attributes import save_attributes
 from cobalance.graph.annotations.runs import (
     NewRun,
@@ -36,6 +37,7 @@ from cobalance.graph.options import read_options
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.models.checkpoints import find_in_cache
+from cobalance.ingest.models.clip import CLIP_REVISION
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
@@ -133,15 +135,11 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
         return ngram_vectors, BY_LETTERS
     with needs_extra("CLIP", "models"):
         from cobalance.evaluation.training.tuning.clip import open_clip
-        from cobalance.generation.filters.clip import ClipOptions
     clip = open_clip(ClipOptions())
     return clip.embed_texts, clip.vision.checkpoint.label
 
 
 def _has_clip() -> bool:
-    from cobalance.generation.filters.clip import ClipOptions
-    from cobalance.ingest.models.clip import CLIP_REVISION
-
     try:
         find_in_cache(ClipOptions().model, CLIP_REVISION)
     except JobBlockedError:

@@ -23,6 +23,7 @@ from cobalance.evaluation.metrics.tables import captions_by_image
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import OptionError, check_known, needs_extra
+from cobalance.ingest.concepts.word_lists import load_group_words
 
 GROUP_WORD, UNKNOWN = "<group>", "<unknown>"
 
@@ -125,8 +126,6 @@ def group_words(name: str) -> frozenset[str]:
     >>> sorted(group_words("gensynth"))[:4]
     ['boy', 'boyfriend', 'boyfriends', 'boys']
     """
-    from cobalance.ingest.concepts.word_lists import load_group_words
-
     listed = load_group_words(name)
     rows = {word for row in listed.rows for word in row.words.values()}
     return frozenset({*rows, *(word for of_class in listed.classes.values() for word in of_class)})

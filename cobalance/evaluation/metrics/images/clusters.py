@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
+from cobalance.evaluation.metrics.bias.lic import group_words
 from cobalance.evaluation.metrics.metric import (
     Inputs,
     MetricPlugin,
@@ -268,8 +269,6 @@ class ClusterOptions(Options):
 
 
 def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
-    from cobalance.evaluation.metrics.bias.lic import group_words
-
     captions, groups = inputs.need("references"), inputs.need("groups")
     columns = [str(name) for name in groups if name not in ("image", "n")]
     column = options.column or columns[0]

@@ -10,9 +10,11 @@ import pandas as pd
 
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, linear_head, mean_of, need
-from cobalance.graph.errors import JobBlockedError, needs_extra
+from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.libraries import torch
+from cobalance.ingest.models.clip import load_clip
 from cobalance.ingest.models.options import ModelOptions
+from cobalance.ingest.models.weights import read_weights
 
 
 class AestheticOptions(WeightOptions, ModelOptions):
@@ -41,9 +43,6 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     """
     images = cast("ImageSet", inputs.images)
     need("aesthetic", options, "model", "weights")
-    with needs_extra("The metric aesthetic", "train"):
-        from cobalance.ingest.models.clip import load_clip
-        from cobalance.ingest.models.weights import read_weights
     head = linear_head(read_weights(options.weights, options.sha256), options.weights)
     vision = load_clip(options, "main")
     width = vision.model.config.projection_dim

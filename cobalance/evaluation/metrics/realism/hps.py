@@ -4,18 +4,17 @@ Wu et al., "Human Preference Score v2" (2023), `tgxs002/HPSv2:hpsv2/img_score.py
 ``HPS_v2_compressed.pt`` and ``HPS_v2.1_compressed.pt``: CLIP ViT-H/14 in the layout of open_clip.
 """
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pandas as pd
 
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, mean_of, need, prompts_of
 from cobalance.generation.filters import FILTERS
-from cobalance.graph.errors import needs_extra
+from cobalance.generation.filters.clip import ClipFilter
+from cobalance.ingest.models.open_clip import from_open_clip
 from cobalance.ingest.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    from cobalance.generation.filters.clip import ClipFilter
+from cobalance.ingest.models.weights import fill, read_weights
 
 
 class HpsOptions(WeightOptions, ModelOptions):
@@ -47,11 +46,8 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     images = cast("ImageSet", inputs.images)
     need("hps", options, "model")
     prompts = prompts_of(inputs, images)
-    with needs_extra("The metric hps", "train"):
-        from cobalance.ingest.models.open_clip import from_open_clip
-        from cobalance.ingest.models.weights import fill, read_weights
     known = options.model_dump(exclude={"weights", "sha256"})
-    clip = cast("ClipFilter", FILTERS.open("clip", {**known, "threshold": None}))
+    clip = cast(ClipFilter, FILTERS.open("clip", {**known, "threshold": None}))
     if options.weights:
         weights = from_open_clip(read_weights(options.weights, options.sha256))
         fill(clip.vision.model, weights, options.weights)

@@ -20,10 +20,11 @@ from cobalance.evaluation.metrics.realism.options import (
     need,
     prompts_of,
 )
-from cobalance.graph.errors import JobBlockedError, needs_extra
+from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.libraries import Image, torch, transformers
 from cobalance.ingest.models.devices import choose_device, out_of_memory
 from cobalance.ingest.models.loading import check_tokenizer
+from cobalance.ingest.models.weights import fill, read_weights
 
 _MEAN, _SD = 0.16717362830052426, 1.0333394966054072  # of rewards in the authors' data
 _TOKENS = 35
@@ -79,8 +80,6 @@ def open_towers(weights: Mapping[str, Any], path: str) -> tuple[Any, Any]:
     JobBlockedError
         They are of another model.
     """
-    from cobalance.ingest.models.weights import fill
-
     seen = vision_names(_below(_VISION, weights))
     read = _below(_TEXT, weights)
     read.pop("embeddings.position_ids", None)
@@ -134,8 +133,6 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     images = cast("ImageSet", inputs.images)
     need("image_reward", options, "weights", "vocabulary")
     prompts = prompts_of(inputs, images)
-    with needs_extra("The metric image_reward", "train"):
-        from cobalance.ingest.models.weights import read_weights
     tokenizer = _tokenizer(options.vocabulary)
     weights = read_weights(options.weights, options.sha256)
     device = choose_device(options.device)

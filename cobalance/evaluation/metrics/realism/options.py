@@ -17,6 +17,7 @@ from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.graph.libraries import torch
 from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.weights import fill
 
 _LAYERS = (0, 2, 4, 6, 7)  # the others are dropout
 Floats = npt.NDArray[np.float64]
@@ -93,8 +94,6 @@ def linear_head(weights: Mapping[str, Any], path: str) -> Any:
     JobBlockedError
         The weights are of other layers.
     """
-    from cobalance.ingest.models.weights import fill
-
     expected = {f"layers.{at}.{part}" for at in _LAYERS for part in ("weight", "bias")}
     if set(weights) != expected:
         odd = min(set(weights) ^ expected)

@@ -9,6 +9,8 @@ import pandas as pd
 
 from cobalance.graph.arrays import STRING
 from cobalance.graph.errors import DataError, check_known
+from cobalance.ingest.captions.word_editor import WordEditor
+from cobalance.ingest.concepts.word_lists import load_group_words
 
 Kept = Literal["changed", "same", "any"]
 
@@ -129,9 +131,6 @@ def women_and_men(classes: Collection[str]) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _group_named(class_name: str) -> str | None:
-    from cobalance.ingest.captions.word_editor import WordEditor
-    from cobalance.ingest.concepts.word_lists import load_group_words
-
     groups = WordEditor(load_group_words("pinpoint"), "swap").groups_in(class_name)
     return next(iter(groups)) if len(groups) == 1 else None
 

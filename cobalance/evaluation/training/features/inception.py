@@ -14,12 +14,13 @@ from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features.features import Features
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.graph.libraries import torch
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.checkpoints import describe_error
 from cobalance.ingest.models.devices import choose_device, out_of_memory
+from cobalance.ingest.models.weights import read_weights
 
 WEIGHTS = "weights-inception-2015-12-05-6726825d.pth"
 """The published weights, of torch-fidelity's release 0.2.0."""
@@ -103,9 +104,6 @@ def open_features(options: InceptionOptions) -> InceptionFeatures:
             "of torch-fidelity's release 0.2.0 on GitHub as the option weights."
         )
     from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorInceptionV3
-
-    from cobalance.graph.errors import JobBlockedError
-    from cobalance.ingest.models.weights import read_weights
 
     safe = options.weights.endswith(".safetensors") and options.sha256 == _SHA256
     device = choose_device(options.device)

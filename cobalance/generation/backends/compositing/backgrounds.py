@@ -1,7 +1,6 @@
 """Compose backgrounds: from exemplars, from several others, or a plain wall."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -9,12 +8,10 @@ from scipy import ndimage
 
 from cobalance.generation.backends.compositing.cutout import random_place, spread_colours, window_at
 from cobalance.generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.exemplars import Exemplar
 from cobalance.generation.backends.compositing.framing import Size, resize_image, resize_mask
 from cobalance.generation.backends.compositing.styles import smooth_noise
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
-
-if TYPE_CHECKING:
-    from cobalance.generation.backends.compositing.exemplars import Exemplar
 
 _LAYERS = 12  # of exemplars for one background; what is left takes its nearest pixel's colour
 _CANDIDATES = 6  # of which the one most alike is the next layer
@@ -68,7 +65,7 @@ def _opacity(shown: MaskArray) -> npt.NDArray[np.float64]:
     return np.clip(distance_px / _SOFT_PX, 0, 1)
 
 
-def _random_window(exemplar: "Exemplar", size: Size, draws: Draws) -> tuple[ImageArray, MaskArray]:
+def _random_window(exemplar: Exemplar, size: Size, draws: Draws) -> tuple[ImageArray, MaskArray]:
     """Crop a random window of the image's size from an exemplar, scaling small ones up."""
     image, shown = exemplar.image, exemplar.shown
     scale = max(1.0, size[0] / shown.shape[0], size[1] / shown.shape[1])

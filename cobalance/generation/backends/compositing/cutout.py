@@ -1,7 +1,7 @@
 """Cut objects out of images and paste them onto others."""
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,7 @@ from pydantic import Field
 from scipy import ndimage
 
 from cobalance.generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.exemplars import Exemplar
 from cobalance.generation.backends.compositing.framing import (
     Size,
     fit_source,
@@ -20,10 +21,6 @@ from cobalance.generation.image_request import SourceImage
 from cobalance.graph.libraries import Image
 from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
-
-if TYPE_CHECKING:
-    from cobalance.generation.backends.compositing.exemplars import Exemplar
-
 
 SCALES = (0.7, 1.3)
 """Range of a placed object's scale relative to its source; reduced where it would not fit."""
@@ -139,7 +136,7 @@ class Cutout(NamedTuple):
     place: tuple[int, int] | None = None
 
 
-def cut_out(exemplar: "Exemplar", size: Size) -> Cutout:
+def cut_out(exemplar: Exemplar, size: Size) -> Cutout:
     """Cut out an exemplar's object, with its scale and place if the exemplar filled the image."""
     shape = exemplar.shown.shape
     scale = min(size[0] / shape[0], size[1] / shape[1])

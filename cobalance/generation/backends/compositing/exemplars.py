@@ -12,9 +12,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
-from PIL import Image
 
 from cobalance.graph.errors import DataError, JobBlockedError
+from cobalance.graph.libraries import Image
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.image_file import ImageFileError
