@@ -18,6 +18,7 @@ from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
 from cobalance.remedies import speaks_python
+from cobalance.workflows.demo.urbancars import NAME, urbancars as records
 
 FRAME = "frame"  # what messages call one without a name
 
@@ -300,6 +301,4 @@ def read(
 
 def urbancars() -> Data:
     """The annotations of UrbanCars' 8,000 training images, which cobalance carries."""
-    from cobalance.workflows.demo.urbancars import NAME, urbancars as records
-
     return Data(Annotations.from_records(records()), NAME)

@@ -241,14 +241,8 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
 
         Parameters
         ----------
-        how : {"over-sampling", "sub-sampling", "weights", "pruning"}
-            As in `cobalance.resample`.
         min_size, max_size : int
-            Of the cliques whose concepts make groups.
-        most : int, optional
-            Images to prune at most.
-        seed : int
-            Which images are repeated or dropped: equal seeds give equal lists.
+            Of the cliques whose concepts make groups. The rest as in `cobalance.resample`.
 
         Returns
         -------

@@ -23,6 +23,7 @@ from cobalance.graph.diagnosis.summary import summarize
 from cobalance.graph.errors import OptionError, UnknownNameError, render
 from cobalance.graph.names import clean_name
 from cobalance.ingest.published import Published, read_published
+from cobalance.plots import draw_skews
 from cobalance.remedies import in_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import describe_splits, splits_table
@@ -162,8 +163,6 @@ class Imbalances(Result):
         )
 
     def _draw(self, n: int, ax: "Axes | None") -> "Axes":
-        from cobalance.plots import draw_skews
-
         return draw_skews(self.frame.head(n), self.cliques.class_images(), ax)
 
     def own_effects(self) -> pd.DataFrame:

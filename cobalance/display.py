@@ -13,6 +13,7 @@ import pandas as pd
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.errors import OptionError, UnknownNameError, check_known
 from cobalance.graph.safe_text import safe_text
+from cobalance.plots import draw_bars
 from cobalance.remedies import SpeaksPython
 from cobalance.workflows.cells import cell_text, is_missing
 
@@ -66,8 +67,6 @@ class Result(SpeaksPython):
         return self._draw(n, ax)
 
     def _draw(self, n: int, ax: "Axes | None") -> "Axes":
-        from cobalance.plots import draw_bars
-
         if not self.bars:
             raise OptionError("This has no plot of its own. Draw columns of .to_pandas().")
         return draw_bars(self.shown().head(n), tuple(self.bars), self.title(), ax)

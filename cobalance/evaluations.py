@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -14,16 +14,13 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
-from cobalance.jobs import run_in_process
+from cobalance.jobs import Job, run_in_process
 from cobalance.remedies import speaks_python
 from cobalance.workflows.evaluate.artefacts import run_artefact_test
 from cobalance.workflows.evaluate.results import differences_frame, scores_frame, summary_frame
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.stored import delete_evaluations, read_saved_predictions
 from cobalance.workflows.settings import Settings
-
-if TYPE_CHECKING:
-    from cobalance.jobs import Job
 
 
 @dataclass(frozen=True, eq=False, repr=False)
