@@ -26,6 +26,7 @@ from cobalance.graph.files import make_file, replacing
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
+from cobalance.ingest.stored.output_folder import OutputMissingError
 from cobalance.workflows.backup.archive import open_backup, open_new, write_rows
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.load.dataset import dataset_files, drop_dataset
@@ -164,8 +165,6 @@ def _write_output(
     """Add either the generated files of folders or all but these; deleted ones are left out."""
     if not roots:  # the extra worker may be missing, too
         return
-    from cobalance.ingest.stored.output_folder import OutputMissingError
-
     output = folders.open_output()
     names = [
         name
