@@ -17,6 +17,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.jobs import Job, run_in_process
 from cobalance.remedies import speaks_python
 from cobalance.workflows.evaluate.artefacts import run_artefact_test
+from cobalance.workflows.evaluate.maps import map_activations
 from cobalance.workflows.evaluate.results import differences_frame, scores_frame, summary_frame
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.stored import delete_evaluations, read_saved_predictions
@@ -175,8 +176,6 @@ class Evaluations(Result):
 
     def activations(self, *, most: int = 200, objects: Sequence[str] = ()) -> pd.DataFrame:
         """Map where networks look (GradCAM): ``cam_energy`` and ``mask_share`` of each image."""
-        from cobalance.workflows.evaluate.maps import map_activations
-
         place, progress = (self.graph, self.settings.folders()), self.progress
         return self._of_each(
             lambda one: (

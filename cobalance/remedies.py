@@ -81,7 +81,7 @@ class UnknownAttributeError(UnknownNameError, AttributeError):
 
 
 class SpeaksPython:
-    """Base of what notebooks hold: public methods check arguments and word errors as Python."""
+    """Base of results and stores: public methods check arguments and word errors as Python."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

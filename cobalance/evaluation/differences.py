@@ -45,7 +45,10 @@ def mean_and_sd(
     """
     columns: dict[str, tuple[str, Any]] = {
         "mean": ("value", _mean),
-        "sd": ("value", lambda values: _sd(values.to_numpy())),
+        "sd": (
+            "value",
+            lambda values: values.to_numpy().std(ddof=1) if len(values) > 1 else np.nan,
+        ),
         "low": ("low", _mean),
         "high": ("high", _mean),
         "seeds": ("seed", "size"),
@@ -142,7 +145,3 @@ def bootstrap_differences(
     low, high = np.quantile(change, [tail, 1 - tail], axis=0)
     found = (*means, means[1] - means[0], low, high)
     return dict(zip(("before", "after", "difference", "low", "high"), found, strict=True))
-
-
-def _sd(values: FloatArray) -> float:
-    return float(values.std(ddof=1)) if len(values) > 1 else np.nan

@@ -60,7 +60,7 @@ class Folders:
         return self.home / "exports"
 
     def open_output(self) -> OutputFolder:
-        """Open the folder that workers write to; errors are those of `OutputFolder`."""
+        """Open the workers' output folder; errors as of `OutputFolder`."""
         return OutputFolder(self.output)
 
     def image_roots(self) -> tuple[str, ...]:

@@ -168,17 +168,7 @@ def write_sampled(
 def dry_run_sampled(
     store: GraphStore, dataset: str, annotations: Annotations, *, if_exists: IfExists = "fail"
 ) -> IngestReport:
-    """Return the report of `write_sampled` without writing anything.
-
-    Raises
-    ------
-    OptionError
-        The name cannot name a dataset.
-    ConflictError
-        The graph has all of its images, or has others, and they are not to be replaced.
-    StaleError
-        A rename of the dataset did not end.
-    """
+    """Return the report of `write_sampled` without writing anything; errors as of `dry_run`."""
     state = find_loaded(store, dataset)
     digests = image_digests(annotations)
     if state is None:
@@ -272,7 +262,7 @@ def sync_sample(
 
 
 def choose_sample(images: SplitIncidence, cliques: Cliques, sample: Sample) -> SplitIncidence:
-    """Choose images to keep in the graph from those that were mined."""
+    """Choose which mined images the graph keeps."""
     priority = priorities(images.ids, sample.seed)
     return images.take(sample_rows(images.incidence, priority, cliques, sample.per_class))
 

@@ -133,14 +133,8 @@ def dry_run(
 ) -> IngestReport:
     """Return the report of `write_annotations` without writing anything.
 
-    Raises
-    ------
-    OptionError
-        The name cannot name a dataset.
-    ConflictError
-        It holds images of another source, or the graph keeps a sample of its images.
-    StaleError
-        A rename of the dataset did not end.
+    OptionError for a name that cannot name a dataset, StaleError if a rename of it did not end, and
+    ConflictError as there.
     """
     state = find_loaded(store, dataset)
     if state is None:

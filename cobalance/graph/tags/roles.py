@@ -1,4 +1,4 @@
-"""What a tag does to counts."""
+"""Effects of tags on counts."""
 
 from typing import Literal
 

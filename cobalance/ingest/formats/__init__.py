@@ -21,7 +21,7 @@ from cobalance.ingest.tables import TABLES
 
 
 class Formats(Declarations[Format]):
-    """Registry of formats; those of packages and files are tried last."""
+    """Registry of formats; plug-ins are tried last."""
 
     def __getitem__(self, name: str) -> Format:
         own = self._entries.get(name)

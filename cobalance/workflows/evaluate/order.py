@@ -143,7 +143,8 @@ def order_evaluations(
     _check_test(order.train, test, test_split, splits[test])
     shortcuts = shortcut_settings(choose_shortcuts(store, order.shortcuts, origin))
     seeds = order.seeds or tuple(range(preset.seeds))
-    added = _most_synthetic(store, order)
+    numbers = (count_synthetic(store, name) for name in order.train)
+    added = min(filter(None, numbers), default=None)  # of the dataset that has the fewest
     most = added if order.equal_numbers else None
     checked = {
         (train, method): _settings(order, preset, method, splits[train], test_split, shortcuts)
@@ -310,8 +311,3 @@ def _check(method: str, settings: RunSettings) -> None:
             "them in a TOML file with ",
             *(Setting("shortcuts"), ", or leave the method out."),
         )
-
-
-def _most_synthetic(store: GraphStore, order: EvaluationOrder) -> int | None:
-    """The synthetic images of the training dataset that has the fewest, but not none."""
-    return min(filter(None, (count_synthetic(store, name) for name in order.train)), default=None)

@@ -40,7 +40,9 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
     place = st.container(gap="xxsmall")
     label = "Recipe and settings" if edits else "How to make them"
     with place.expander(label, key="_making", expanded=edits):
-        values = _fields(this, [name for name, _ in RECIPES.items() if _edits(name) == edits])
+        values = _fields(
+            this, [name for name, one in RECIPES.items() if (one.plan is not None) == edits]
+        )
     with place:
         try:
             settings = read_job_settings(values)
@@ -65,10 +67,6 @@ def chosen_recipe() -> Recipe:
     name = st.session_state.get("recipe", st.query_params.get("recipe"))
     names = [name for name, recipe in RECIPES.items() if recipe.plan is None]
     return RECIPES[name if name in names else DEFAULT]
-
-
-def _edits(recipe: str) -> bool:
-    return RECIPES[recipe].plan is not None
 
 
 def describe(values: Mapping[str, Any]) -> str:
