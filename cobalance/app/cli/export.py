@@ -20,6 +20,7 @@ from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.jobs import status as jobs
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
+from cobalance.workflows import export as exporting, rebalance as rebalancing
 
 _REAL = Annotated[
     Literal["all", "unedited", "none"] | None,
@@ -93,7 +94,7 @@ def export(
 ) -> None:
     """Export the dataset with a job's accepted images for training, with a data card."""
     with needs_extra("Exporting images", "worker"):
-        from cobalance.workflows.export import export_job
+        import fsspec  # noqa: F401
     own = assigned(option)
     exports.EXPORTERS.check(format_, own)
     options = exports.ExportOptions(
@@ -104,7 +105,7 @@ def export(
         format_options=own,
     )
     with _open_job(job) as (store, found, progress):
-        report = export_job(
+        report = exporting.export_job(
             store,
             folders(),
             found,
@@ -175,12 +176,12 @@ def rebalance(
 ) -> None:
     """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
     with needs_extra("Reading generated images", "worker"):
-        from cobalance.workflows.rebalance import rebalance_job
+        import fsspec  # noqa: F401
     options = assigned(setting) | ({} if model is None else {"model": model})
     if options and annotator is None:
         raise OptionError("--model and --set are for an annotator. Name it with --annotator.")
     with _open_job(job) as (store, found, progress):
-        merged = rebalance_job(
+        merged = rebalancing.rebalance_job(
             store,
             folders(),
             found,
