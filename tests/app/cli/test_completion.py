@@ -62,6 +62,23 @@ def test_a_tab_completes_names_of_the_store(home, run, planned):
     assert press_tab(home, "cobalance", "jobs", "show", job[:5]) == [job]
 
 
+def test_concepts_are_those_of_the_dataset(home, tmp_path):
+    none = dict.fromkeys(("classes", "plans", "jobs", "tasks", "runs"), ())
+    rows = [
+        {"datasets": "cars", "concepts": ["cow"]} | none,
+        {"datasets": "my streets", "concepts": ["crosswalk"]} | none,
+    ]
+    (tmp_path / "names.json").write_text(json.dumps({"/": rows}))
+    own = {name: value for name, value in home.items() if not name.startswith("NEO4J_")}
+    own["COBALANCE_HOME"] = str(tmp_path)
+    for words, expected in (
+        (("imbalances", "cars", "--concept", "c"), ["cow"]),
+        (("imbalances", "my\\ streets", "--concept", "c"), ["crosswalk"]),
+        (("mine", "c"), ["cars"]),
+    ):
+        assert press_tab(own, "cobalance", *words) == expected
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

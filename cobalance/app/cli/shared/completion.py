@@ -85,7 +85,10 @@ def _completer(words: Sequence[str], kinds: Sequence[str]) -> Callable[..., list
         keys = [key for word in words for key in (word, f"{context.command_path} {word}")]
         places = [place for key in keys for place in _REGISTRIES.get(key, "").split()]
         names = [name for place in places for name in declared(place)]
-        names += _names(kinds, context.params.get("dataset"))
+        first = next((p for p in context.command.params if p.param_type_name == "argument"), None)
+        given = context.args if first and first.name == "dataset" else []
+        dataset = context.params.get("dataset") or next(iter(given), None)
+        names += _names(kinds, dataset)
         return [_typed(name) for name in dict.fromkeys(names) if name.startswith(incomplete)]
 
     return complete

@@ -1,4 +1,4 @@
-"""Import modules on first use: help and completion use none of those of a command."""
+"""Import modules on first use, so that help and completion stay quick."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class _Deferred(ModuleType):
-    """Module loaded on first use. Unlike `LazyLoader`'s it raises again what its import raised."""
+    """Module loaded on first use; a failed import raises again, unlike with `LazyLoader`."""
 
     def __getattr__(self, name: str) -> Any:
         """Load the module, which has nothing of this name yet; other threads wait."""
