@@ -110,12 +110,12 @@ def _names(kinds: Sequence[str], dataset: str | None) -> Iterator[str]:
 
         home = platformdirs.user_data_dir("cobalance")
     rows = _read(Path(home).expanduser() / "names.json").get(_store(), [])
+    own = [row for row in rows if row["datasets"] == dataset] or rows
     for kind in kinds:
-        for row in rows:
-            if kind == "datasets":
-                yield row[kind]
-            elif dataset in (None, row["datasets"]):
-                yield from row[kind]
+        if kind == "datasets":
+            yield from (row[kind] for row in rows)
+        else:
+            yield from (name for row in own for name in row[kind])
 
 
 def _typed(name: str) -> str:
