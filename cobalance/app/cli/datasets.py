@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.export_graph import export_graph
 from cobalance.app.cli.shared import frames as pd
+from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import (
     ALL_JOBS,
     DatasetName,
@@ -17,17 +17,24 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.dataset import names, state as states
+from cobalance.graph.dataset import cliques as kept_cliques, names, state as states
 from cobalance.graph.jobs import status as job_status
 from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.safe_text import safe_text
 from cobalance.workflows import settings as all_settings
 from cobalance.workflows.diagnose import tables as diagnose_tables
-from cobalance.workflows.export_graph import tables as graph_tables
+from cobalance.workflows.export_graph import files as graph_files, tables as graph_tables
 from cobalance.workflows.load import dataset as loading
 
 app = typer.Typer(no_args_is_help=True)
+_Centrality = Annotated[
+    bool,
+    typer.Option(
+        "--centrality",
+        help="With degree, strength, betweenness, pagerank and community of each concept.",
+    ),
+]
 _WHOLE = ("dataset", "state", "source")
 _SPARE = ("updated_at", "classes", "cliques", "concepts")
 
@@ -47,13 +54,7 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
 @app.command()
 def show(
     dataset: DatasetName,
-    centrality: Annotated[
-        bool,
-        typer.Option(
-            "--centrality",
-            help="With degree, strength, betweenness, pagerank and community of each concept.",
-        ),
-    ] = False,
+    centrality: _Centrality = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -155,4 +156,47 @@ def rename(
     notes.print(f"Renamed {dataset!r} to {new!r}.")
 
 
-app.command("export-graph")(export_graph)
+@app.command()
+def export_graph(
+    dataset: DatasetName,
+    target: Annotated[Path, typer.Argument(help="The file to write, or the folder, for Neo4j.")],
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            help=f"The format: {listed('workflows.export_graph.files.FORMATS')}. Default: by the "
+            "suffix.",
+        ),
+    ] = None,
+    centrality: _Centrality = False,
+    cliques: Annotated[
+        bool, typer.Option("--cliques", help="With the mined cliques as nodes.")
+    ] = False,
+    split: Annotated[
+        str | None, typer.Option(help="Only images of this split are counted.", callback=cleaned)
+    ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace what is there: the file, or all in the folder."),
+    ] = False,
+) -> None:
+    """Write the concept graph as GraphML, GEXF, node-link JSON, or CSV for Neo4j's import.
+
+    Concepts and classes with the images that they share, in all and of each class, and how each
+    concept and pair leans to a class.
+    """
+    with opened_store() as (store, _):
+        incidence = graph_tables.dataset_incidence(store, dataset, split)
+        mined = kept_cliques.load_cliques(store, dataset) if cliques else None
+    tables = graph_tables.graph_tables(incidence, with_centrality=centrality, cliques=mined)
+    command = graph_files.save_graph(tables, target, format_, dataset=dataset, overwrite=overwrite)
+    sizes = [
+        inflect(len(tables.concepts), "concepts"),
+        inflect(len(tables.class_sizes), "classes"),
+        inflect(len(tables.pairs), "pairs of concepts"),
+        *([] if mined is None else [inflect(len(mined), "cliques")]),
+    ]
+    notes.print(f"{target}: {', '.join(sizes)}.")
+    if command is not None:
+        notes.print("To import it, with Neo4j's own tool and an empty database:")
+        out.print(command, soft_wrap=True)

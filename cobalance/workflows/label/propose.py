@@ -222,21 +222,17 @@ def propose_attributes(
 
     Parameters
     ----------
-    caption : str
-        Names the domain, such as "a photo of a bird".
     options : ProposeOptions
-        From `cobalance.annotation.proposing.options.read_preset`.
+        From `cobalance.annotation.proposing.options.read_preset`; these, `caption` and `at_once`
+        are those of `cobalance.annotation.proposing.propose.propose`, as are its errors, after
+        which the run has failed.
     compare : (Embed, str)
         What near synonyms are found by, see `open_embedder`.
-    at_once : int
-        Questions that the model gets at a time; the result does not depend on it.
 
     Raises
     ------
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
-    LanguageModelError
-        The model gives no reply that can be read in three tries; the run has then failed.
     OptionError
         The caption is empty.
     """
