@@ -94,7 +94,7 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     frame = lower_names(frame, COLUMNS)
     refuse_double_columns(frame, source)
     frame = frame.rename(columns=known_names(frame))
-    counted = "n" in frame
+    columns, counted = [*frame], "n" in frame
     if not len(frame):
         raise InputError(source, None, "has no rows", "Give one row for each predicted image.")
     if not counted and "image" not in frame:
@@ -125,11 +125,13 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     if "accuracy" in frame and "class_name" in frame and not (probable or given):
         frame = _from_accuracy(frame, counted, source)
     if "class_name" not in frame and not labelled:
-        raise missing_column("class_name", frame, source, "the classes of the images")
+        raise missing_column(
+            "class_name", frame.filter(columns), source, "the classes of the images"
+        )
     if "predicted" not in frame and not labelled:
         if not probable:
             what = "the predicted classes, or columns p_<class> with their probabilities"
-            raise missing_column("predicted", frame, source, what)
+            raise missing_column("predicted", frame.filter(columns), source, what)
         best = frame[probable].to_numpy().argmax(axis=1)
         frame["predicted"] = np.array(class_columns(frame), dtype=object)[best]
     for column in ("image", "class_name", "predicted"):

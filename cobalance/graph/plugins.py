@@ -12,11 +12,13 @@ import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any, Generic, TypeVar, cast
 
-from cobalance.graph.errors import MachineError, MissingExtraError, UnknownNameError
+from cobalance.graph.errors import CobalanceError, MachineError, MissingExtraError, UnknownNameError
 from cobalance.graph.options import Options, read_options
-from cobalance.graph.plugin_offers import Offer, find_offers
+from cobalance.graph.plugin_offers import Offer, files_folder, find_offers
 from cobalance.graph.registry import Registry
 
 T = TypeVar("T")
@@ -91,6 +93,8 @@ class Declarations(Registry[Any], Generic[RecordT]):
         Under which packages and files offer others: ``"filters"``; empty where they may not.
     declaration : type
         Of those others.
+    calls : str
+        Which calls one that is opened has to take, as `misfit` reads them.
     """
 
     def __init__(
@@ -99,9 +103,10 @@ class Declarations(Registry[Any], Generic[RecordT]):
         modules: Mapping[str, str] | None = None,
         group: str = "",
         declaration: type[Declaration] = Declaration,
+        calls: str = "",
     ) -> None:
         super().__init__(kind)
-        self.group, self.declaration = group, declaration
+        self.group, self.declaration, self.calls = group, declaration, calls
         for name, module in (modules or {}).items():
             self.register(name, module)
 
@@ -157,6 +162,11 @@ class Declarations(Registry[Any], Generic[RecordT]):
             return importlib.import_module(self._entries[name]), ""
         offers = self.offers().get(name, [])
         if not offers:
+            folder = files_folder()
+            for file in folder.glob("*/*.py") if folder and self.group else ():
+                if file.stem == name and get_close_matches(file.parent.name, [self.group]):
+                    fault = f"it is not in {file.parents[1] / self.group}"
+                    raise self._error(name, str(file), fault)
             raise UnknownNameError(self.kind, name, self)
         sources = ", ".join(offer.source for offer in offers)
         if len(offers) > 1:
@@ -231,16 +241,25 @@ threshold.
         JobBlockedError
             Its model is missing, incomplete or of the wrong kind.
         """
-        record = self[name]
+        record, (_, source) = self[name], self._find(name)
         checked = options if isinstance(options, Options) else self.check(name, options or {})
         try:
-            return self.opener(name)(checked)
-        except ModuleNotFoundError as error:
-            if (source := self._find(name)[1]) and _is_missing(error):
-                raise self._error(name, source, f"{error.name} is not installed") from error
-            if record.extra is None or not _is_missing(error):
+            opened = self.opener(name)(checked)
+        except CobalanceError:
+            raise
+        except Exception as error:
+            lacks = isinstance(error, ModuleNotFoundError) and _is_missing(error)
+            missing = getattr(error, "name", "") if lacks else ""
+            if source:
+                fault = f"it cannot be opened ({type(error).__name__}: {error})"
+                fault = f"{missing} is not installed" if missing else fault
+                raise self._error(name, source, fault) from error
+            if record.extra is None or not missing:
                 raise
             raise MissingExtraError(f"The {self.kind} {name}", record.extra) from error
+        if source and (fault := misfit(opened, f"what {self._opener_name} returns", self.calls)):
+            raise self._error(name, source, fault)
+        return opened
 
     def opener(self, name: str) -> Callable[[Any], T]:
         """The function that opens a plug-in from validated options."""
@@ -256,8 +275,37 @@ threshold.
             return fault
         if record.extra not in (None, *EXTRAS):
             return f"there is no extra {record.extra!r} (known: {', '.join(EXTRAS)})"
-        opens = record.open or hasattr(record, "compute") or hasattr(module, self._opener_name)
-        return "" if opens else f"it does not define {self._opener_name}"
+        if hasattr(record, "compute"):
+            return misfit(record.compute, "its compute", "(inputs, options)")
+        opener = record.open or getattr(module, self._opener_name, None)
+        if opener is None:
+            return f"it does not define {self._opener_name}"
+        return misfit(opener, self._opener_name, "(options)")
+
+
+def misfit(thing: Any, what: str, calls: str) -> str:
+    """Clause about the first of some calls that a plug-in's function or object does not take.
+
+    Examples
+    --------
+    >>> misfit("text", "what it opens", "upper(); judge(requests, made)|(options)")
+    'what it opens has to take the call judge(requests, made) or (options)'
+    """
+    for call in filter(None, calls.split("; ")):
+        if not any(_takes(thing, one) for one in call.split("|")):
+            return f"{what} has to take the call {call.replace('|', ' or ')}"
+    return ""
+
+
+def _takes(thing: Any, call: str) -> bool:
+    name, _, words = call.rstrip(")").partition("(")
+    with suppress(ValueError):  # a builtin's signature is not known
+        try:
+            called = getattr(thing, name) if name else thing
+            signature(called).bind(*filter(None, words.split(", ")))
+        except (AttributeError, TypeError):
+            return False
+    return True
 
 
 def join_needs(extra: str, plugins: Iterable[str] = ()) -> str:

@@ -155,15 +155,15 @@ def _file_to_name(folder: Path) -> str:
     )
 
 
-def read_text(path: Path) -> str:
-    """Read a small UTF-8 text file.
+def read_text(path: Path, content: str = "text") -> str:
+    """Read a small UTF-8 text file; `content` is for the error.
 
     Raises
     ------
     InputError
         As `read_head`, a byte is not UTF-8, or it is larger than 16 MiB.
     """
-    read_head(path)
+    read_head(path, content)
     if path.stat().st_size > MOST_TEXT_BYTES:
         reason = f"is larger than {MOST_TEXT_BYTES >> 20} MiB"
         raise InputError(str(path), None, reason, "Name the text file that was meant.")

@@ -3,14 +3,20 @@
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.training.methods import METHODS
 from cobalance.generation.backends import BACKENDS
+from cobalance.generation.export import EXPORTERS
 from cobalance.generation.filters import FILTERS
+from cobalance.generation.planning.planners import PLANNERS
 from cobalance.graph import plugin_offers
 from cobalance.graph.errors import UnknownNameError
-from cobalance.graph.plugins import PluginError
+from cobalance.graph.plugins import PluginError, Plugins
+from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format
 from cobalance.workflows.plugins import list_plugins, usable_plugins
@@ -73,6 +79,7 @@ def points(*names: str, group: str = "filters", module: str = "acme_bright") -> 
         (BRIGHT + "\nPLUGINS = PLUGIN\nPLUGIN = None\n", "filter.FilterPlugin of this name"),
         (BRIGHT.replace('"worker"', '"gpu"'), "there is no extra 'gpu' (known: "),
         (BRIGHT.replace("def open_filter", "def open_it"), "it does not define open_filter"),
+        (BRIGHT.replace("filter(options: BrightOptions)", "filter()"), "take the call (options)"),
     ],
 )
 def test_a_plugin_that_cannot_be_used(install: Install, code: str, said: str) -> None:
@@ -117,6 +124,53 @@ def test_a_package_that_a_plugin_lacks_when_it_is_opened(install: Install) -> No
     FILTERS.check("bright", {"threshold": 0.5})
     with pytest.raises(PluginError, match="acme_missing is not installed"):
         FILTERS.open("bright")
+
+
+OPENED: list[tuple[Plugins[Any, Any], str, str, str, str]] = [
+    (FILTERS, "bright", "def judge", "def judges", "the call judge(requests, made)"),
+    (FILTERS, "bright", "return BrightFilter(options)", "return 1", "returns has to take the call"),
+    (FILTERS, "bright", "return BrightFilter(options)", "1 / 0", "opened (ZeroDivisionError: div"),
+    (BACKENDS, "flat", "generate(self, r", "generate(self, *, r", "the call generate(requests)"),
+    (ANNOTATORS, "daylight", "def describe", "def tell", "open_annotator returns has to take the"),
+    (PLANNERS, "tolerant", "return plan_images", "return lambda c: 1", "(cliques, options) or"),
+    (METHODS, "part", "open_method = Part", "open_method = dict", "the call prepare(training) or"),
+    (EXPORTERS, "listing", "lambda stream, staging: L", "lambda: L", "the call (stream, staging)"),
+    (METRICS, "sure_share", "compute=_compute", "compute=len", "has to take the call (inputs, opt"),
+]
+
+
+@pytest.mark.parametrize(("registry", "name", "right", "wrong", "said"), OPENED)
+def test_one_that_is_opened_takes_the_calls_of_its_kind(
+    folder: Path, registry: Plugins[Any, Any], name: str, right: str, wrong: str, said: str
+) -> None:
+    code = (SOURCES / f"{'confidence' if name == 'sure_share' else name}.py").read_text("utf-8")
+    assert right in code
+    (folder / registry.group).mkdir(exist_ok=True)
+    file = folder / registry.group / f"{name}.py"
+    file.write_text(code.replace(right, wrong))
+    with pytest.raises(PluginError) as raised:
+        registry.open(name)
+    assert str(raised.value).startswith(f"The {registry.kind} {name} of {file} cannot be used: ")
+    assert said in str(raised.value)
+
+
+def test_a_reader_takes_the_calls_of_a_format(folder: Path) -> None:
+    (folder / "formats").mkdir()
+    lines = (SOURCES / "lines.py").read_text(encoding="utf-8")
+    (folder / "formats" / "lines.py").write_text(lines.replace("def read(", "def reads("))
+    with pytest.raises(
+        PluginError, match=r"its reader has to take the call read\(path, options, p"
+    ):
+        _ = FORMATS["lines"]
+
+
+def test_a_folder_whose_name_is_misspelt(folder: Path) -> None:
+    (folder / "filters").rename(folder / "filter")
+    (folder / "filter" / "bright.py").write_text(BRIGHT)
+    with pytest.raises(PluginError, match=rf"of .*/filter/bright\.py .* not in {folder}/filters"):
+        FILTERS.check("bright", {})
+    (problem,) = list_plugins()["problem"]
+    assert "is not looked into. Did you mean 'filters'?" in problem
 
 
 def test_a_file_is_run_once_it_is_sound_and_its_own(folder: Path) -> None:

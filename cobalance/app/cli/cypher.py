@@ -15,6 +15,7 @@ from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import out
 from cobalance.graph.database.query import Query
+from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import OptionError
 from cobalance.graph.queries import console_query
 from cobalance.graph.queries.catalogue import CATALOGUE
@@ -65,6 +66,8 @@ def cypher(
     parameters = parse_parameters(given, CATALOGUE[query] if is_saved else None)
     wanted = console_query.ConsoleQuery(query, is_saved, parameters, limit, timeout)
     with opened_store() as (store, _):
+        if dataset is not None and not is_saved:
+            states.dataset_state(store, dataset)
         result = wanted.run(store)
     write_frame(console_query.result_frame(result), format_, output)
     if result.truncated:

@@ -13,6 +13,7 @@ from cobalance.app.cli.shared.options import (
     FormatOption,
     OutputOption,
     cleaned,
+    confirm,
 )
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
@@ -87,7 +88,7 @@ def show(
             stale = "" if state.is_mined else " The images have changed since."
             mining = diagnose_tables.describe_mining(state.mining_options())
             out.print(f"{mining}{stale}")
-    write_frame(table, format_, output)
+    write_frame(table, format_, output, spare=[row["class"] for row in reversed(classes)])
 
 
 def _shorten(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -112,11 +113,11 @@ def drop(
     """Delete a dataset and everything derived from it; images that jobs made stay."""
     settings = environment()
     with opened_store() as (store, progress):
-        states.dataset_state(store, dataset)
+        states.dataset_state(store, dataset, may_load=False)
         jobs = job_status.list_jobs(store, dataset, limit=ALL_JOBS)
         if not yes:
             question = f"Drop {dataset!r} with all its images, cliques and plans"
-            typer.confirm(safe_text(f"{question}{_jobs_clause(jobs, settings)}?"), abort=True)
+            confirm(safe_text(f"{question}{_jobs_clause(jobs, settings)}?"))
         loading.drop_dataset(store, settings.folders(), dataset, progress)
     notes.print(f"Dropped {dataset!r}.")
     left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]

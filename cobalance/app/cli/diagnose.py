@@ -27,6 +27,7 @@ from cobalance.workflows.panel import verdicts
 EVIDENCE = declared("graph.diagnosis.order.EVIDENCE")
 MAX_CLIQUES = declared("graph.dataset.mining.MAX_CLIQUES")
 MAX_Q_VALUE = declared("graph.diagnosis.q_values.MAX_Q_VALUE")
+_FEW_CLASSES = 4  # whose counts a narrow table keeps
 
 
 def mine(
@@ -219,7 +220,7 @@ def imbalances(
             frame["test images"] = accuracy["test_images"]
     if audited is not None:
         frame = frame.assign(audit=pd.Series(audited, frame.index, dtype=object))
-    write_frame(frame, format_, output)
+    write_frame(frame, format_, output, spare=_spare_columns(dict(state.mined_classes)))
 
 
 def summary(
@@ -244,4 +245,10 @@ def summary(
         if frame.empty:
             return
         frame = diagnose_tables.summary_table(frame, sizes)
-    write_frame(frame, format_, output)
+    write_frame(frame, format_, output, spare=_spare_columns(sizes))
+
+
+def _spare_columns(sizes: Mapping[str, int]) -> list[str]:
+    """What a narrow table of many classes leaves out first: the images of each."""
+    names = [*sizes] if len(sizes) > _FEW_CLASSES else []
+    return [*names, *(f"% of {name}" for name in names), *(names and ["log odds ratio", "most"])]

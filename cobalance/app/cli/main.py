@@ -6,6 +6,7 @@ else 0.
 
 import logging
 import os
+import re
 import sys
 from difflib import get_close_matches
 from importlib import import_module
@@ -77,6 +78,7 @@ OPTION_PANELS = {
 }
 """Panels of options in the help of commands with more than `_MOST_IN_ONE`."""
 _MOST_IN_ONE = 12
+_UsageError: Any = typer.BadParameter.__base__
 
 
 class Program(TyperGroup):
@@ -97,6 +99,16 @@ class Program(TyperGroup):
                 meant = " or ".join(f"'cobalance {group} {named}'" for group in groups)
                 ctx.fail(f"No such command {named!r}. Did you mean {meant}?")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an error of usage says what to do."""
+        try:
+            return super().invoke(ctx)
+        except _UsageError as error:
+            if not error.format_message():  # help is printed
+                raise
+            place: Any = getattr(error, "ctx", None) or ctx
+            place.fail(_with_remedy(error.format_message(), place))
 
     def load(self, name: str) -> None:
         """Import a command, or group of commands, in place of its first line."""
@@ -125,6 +137,21 @@ class Program(TyperGroup):
         }
         super().format_help(ctx, formatter)
         self.commands = imported
+
+
+def _with_remedy(message: str, ctx: Any) -> str:
+    """A message about usage with what was meant, and without the words of libraries."""
+    message = message.replace(": Value error, ", ": ", 1)
+    inner = getattr(ctx.command, "commands", None)
+    if message.startswith("No such command") and inner and ctx.parent and "Did you" not in message:
+        return f"{message} The commands of {ctx.command_path}: {', '.join(inner)}."
+    found = re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", message)
+    if found is None:
+        return message
+    if any("--dataset" in parameter.opts for parameter in ctx.command.params):
+        return f"{message}. Did you mean --dataset {found[1]}?"
+    takes = [one.metavar for one in ctx.command.params if one.param_type_name == "argument"]
+    return f"{message}. {ctx.command_path} takes {' '.join(takes) or 'no argument, only options'}."
 
 
 def _arrange_options(command: Any) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.ids import full_id
 from cobalance.app.cli.shared.options import (
     DatasetName,
     FormatOption,
@@ -18,6 +19,7 @@ from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame, write_text
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation.planning import plan as plans, plan_file as plan_files, planners
+from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.errors import render
 from cobalance.graph.safe_text import safe_text
 from cobalance.workflows.diagnose import tables as diagnose_tables
@@ -72,6 +74,7 @@ def plan(
             metavar="JOB",
             help="Plan again from what this job has accepted, beside the real images; may be given "
             "more than once. Without --budget: what the first was asked for and all have not got.",
+            callback=full_id(JOB),
         ),
     ] = None,
     supported_only: Annotated[

@@ -139,7 +139,7 @@ def notes_(
 
 
 def _ids(images: list[str] | None, file: Path | None) -> list[str]:
-    lines = [] if file is None else reader.read_text(file).splitlines()
+    lines = [] if file is None else reader.read_text(file, "ids of images").splitlines()
     ids = [*(images or ()), *(line.strip() for line in lines if line.strip())]
     if not ids:
         raise OptionError("No image is named. Name some, or a file with their ids: --from FILE.")

@@ -15,4 +15,5 @@ BACKENDS: Plugins[Backend, Plugin] = Plugins(
     },
     "backends",
     Plugin,
+    "generate(requests); describe()",
 )

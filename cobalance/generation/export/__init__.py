@@ -37,6 +37,7 @@ EXPORTERS: Plugins[StartExport, ExportPlugin] = Plugins(
     },
     "exporters",
     ExportPlugin,
+    "(stream, staging)",
 )
 
 GENERATED = TableFile(

@@ -19,4 +19,5 @@ FILTERS: Plugins[Filter, FilterPlugin] = Plugins(
     },
     "filters",
     FilterPlugin,
+    "judge(requests, made); describe()",
 )

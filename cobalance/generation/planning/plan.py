@@ -1,11 +1,10 @@
 """Plans: generation queries, their options, and the planner protocol."""
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from cobalance.generation.planning.budget import spend_budget
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError, Setting
 from cobalance.graph.records import PlannedQuery
 
 
@@ -58,7 +57,8 @@ class PlanOptions:
             raise OptionError(f"min_size is {self.min_size}; the smallest clique has 1 concept")
         if self.max_size is not None and self.max_size < (self.min_size or 1):
             raise OptionError(
-                f"max_size is {self.max_size}, below min_size, which is {self.min_size}"
+                *(Setting("max_size"), f" is {self.max_size}, below ", Setting("min_size")),
+                f", which is {self.min_size}. Give a larger or a smaller one.",
             )
 
     def resolve(self, cliques: Cliques) -> tuple[int, int]:
@@ -73,8 +73,9 @@ class PlanOptions:
         for option, size in (("max_size", self.max_size), ("min_size", self.min_size)):
             if size is not None and size > mined:
                 raise OptionError(
-                    f"{option} is {size}, but the cliques were mined up to size {mined}. "
-                    f"Mine them up to {size}, or ask for at most {mined}."
+                    Setting(option),
+                    f" is {size}, but the cliques were mined up to size {mined}. "
+                    f"Mine them up to {size}, or ask for at most {mined}.",
                 )
         largest = mined if self.max_size is None else self.max_size
         return min(2, largest) if self.min_size is None else self.min_size, largest
@@ -226,10 +227,10 @@ class Planner(Protocol):
         ...
 
 
-class ImagePlanner(ABC):
+@runtime_checkable
+class ImagePlanner(Protocol):
     """A planner of concept sets that sees the real images, and all cliques beside the chosen."""
 
-    @abstractmethod
     def plan_images(
         self, cliques: Cliques, chosen: IntArray, options: PlanOptions, images: Incidence
     ) -> PlannedImages:
@@ -289,6 +290,12 @@ def run_planner(
     some = cliques.take(chosen)
     found = planner(some, options)
     result = found if isinstance(found, PlannedImages) else PlannedImages(found)
+    if np.shape(result.images) != some.counts.shape:
+        raise DataError(
+            f"The planner returned images of shape {np.shape(result.images)}, not "
+            f"{some.counts.shape}: a row for each clique, a column for each class. Correct it, or "
+            "choose another."
+        )
     kept = options.cap(result.images)
     if options.budget is not None and kept.sum() > options.budget:
         kept = spend_budget(cliques, chosen, kept, options.budget)

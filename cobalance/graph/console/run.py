@@ -272,7 +272,9 @@ def _translate_error(
     if code == "Neo.ClientError.Statement.AccessMode":
         return QueryRefusedError(f"The server refused the query: {message}")
     if code == "Neo.ClientError.Statement.ParameterMissing":
-        return QueryError(f"{message}. Give each one a value.")
+        missing = message.rpartition(": ")[2].split(", ")
+        values = [part for name in missing for part in (", ", Setting(f"parameters.{name}"))]
+        return QueryError(f"{message}. Give each one a value: ", *values[1:], ".")
     if "OutOfMemory" in code:
         return QueryError(
             f"The server has not enough memory for this query: {message}. Return or collect less."

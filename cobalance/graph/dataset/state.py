@@ -156,19 +156,21 @@ def check_name(name: str, what: str = "dataset") -> None:
         )
 
 
-def dataset_state(store: GraphStore, name: str) -> DatasetState:
+def dataset_state(store: GraphStore, name: str, *, may_load: bool = True) -> DatasetState:
     """Read the state of a dataset.
 
     Raises
     ------
     NotFoundError
-        There is none of that name; the message lists those there are.
+        There is none of that name; the message lists those there are, and unless `may_load` is
+        false how to load it.
     """
     state = find_dataset(store, name)
     if state is None:
         names = sorted(row["name"] for row in store.read(statements.DATASET_NAMES))
         known = suggest_names(name, names, "The store has") if names else "The store is empty."
-        raise NotFoundError("dataset", name, f"{known} ", Action("ingest", ..., dataset=name), ".")
+        load = (" ", Action("ingest", ..., dataset=name), ".") if may_load else ()
+        raise NotFoundError("dataset", name, known, *load)
     return state
 
 

@@ -16,4 +16,5 @@ ANNOTATORS: Plugins[Annotator, Plugin] = Plugins(
     },
     "annotators",
     Plugin,
+    "annotate(images, vocabulary); describe()",
 )

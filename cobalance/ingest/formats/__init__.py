@@ -3,7 +3,9 @@
 The order of the registry is the order of detection: the plainest text comes last.
 """
 
-from cobalance.graph.plugins import Declarations
+from typing import Any
+
+from cobalance.graph.plugins import Declarations, misfit
 from cobalance.ingest.formats.coco_captions import CocoCaptions
 from cobalance.ingest.formats.coco_instances import CocoInstances
 from cobalance.ingest.formats.fiftyone_dataset import FiftyOneDataset
@@ -26,6 +28,10 @@ class Formats(Declarations[Format]):
     def __getitem__(self, name: str) -> Format:
         own = self._entries.get(name)
         return super().__getitem__(name) if own is None else Format(name, own.description, own)
+
+    def _fault(self, module: Any, record: Any) -> str:
+        calls = "detects(path, head); read(path, options, progress)"
+        return super()._fault(module, record) or misfit(record.reader, "its reader", calls)
 
 
 FORMATS = Formats("format", group="formats", declaration=Format)

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.diagnosis.selection import find_rows
-from cobalance.graph.errors import DataError, OptionError, Setting
+from cobalance.graph.errors import DataError, OptionError, Setting, check_known
 from cobalance.graph.jobs.rounds import read_query_progress
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.progress import Progress, silent
@@ -192,8 +193,12 @@ def choose_rows(cliques: Cliques, chosen: Sequence[Sequence[str]]) -> IntArray:
     if not chosen:
         return np.arange(len(cliques))
     named = [tuple(sorted(clique)) for clique in chosen]
+    check_known("mined concept", chain(*named), cliques.concepts)
     rows = find_rows(cliques, named)
     for clique, row in zip(named, rows.tolist(), strict=True):
         if row < 0:
-            raise OptionError(f"Mining found no clique {' + '.join(clique)!r} to plan for.")
+            raise OptionError(
+                f"Mining found no clique {' + '.join(clique)!r} to plan for: no image shows it, or "
+                "larger ones were not mined. Choose another."
+            )
     return np.unique(rows)

@@ -135,10 +135,9 @@ def describe_more(planned: "Planned") -> str:
     if further <= 0:
         return "More images would buy nothing that can be told from chance."
     left = int(find_leaning(simulate(planned.cliques, more.queries))[planned.chosen].sum())
-    return (
-        f"{inflect(further, 'images')} more would leave "
-        f"{left:,} instead of {planned.measures['leaning']:,} leaning cliques."
-    )
+    leaning = planned.measures["leaning"]
+    images = f"{inflect(further, 'images')} more would leave"
+    return "" if left == leaning else f"{images} {left:,} instead of {leaning:,} leaning cliques."
 
 
 def describe_plan(plan: Plan) -> str:

@@ -117,8 +117,10 @@ def test_a_drop_says_what_becomes_of_jobs(run, planned, tmp_path, environment):
 
 def asked(environment, dataset):
     """The question before a drop, which is then not done."""
+    unanswered = spawn(environment, "datasets", "drop", dataset, answer="")
+    assert "Nobody is there to answer. To be asked nothing, give --yes." in unanswered.stderr
     done = spawn(environment, "datasets", "drop", dataset, answer="n\n")
-    assert done.returncode == 1
+    assert (unanswered.returncode, done.returncode) == (2, 1)
     return done.stdout
 
 
@@ -166,8 +168,8 @@ def test_a_queue_that_is_none(environment):
             {
                 "worker": (
                     "work --until-idle",
-                    "rebalance job",
-                    "export job folder",
+                    "rebalance JOB",
+                    "export JOB folder",
                     "demo --full",
                 ),
                 "app": ("app --no-browser",),
@@ -176,9 +178,11 @@ def test_a_queue_that_is_none(environment):
         (("models",), {"models": ("work --gpus all",)}),
     ],
 )
-def test_a_command_says_which_extra_it_needs(environment, without, needed):
+def test_a_command_says_which_extra_it_needs(environment, planned, store, without, needed):
+    job = create_job(store, planned, "mine", [("urban", ("cow",), 1)])
     extras = [extra for extra, commands in needed.items() for _ in commands]
-    commands = [command.split() for commands in needed.values() for command in commands]
+    typed = [command.replace("JOB", job) for commands in needed.values() for command in commands]
+    commands = [command.split() for command in typed]
     ended = run_each_without(environment, without, commands)
     for extra, done in zip(extras, ended, strict=True):
         assert done.returncode == 1, done

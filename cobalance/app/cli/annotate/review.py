@@ -16,6 +16,7 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     assignments_option,
     cleaned,
+    confirm,
     note_changed,
 )
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
@@ -207,11 +208,8 @@ def delete(
     with opened_store() as (store, _):
         found = label_runs.read_run(store, run)
         if not yes and found.state != "accepted":  # which is refused
-            typer.confirm(
-                f"Delete the run {run} of {found.dataset}, with its files, and its audits with all "
-                "answers?",
-                abort=True,
-            )
+            what = f"the run {run} of {found.dataset}, with its files"
+            confirm(f"Delete {what}, and its audits with all answers?")
         decide.delete_annotations(store, folder, run)
 
 

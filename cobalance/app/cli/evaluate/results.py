@@ -12,6 +12,7 @@ from cobalance.app.cli.shared.options import (
     FormatOption,
     OutputOption,
     cleaned,
+    confirm,
     dataset_option,
     note_limit,
 )
@@ -153,7 +154,7 @@ def delete(
     """Delete evaluations with their scores, predictions, activation maps and checkpoints."""
     what = inflect(len(evaluations), "evaluations")
     if not yes:
-        typer.confirm(f"Delete {what} with scores, predictions and checkpoints?", abort=True)
+        confirm(f"Delete {what} with scores, predictions and checkpoints?")
     with opened_store() as (store, _):
         stored.delete_evaluations(store, folders(), output_folder(), evaluations)
     notes.print(f"Deleted {what}.")

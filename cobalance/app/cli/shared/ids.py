@@ -43,12 +43,10 @@ def find_id(store: "stores.GraphStore", given: str, *nodes: Node) -> str:
         )
     if not found or len(given) < SHORTEST_ID:
         kind, listing = _KINDS[nodes[0]]
-        raise NotFoundError(
-            kind,
-            given,
-            "It may have been dropped with its dataset. To list those there are: ",
-            listing,
-        )
+        why = "It may have been dropped with its dataset."
+        if len(given) < SHORTEST_ID:
+            why = f"Give the first {SHORTEST_ID} characters of its id, or more."
+        raise NotFoundError(kind, given, f"{why} To list those there are: {listing}")
     return next(iter(found))
 
 
@@ -58,8 +56,6 @@ def full_id(*nodes: Node) -> Callable[[typer.Context, Any], Any]:
     def complete(context: typer.Context, given: str | list[str] | None) -> str | list[str] | None:
         if given is None or context.resilient_parsing:
             return given
-        if isinstance(given, str) and len(given) < SHORTEST_ID:
-            return given  # too short for an id: the command says so
         store = kept_store(context)
         if isinstance(given, str):
             return find_id(store, given, *nodes)

@@ -1,6 +1,7 @@
 """Options that commands have in common, and what reads them."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
@@ -14,6 +15,19 @@ from cobalance.graph.dataset import write
 from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
+
+
+def confirm(question: str) -> None:
+    """Ask a question, and end the command unless the answer is yes."""
+    try:
+        agreed = typer.confirm(question)
+    except typer.Abort:
+        if sys.stdin.isatty():  # it was interrupted
+            raise
+        typer.echo(err=True)
+        raise OptionError("Nobody is there to answer. To be asked nothing, give --yes.") from None
+    if not agreed:
+        raise typer.Abort
 
 
 def cleaned(name: str | list[str] | None) -> str | list[str] | None:

@@ -133,8 +133,8 @@ def _fitting_columns(
         whole = pd.api.types.is_numeric_dtype(frame[name]) or name in unbroken
         header = min(len(str(name)), _NARROW)
         least[name] = max(header, longest if whole else min(longest, _NARROW)) + _BETWEEN
-    order = [*spare, *(name for name in reversed([*frame]) if name not in spare)]
-    for name in order[: len(order) // 2]:
+    others = [name for name in reversed([*frame]) if name not in spare]
+    for name in [*spare, *others[: len(others) // 2]]:
         if sum(least.values()) > width:
             least.pop(name, None)
     return [*least] if frame.empty or sum(least.values()) <= width else None

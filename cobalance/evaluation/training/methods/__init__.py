@@ -28,5 +28,6 @@ METHODS: Plugins[Method | OwnModel, Plugin] = Plugins(
     },
     "methods",
     MethodPlugin,
+    "prepare(training)|(training, validation, run)",
 )
 """Training methods; each declares its options and whether it reads group labels."""

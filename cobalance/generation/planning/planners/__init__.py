@@ -30,6 +30,7 @@ PLANNERS: Plugins[Planner | ImagePlanner, Plugin] = Plugins(
     },
     "planners",
     Plugin,
+    "(cliques, options)|plan_images(cliques, chosen, options, images)",
 )
 
 

@@ -13,4 +13,5 @@ SEGMENTERS: Plugins[Segmenter, Plugin] = Plugins(
     },
     "segmenters",
     Plugin,
+    "segment(image, box); describe()",
 )
