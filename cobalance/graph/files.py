@@ -1,7 +1,6 @@
 """Files and folders that only their user can read, and files that are written whole or not."""
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,7 +38,7 @@ def replacing(target: Path) -> Iterator[Path]:
     """
     is_file = target.is_file() or not target.exists()
     place = target.resolve() if is_file else target
-    path = place.with_name(f".{place.name}.{secrets.token_hex(8)}.tmp") if is_file else place
+    path = place.with_name(f".{place.name}.{os.urandom(8).hex()}.tmp") if is_file else place
     try:
         yield path
         if is_file:

@@ -19,7 +19,7 @@ from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import OptionError
 from cobalance.graph.queries import console_query
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.ingest.documents import decode_json
+from cobalance.ingest import documents
 
 
 def cypher(
@@ -93,6 +93,6 @@ def parse_parameters(given: list[str], query: Query | None = None) -> dict[str, 
 
 def _json_or_text(value: str) -> Any:
     try:
-        return decode_json(value)
+        return documents.decode_json(value)
     except ValueError:
         return value

@@ -130,18 +130,15 @@ def _mining_notes(
     )
 
 
-_By = Annotated[
-    str,
-    typer.Option(
-        help="`evidence`: q-values of at most 0.05 first, by the difference of rates. `gap`: "
-        "the count gap of ConBias. Or another column, such as log_odds_ratio, q_value."
-    ),
-]
-
-
 def imbalances(
     dataset: DatasetName,
-    by: _By = EVIDENCE,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="`evidence`: q-values of at most 0.05 first, by the difference of rates. "
+            "`gap`: the count gap of ConBias. Or another column, such as log_odds_ratio, q_value."
+        ),
+    ] = EVIDENCE,
     ascending: Annotated[
         bool, typer.Option("--ascending", help="Smallest first, as p_value and q_value are.")
     ] = False,

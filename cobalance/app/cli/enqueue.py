@@ -29,96 +29,87 @@ from cobalance.graph.plurals import inflect
 from cobalance.workflows.order import job as job_orders, settings as order_settings
 from cobalance.workflows.work import tables as work_tables
 
-_Plan = Annotated[
-    str | None,
-    typer.Option(
-        help="A plan of the dataset. Default: conbias, or the recipe's own where it edits images.",
-        callback=cleaned,
-    ),
-]
-_PlanFile = Annotated[
-    Path | None,
-    typer.Option(help="A file from `cobalance plan --format json`, in place of --plan."),
-]
-_Recipe = Annotated[
-    str | None,
-    typer.Option(
-        help=f"The recipe: {listed('generation.recipes.RECIPES')}. Default: "
-        f"{declared('generation.recipes.DEFAULT')}."
-    ),
-]
-_Backend = Annotated[
-    str | None,
-    typer.Option(
-        help=f"Another backend than the recipe's: {listed('generation.backends.BACKENDS')}. "
-        "Without a recipe, the one of its name."
-    ),
-]
-_Model = Annotated[
-    str | None,
-    typer.Option(help="The model: a folder, or owner/name on the hub. Default: the backend's own."),
-]
-_Preset = Annotated[
-    str | None,
-    typer.Option(help="A set of settings: faithful to the paper, or fast. Default: faithful."),
-]
-_Filter = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--filter",
-        help=f"A filter that judges them: {listed('generation.filters.FILTERS')}. Repeat "
-        "it; `none` for none.",
-    ),
-]
-_Setting = Annotated[
-    list[str] | None,
-    assignments_option(
-        "An option of the job, such as making.steps=30, masks.object=person or "
-        "filters.clip.threshold=0.65.",
-    ),
-]
-_Consent = Annotated[
-    str | None,
-    typer.Option(
-        metavar="BASIS",
-        help="The basis on which people are painted, in your words; kept with the job, its "
-        "manifest and the dataset. Asked for where a recipe paints people.",
-    ),
-]
-_AltersRealPeople = Annotated[
-    bool,
-    typer.Option(
-        "--alters-real-people",
-        help="Confirm that a part of real people stays in images that show them as somebody else.",
-    ),
-]
-_WithoutImages = Annotated[
-    bool,
-    typer.Option(
-        "--without-images",
-        help="Order even though no file of the images to take objects from is found here, as "
-        "workers elsewhere have them, or the recipe can do without.",
-    ),
-]
-_Settings = Annotated[
-    Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
-]
-
 
 def enqueue(
     dataset: DatasetName,
-    plan: _Plan = None,
-    plan_file: _PlanFile = None,
-    recipe: _Recipe = None,
-    backend: _Backend = None,
-    model: _Model = None,
-    preset: _Preset = None,
-    filter_: _Filter = None,
-    setting: _Setting = None,
-    consent: _Consent = None,
-    alters_real_people: _AltersRealPeople = False,
-    without_images: _WithoutImages = False,
-    settings: _Settings = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            help="A plan of the dataset. Default: conbias, or the recipe's own where it edits "
+            "images.",
+            callback=cleaned,
+        ),
+    ] = None,
+    plan_file: Annotated[
+        Path | None,
+        typer.Option(help="A file from `cobalance plan --format json`, in place of --plan."),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            help=f"The recipe: {listed('generation.recipes.RECIPES')}. Default: "
+            f"{declared('generation.recipes.DEFAULT')}."
+        ),
+    ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Another backend than the recipe's: {listed('generation.backends.BACKENDS')}. "
+            "Without a recipe, the one of its name."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="The model: a folder, or owner/name on the hub. Default: the backend's own."
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="A set of settings: faithful to the paper, or fast. Default: faithful."),
+    ] = None,
+    filter_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            help=f"A filter that judges them: {listed('generation.filters.FILTERS')}. Repeat "
+            "it; `none` for none.",
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option(
+            "An option of the job, such as making.steps=30, masks.object=person or "
+            "filters.clip.threshold=0.65."
+        ),
+    ] = None,
+    consent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BASIS",
+            help="The basis on which people are painted, in your words; kept with the job, its "
+            "manifest and the dataset. Asked for where a recipe paints people.",
+        ),
+    ] = None,
+    alters_real_people: Annotated[
+        bool,
+        typer.Option(
+            "--alters-real-people",
+            help="Confirm that a part of real people stays in images that show them as somebody "
+            "else.",
+        ),
+    ] = False,
+    without_images: Annotated[
+        bool,
+        typer.Option(
+            "--without-images",
+            help="Order even though no file of the images to take objects from is found here, "
+            "as workers elsewhere have them, or the recipe can do without.",
+        ),
+    ] = False,
+    settings: Annotated[
+        Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
+    ] = None,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

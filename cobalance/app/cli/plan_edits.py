@@ -21,89 +21,76 @@ from cobalance.generation.planning import plan_file as plan_files
 from cobalance.graph.names import clean_name
 from cobalance.workflows.plan import edits as edit_plans, summaries as plan_summaries
 
-_Recipe = Annotated[
-    str,
-    typer.Option(help="The recipe: one that edits images, such as resampled."),
-]
-_Groups = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="GROUP,...",
-        help="Groups to show, such as woman,man. Repeat it for names with commas. Default: "
-        "those of the words, or else the classes.",
-    ),
-]
-_Made = Annotated[
-    str | None,
-    typer.Option(help="What each image is edited to show: `all` groups, or the `others`."),
-]
-_Words = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="LIST",
-        help="Word list of groups, by name or file, to edit captions with. Repeat it for lists of "
-        "adjectives, such as skin-tone, which make products: darker-skinned woman.",
-    ),
-]
-_Captions = Annotated[
-    str | None,
-    typer.Option(
-        "--edit-captions",
-        help="`one-group`: only images whose captions name one group. `unify`: all, every "
-        "word of another group replaced. `none`: all, without captions.",
-    ),
-]
-_Unnamed = Annotated[
-    str | None,
-    typer.Option(help="Captions that name no group, of an image with others: keep or drop."),
-]
-_Split = Annotated[
-    str | None,
-    typer.Option(help="Only images of this split are edited. Default: the training split."),
-]
-_MaxImages = Annotated[
-    int | None,
-    typer.Option(min=1, help="Most images: those edited, chosen by a hash of their ids."),
-]
-_Concept = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only this concept: edit images that show it; repeat it for images that show all."
-    ),
-]
-_Clique = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only this clique, such as 'cow + road', or in JSON: edit images that show all of it; "
-        "repeat it for images of any of several.",
-    ),
-]
-_Children = Annotated[
-    str | None,
-    typer.Option(help="Images whose captions name children: drop or keep. Default: drop."),
-]
-_NoDerivatives = Annotated[
-    str | None,
-    typer.Option(
-        help="Images whose licence forbids to publish changed ones: drop or keep. Default: drop.",
-    ),
-]
-
 
 def plan_edits(
     dataset: DatasetName,
-    recipe: _Recipe,
-    groups: _Groups = None,
-    made: _Made = None,
-    words: _Words = None,
-    captions: _Captions = None,
-    unnamed: _Unnamed = None,
-    split: _Split = None,
-    max_images: _MaxImages = None,
-    concept: _Concept = None,
-    clique: _Clique = None,
-    children: _Children = None,
-    no_derivatives: _NoDerivatives = None,
+    recipe: Annotated[
+        str, typer.Option(help="The recipe: one that edits images, such as resampled.")
+    ],
+    groups: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GROUP,...",
+            help="Groups to show, such as woman,man. Repeat it for names with commas. Default: "
+            "those of the words, or else the classes.",
+        ),
+    ] = None,
+    made: Annotated[
+        str | None,
+        typer.Option(help="What each image is edited to show: `all` groups, or the `others`."),
+    ] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIST",
+            help="Word list of groups, by name or file, to edit captions with. Repeat it for "
+            "lists of adjectives, such as skin-tone, which make products: darker-skinned woman.",
+        ),
+    ] = None,
+    captions: Annotated[
+        str | None,
+        typer.Option(
+            "--edit-captions",
+            help="`one-group`: only images whose captions name one group. `unify`: all, every "
+            "word of another group replaced. `none`: all, without captions.",
+        ),
+    ] = None,
+    unnamed: Annotated[
+        str | None,
+        typer.Option(help="Captions that name no group, of an image with others: keep or drop."),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Only images of this split are edited. Default: the training split."),
+    ] = None,
+    max_images: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most images: those edited, chosen by a hash of their ids."),
+    ] = None,
+    concept: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this concept: edit images that show it; repeat it for images that show all."
+        ),
+    ] = None,
+    clique: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this clique, such as 'cow + road', or in JSON: edit images that show all "
+            "of it; repeat it for images of any of several."
+        ),
+    ] = None,
+    children: Annotated[
+        str | None,
+        typer.Option(help="Images whose captions name children: drop or keep. Default: drop."),
+    ] = None,
+    no_derivatives: Annotated[
+        str | None,
+        typer.Option(
+            help="Images whose licence forbids to publish changed ones: drop or keep. Default: "
+            "drop."
+        ),
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option(

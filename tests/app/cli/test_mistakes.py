@@ -50,18 +50,14 @@ MISTAKES = [
     ("ingest FILE --engine spark", 2, "Give --keep-images sample with it."),
     ("rebalance JOB --set threshold=1", 2, "Name it with --annotator."),
     ("plan CARS --min-size 4 --max-size 2", 2, "--max-size is 2, below --min-size, which is 4."),
-    ("evaluate score FILE", 1, "its columns: id, class_name, concepts. Add predicted"),
+    ("evaluate score FILE", 1, "its columns: image, class_name, concepts. Add predicted"),
     # names
     ("mine nope", 1, "There is no dataset 'nope'."),
     ("compare datasets CARS nope", 1, "There is no dataset 'nope'."),
     ("datasets drop nope --yes", 1, "There is no dataset 'nope'. The store has: "),
     ("cypher 'MATCH (n) RETURN n' -d nope", 1, "There is no dataset 'nope'."),
     ("cypher 'RETURN $x + $y'", 1, "Give each one a value: --param x=VALUE, --param y=VALUE."),
-    (
-        "plan CARS --clique 'cow + alleey'",
-        2,
-        "mined concept 'alleey'. Did you mean 'alley'?",
-    ),
+    ("plan CARS --clique 'cow + raod'", 2, "mined concept 'raod'. Did you mean 'road'?"),
     (
         "jobs show caa",
         1,

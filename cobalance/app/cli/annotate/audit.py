@@ -27,34 +27,17 @@ from cobalance.ingest import reader
 from cobalance.workflows.panel import answers, audit as auditing, verdicts
 
 PER_STRATUM = declared("annotation.auditing.sample.PER_STRATUM")
-_CliqueOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only this clique, such as 'cow + road', or in JSON: check whether an image shows "
-        "all of its concepts. Repeat it."
-    ),
-]
-_SheetOption = Annotated[
-    bool,
-    typer.Option(
-        "--sheet",
-        help="Write what is asked, to fill in elsewhere: every label, with the answers so far: "
-        "shows, does not or unknown.",
-    ),
-]
-_PerStratum = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        help="Images of each concept or clique, class and verdict; all where fewer.",
-    ),
-]
 
 
 def audit(
     run: RunId,
     people: PeopleOption = None,
-    per_stratum: _PerStratum = PER_STRATUM,
+    per_stratum: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Images of each concept or clique, class and verdict; all where fewer."
+        ),
+    ] = PER_STRATUM,
     overlap: Annotated[
         int | None, typer.Option(help="How many people judge each: label. Default: all of them.")
     ] = None,
@@ -66,12 +49,25 @@ def audit(
             "--clique."
         ),
     ] = None,
-    clique: _CliqueOption = None,
+    clique: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this clique, such as 'cow + road', or in JSON: check whether an image "
+            "shows all of its concepts. Repeat it."
+        ),
+    ] = None,
     which: Annotated[
         str | None,
         typer.Option("--audit", metavar="ID", help="An earlier audit. Default: the newest."),
     ] = None,
-    sheet: _SheetOption = False,
+    sheet: Annotated[
+        bool,
+        typer.Option(
+            "--sheet",
+            help="Write what is asked, to fill in elsewhere: every label, with the answers so "
+            "far: shows, does not or unknown.",
+        ),
+    ] = False,
     from_: Annotated[
         Path | None,
         typer.Option(

@@ -31,56 +31,6 @@ from cobalance.graph.plurals import inflect
 from cobalance.ingest import annotators
 from cobalance.workflows.label import extract as extracting, order as label_orders
 
-_BaseOption = Annotated[
-    str,
-    typer.Option(
-        help='The caption that names the domain alone, such as "a photo of a bird": an '
-        "attribute of the whole image is present where it fits better."
-    ),
-]
-_RuleOption = Annotated[
-    str | None,
-    typer.Option(
-        help="When an attribute is present: base, above the base caption, or threshold. "
-        "Default: base for images, threshold for objects."
-    ),
-]
-_UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="Ask the model at this OpenAI-compatible address, such as http://127.0.0.1:8000/v1, "
-        "by vlm or captions. All images go there: see --send-images.",
-    ),
-]
-_LevelOption = Annotated[
-    str,
-    typer.Option(help="The attributes to look for: image, told from the whole image, or object."),
-]
-_ConceptOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only this concept, in place of the accepted attributes. Repeat it.",
-        callback=cleaned,
-    ),
-]
-_KeyFileOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="A file with the key of the address. Workers read it at the same path."
-    ),
-]
-_ModelOption = Annotated[
-    str | None, typer.Option(help="The model: its name at the address; for one here see --set.")
-]
-_MultiOption = Annotated[
-    bool,
-    typer.Option(
-        "--multi",
-        help="Count every attribute that scores above the base caption, not the best alone.",
-    ),
-]
-
 
 def label(
     dataset: DatasetName,
@@ -91,15 +41,60 @@ def label(
         ),
     ],
     setting: SettingOption = None,
-    level: _LevelOption = "image",
-    base: _BaseOption = "",
-    concept: _ConceptOption = None,
-    rule: _RuleOption = None,
-    multi: _MultiOption = False,
+    level: Annotated[
+        str,
+        typer.Option(
+            help="The attributes to look for: image, told from the whole image, or object."
+        ),
+    ] = "image",
+    base: Annotated[
+        str,
+        typer.Option(
+            help='The caption that names the domain alone, such as "a photo of a bird": an '
+            "attribute of the whole image is present where it fits better."
+        ),
+    ] = "",
+    concept: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this concept, in place of the accepted attributes. Repeat it.",
+            callback=cleaned,
+        ),
+    ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            help="When an attribute is present: base, above the base caption, or threshold. "
+            "Default: base for images, threshold for objects."
+        ),
+    ] = None,
+    multi: Annotated[
+        bool,
+        typer.Option(
+            "--multi",
+            help="Count every attribute that scores above the base caption, not the best alone.",
+        ),
+    ] = False,
     threshold: Annotated[float, typer.Option(help="The lowest score that counts.")] = 0.3,
-    url: _UrlOption = None,
-    model: _ModelOption = None,
-    key_file: _KeyFileOption = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Ask the model at this OpenAI-compatible address, such as "
+            "http://127.0.0.1:8000/v1, by vlm or captions. All images go there: see "
+            "--send-images.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The model: its name at the address; for one here see --set.")
+    ] = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file with the key of the address. Workers read it at the same path.",
+        ),
+    ] = None,
     timeout: TimeoutOption = 120.0,
     send_images: Annotated[
         bool, typer.Option("--send-images", help="Images may leave the machine for the address.")

@@ -92,20 +92,6 @@ SettingOption = Annotated[
     list[str] | None,
     assignments_option("An option of the annotator, such as model=FOLDER."),
 ]
-_PhraseOption = Annotated[
-    list[str] | None,
-    assignments_option(
-        "A category's phrase for captions: is, has, with, in or from; such as color=is.", "--phrase"
-    ),
-]
-_SensitiveOption = Annotated[
-    bool,
-    typer.Option(
-        "--sensitive",
-        help="Also gender, ethnicity, age and the like: categories that are then called "
-        "perceived, as images show how people look and not who they are.",
-    ),
-]
 
 
 def propose(
@@ -122,12 +108,25 @@ def propose(
     attributes: AttributesOption = None,
     rounds: RoundsOption = None,
     temperature: Annotated[float | None, typer.Option(help="Default: the preset's, 0.3.")] = None,
-    phrase: _PhraseOption = None,
+    phrase: Annotated[
+        list[str] | None,
+        assignments_option(
+            "A category's phrase for captions: is, has, with, in or from; such as color=is.",
+            "--phrase",
+        ),
+    ] = None,
     noun: Annotated[
         str, typer.Option(help="What the images show. Default: the caption's own noun.")
     ] = "",
     llm_prompts: PromptsOption = False,
-    sensitive: _SensitiveOption = False,
+    sensitive: Annotated[
+        bool,
+        typer.Option(
+            "--sensitive",
+            help="Also gender, ethnicity, age and the like: categories that are then called "
+            "perceived, as images show how people look and not who they are.",
+        ),
+    ] = False,
     seed: Annotated[
         int, typer.Option(min=0, help="Random seed. Another one asks all questions anew.")
     ] = 0,

@@ -31,29 +31,6 @@ from cobalance.workflows.evaluate import (
 if TYPE_CHECKING:
     from cobalance.evaluation.metrics.metric import Inputs, Scored
 
-Predictions = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="[PREDICTIONS]",
-        help="CSV or Parquet: image, class_name, and predicted or p_<class>; of several runs "
-        "method and seed, too; of a confusion table n. Not needed by metrics of other tables.",
-    ),
-]
-Metric = Annotated[
-    list[str] | None,
-    typer.Option(
-        help=f"A metric: {listed('evaluation.metrics.METRICS')}. Repeat it. Default: all that what "
-        "is given suffices for."
-    ),
-]
-Groups = Annotated[
-    Path | None,
-    typer.Option(
-        "--group-table",
-        help="A table with image, and for each shortcut a column of common, uncommon or none, "
-        "or any other attribute of the images.",
-    ),
-]
 Dataset = Annotated[
     str | None, dataset_option("The dataset of the graph that has the images, and their groups.")
 ]
@@ -63,22 +40,9 @@ Shortcuts = Annotated[
         help="A TOML file of shortcuts, with --dataset. Default: its concepts that lean to a class."
     ),
 ]
-Training = Annotated[
-    Path | None,
-    typer.Option(help="A table of the training images: class_name and the columns of groups."),
-]
 Table = Annotated[
     Path | None,
     typer.Option(help="A table of figures, such as a paper's, in the metric's own columns."),
-]
-Other = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--with",
-        metavar="NAME=FILE",
-        help="Another table: edited (predictions after an edit), captions, references, "
-        "embeddings, real_embeddings, texts, attributes or real_attributes. Repeat it.",
-    ),
 ]
 Images = Annotated[
     str | None,
@@ -87,10 +51,6 @@ Images = Annotated[
         help="Images to score: a folder, an export or a dataset; of the last two the synthetic "
         "ones, where there are any.",
     ),
-]
-RealImages = Annotated[
-    str | None,
-    typer.Option(metavar="PLACE", help="The real images of such a place, to compare images with."),
 ]
 Features = Annotated[
     str | None,
@@ -106,36 +66,71 @@ Setting = Annotated[
         "such as features.weights=FILE.",
     ),
 ]
-Baseline = Annotated[
-    str | None,
-    typer.Option(
-        help="Show how far every other method differs from this one: by a paired bootstrap "
-        "over seeds and images, of tables of counts by unpaired intervals. A method, or a "
-        "table of its predictions."
-    ),
-]
-Save = Annotated[
-    bool,
-    typer.Option("--save", help="With --dataset, keep predictions and scores in the graph."),
-]
 
 
 def score(
-    predictions: Predictions = None,
-    metric: Metric = None,
-    groups: Groups = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PREDICTIONS]",
+            help="CSV or Parquet: image, class_name, and predicted or p_<class>; of several "
+            "runs method and seed, too; of a confusion table n. Not needed by metrics of other "
+            "tables.",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"A metric: {listed('evaluation.metrics.METRICS')}. Repeat it. Default: all that "
+            "what is given suffices for."
+        ),
+    ] = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            "--group-table",
+            help="A table with image, and for each shortcut a column of common, uncommon or "
+            "none, or any other attribute of the images.",
+        ),
+    ] = None,
     dataset: Dataset = None,
     shortcuts: Shortcuts = None,
-    training: Training = None,
+    training: Annotated[
+        Path | None,
+        typer.Option(help="A table of the training images: class_name and the columns of groups."),
+    ] = None,
     table: Table = None,
-    other: Other = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="NAME=FILE",
+            help="Another table: edited (predictions after an edit), captions, references, "
+            "embeddings, real_embeddings, texts, attributes or real_attributes. Repeat it.",
+        ),
+    ] = None,
     images: Images = None,
-    real_images: RealImages = None,
+    real_images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE", help="The real images of such a place, to compare images with."
+        ),
+    ] = None,
     features: Features = None,
     setting: Setting = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed, of metrics.")] = 0,
-    baseline: Baseline = None,
-    save: Save = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            help="Show how far every other method differs from this one: by a paired bootstrap "
+            "over seeds and images, of tables of counts by unpaired intervals. A method, or a "
+            "table of its predictions."
+        ),
+    ] = None,
+    save: Annotated[
+        bool,
+        typer.Option("--save", help="With --dataset, keep predictions and scores in the graph."),
+    ] = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

@@ -18,15 +18,6 @@ from cobalance.graph.installation import install_command
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.evaluate import order as ordering
 
-Datasets = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="DATASET...",
-        help="Datasets to train on, each by itself, such as one and what `cobalance rebalance` "
-        "made of it.",
-        callback=cleaned,
-    ),
-]
 Method = Annotated[
     list[str] | None,
     typer.Option(
@@ -36,48 +27,6 @@ Method = Annotated[
 ]
 Preset = Annotated[
     str, typer.Option(help=f"A set of settings: {listed('evaluation.training.presets.PRESETS')}.")
-]
-Seed = Annotated[
-    list[int] | None,
-    typer.Option(help="Random seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
-]
-TrainingSet = Annotated[
-    list[str] | None,
-    typer.Option(
-        help=f"Which images of the datasets: {listed('evaluation.training.data.sets.SETS')}, "
-        f"{listed('evaluation.training.data.partitions.PARTITIONS')}. Repeat it. Default: "
-        "augmented, all of them."
-    ),
-]
-Test = Annotated[
-    str | None,
-    typer.Option(
-        help="The dataset with the test images. Default: the one that was rebalanced.",
-        callback=cleaned,
-    ),
-]
-TestSplit = Annotated[
-    str | None,
-    typer.Option(help="Its split to test on. Default: test, if it has one.", callback=cleaned),
-]
-TrainSplit = Annotated[
-    str | None,
-    typer.Option(help="The split to train on. Default: train, if any.", callback=cleaned),
-]
-Validation = Annotated[
-    str | None,
-    typer.Option(
-        help="The dataset with images to select by. Default: the training dataset.",
-        callback=cleaned,
-    ),
-]
-ValidationSplit = Annotated[
-    str | None,
-    typer.Option(
-        help="Its split. Default: validation or val where the method or preset needs one, or "
-        "else a share of the training images.",
-        callback=cleaned,
-    ),
 ]
 Shortcuts = Annotated[
     Path | None,
@@ -99,41 +48,82 @@ Setting = Annotated[
         "An option of learner or method, such as learner.epochs=50 or method.refits=20."
     ),
 ]
-EqualNumbers = Annotated[
-    bool,
-    typer.Option(
-        "--equal-numbers",
-        help="Train on as many synthetic images of each dataset as the one with the fewest has.",
-    ),
-]
-Again = Annotated[
-    bool,
-    typer.Option(
-        "--again", help="Order evaluations once more that exist already, of the same images."
-    ),
-]
-Here = Annotated[
-    bool, typer.Option("--here", help="Work now, in this process, until they have ended.")
-]
 
 
 def train(
-    datasets: Datasets,
+    datasets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATASET...",
+            help="Datasets to train on, each by itself, such as one and what `cobalance "
+            "rebalance` made of it.",
+            callback=cleaned,
+        ),
+    ],
     method: Method = None,
     preset: Preset = "small",
-    seed: Seed = None,
-    training_set: TrainingSet = None,
-    test: Test = None,
-    test_split: TestSplit = None,
-    train_split: TrainSplit = None,
-    validation: Validation = None,
-    validation_split: ValidationSplit = None,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(help="Random seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
+    ] = None,
+    training_set: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Which images of the datasets: {listed('evaluation.training.data.sets.SETS')}, "
+            f"{listed('evaluation.training.data.partitions.PARTITIONS')}. Repeat it. Default: "
+            "augmented, all of them."
+        ),
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(
+            help="The dataset with the test images. Default: the one that was rebalanced.",
+            callback=cleaned,
+        ),
+    ] = None,
+    test_split: Annotated[
+        str | None,
+        typer.Option(help="Its split to test on. Default: test, if it has one.", callback=cleaned),
+    ] = None,
+    train_split: Annotated[
+        str | None,
+        typer.Option(help="The split to train on. Default: train, if any.", callback=cleaned),
+    ] = None,
+    validation: Annotated[
+        str | None,
+        typer.Option(
+            help="The dataset with images to select by. Default: the training dataset.",
+            callback=cleaned,
+        ),
+    ] = None,
+    validation_split: Annotated[
+        str | None,
+        typer.Option(
+            help="Its split. Default: validation or val where the method or preset needs one, "
+            "or else a share of the training images.",
+            callback=cleaned,
+        ),
+    ] = None,
     shortcuts: Shortcuts = None,
     features: Features = None,
     setting: Setting = None,
-    equal_numbers: EqualNumbers = False,
-    again: Again = False,
-    here: Here = False,
+    equal_numbers: Annotated[
+        bool,
+        typer.Option(
+            "--equal-numbers",
+            help="Train on as many synthetic images of each dataset as the one with the fewest "
+            "has.",
+        ),
+    ] = False,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Order evaluations once more that exist already, of the same images."
+        ),
+    ] = False,
+    here: Annotated[
+        bool, typer.Option("--here", help="Work now, in this process, until they have ended.")
+    ] = False,
 ) -> None:
     """Order evaluations: a model for each dataset, method and seed, tested on the same images.
 

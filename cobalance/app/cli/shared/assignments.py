@@ -7,7 +7,7 @@ from typing import Any
 
 from cobalance.generation import recipes
 from cobalance.graph.errors import InputError, OptionError
-from cobalance.ingest.documents import decode_toml
+from cobalance.ingest import documents
 from cobalance.workflows.order import settings as order_settings
 
 
@@ -91,7 +91,7 @@ def read_file(path: Path) -> bytes:
 def _read_toml(path: Path) -> dict[str, Any]:
     content = read_file(path)
     try:
-        return decode_toml(content.decode())
+        return documents.decode_toml(content.decode())
     except ValueError as error:
         raise InputError(str(path), None, f"is not valid TOML ({error})", "Correct it.") from error
 
@@ -123,7 +123,7 @@ def assign(values: dict[str, Any], assignment: str) -> None:
         found = inner.get(part)  # a recipe's are read-only
         inner[part] = inner = dict(found) if isinstance(found, Mapping) else {}
     try:
-        inner[last] = decode_toml(f"x = {text.strip()}")["x"] if text.strip() else None
+        inner[last] = documents.decode_toml(f"x = {text.strip()}")["x"] if text.strip() else None
     except ValueError:
         inner[last] = _json_or_text(text.strip())
 
