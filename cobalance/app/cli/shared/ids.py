@@ -65,42 +65,13 @@ def full_id(*nodes: Node) -> Callable[[typer.Context, Any], Any]:
 
 
 def _argument(metavar: str, help_: str, *nodes: Node) -> Any:
-    return typer.Argument(metavar=metavar, help=help_, callback=full_id(*nodes))
+    _, listing = _KINDS[nodes[0]]
+    first = f"{help_}, or its first {SHORTEST_ID} characters or more; see `{listing}`."
+    return typer.Argument(metavar=metavar, help=first, callback=full_id(*nodes))
 
 
-_FIRST = f"its first {SHORTEST_ID} characters or more"
-JobId = Annotated[
-    str, _argument("JOB", f"A job's id, or {_FIRST}; see `cobalance jobs list`.", JOB)
-]
-WorkId = Annotated[
-    str,
-    _argument(
-        "JOB",
-        f"Id of a job or a task, such as an evaluation, or {_FIRST}; see `cobalance jobs list`.",
-        *(JOB, TASK),
-    ),
-]
-RunId = Annotated[
-    str,
-    _argument(
-        "RUN",
-        f"An annotation run's id, or {_FIRST}; see `cobalance annotate runs`.",
-        ANNOTATION_RUN,
-    ),
-]
-EvaluationId = Annotated[
-    str,
-    _argument(
-        "EVALUATION",
-        f"An evaluation's id, or {_FIRST}; see `cobalance jobs list --tasks`.",
-        EVALUATION,
-    ),
-]
-EvaluationIds = Annotated[
-    list[str],
-    _argument(
-        "EVALUATION...",
-        f"Ids of evaluations, or their first {SHORTEST_ID} characters or more.",
-        EVALUATION,
-    ),
-]
+JobId = Annotated[str, _argument("JOB", "A job's id", JOB)]
+WorkId = Annotated[str, _argument("JOB", "Id of a job or a task, such as an evaluation", JOB, TASK)]
+RunId = Annotated[str, _argument("RUN", "An annotation run's id", ANNOTATION_RUN)]
+EvaluationId = Annotated[str, _argument("EVALUATION", "An evaluation's id", EVALUATION)]
+EvaluationIds = Annotated[list[str], _argument("EVALUATION...", "Each one's id", EVALUATION)]
