@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
@@ -27,6 +28,7 @@ from cobalance.workflows import folders as added_images
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 from tests import class_archive, own_plugins
+from tests.forwarder import Forwarder
 
 hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machine is no failure
 hypothesis.settings.load_profile("cobalance")
@@ -114,6 +116,20 @@ def address(settings):
         return settings.neo4j_uri, settings.neo4j_username, settings.password(), name
     endpoint = local_server.ensure_running(settings.local_server())
     return endpoint.uri, endpoint.username, endpoint.password, "neo4j"
+
+
+@pytest.fixture
+def way(address):
+    """A way to that server that can be blocked and cut, with the login and variables of it."""
+    uri, user, password, _ = address
+    parts = urlsplit(uri)
+    if parts.hostname not in ("localhost", "127.0.0.1"):
+        pytest.skip("NEO4J_URI is on another machine")
+    with Forwarder(parts.port or 7687) as found:
+        found.login = f"bolt://127.0.0.1:{found.port}", user, password
+        names = "NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD"
+        found.variables = dict(zip(names, found.login, strict=True))
+        yield found
 
 
 @pytest.fixture

@@ -9,9 +9,11 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from types import NoneType
 from typing import Any, NamedTuple, TypeVar
 
 from neo4j import ManagedTransaction
+from neo4j.time import DateTime
 
 from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import Node
@@ -41,6 +43,7 @@ class Part(NamedTuple):
     write: str
     kinds: tuple[type, ...]  # of the values of a row
     batch: int
+    node: Node | None = None
 
 
 def _node_part(node: Node) -> Part:
@@ -50,6 +53,7 @@ def _node_part(node: Node) -> Part:
         f"CREATE (n:{node.label}) SET n = row[1], n.dataset = row[0]",
         (str, dict),
         _PACKED_BATCH if any(each.type is bytes for each in node.properties) else BATCH,
+        node,
     )
 
 
@@ -148,48 +152,97 @@ def read_cut(
     return store.with_locks(_LOCKS, read, names=list(names))
 
 
+def _check_properties(properties: Mapping[str, object], *others: object) -> None:
+    """Raise an error of Python unless the database can store properties, and other values."""
+    if unnamed := [name for name in properties if not name.isidentifier()]:
+        raise ValueError(f"{unnamed[0]!r} is no name of a property")
+    for value in (*properties.values(), *others):
+        match value:
+            case str():
+                value.encode()  # fails for half of a surrogate pair
+            case int():
+                value.to_bytes(8, signed=True)
+            case list() if len(kinds := {*map(type, value)}) < 2 and not kinds & {list, NoneType}:
+                _check_properties({}, *value)
+            case None | float() | bytes() | DateTime():
+                pass
+            case _:
+                raise TypeError(f"a property cannot be {value!r:.40}")
+
+
 @dataclass(eq=False)
 class Restoration:
-    """Datasets being restored, from their properties by name."""
+    """Datasets being restored, from their properties by name, which are checked as rows are."""
 
     store: GraphStore
     datasets: Mapping[str, Row]
     _writer: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def find_existing(self, ids: Sequence[str], *, replace: bool) -> list[str]:
+    def __post_init__(self) -> None:
+        for name, properties in self.datasets.items():
+            _check_properties(properties, name)
+            DatasetState.of(properties)
+
+    def check(self, part: Part, rows: Iterator[list[Any]]) -> None:
+        """Raise an error unless the database can store the rows of a part.
+
+        Raises
+        ------
+        ConflictError
+            A job, run, evaluation or what belongs to one is in a dataset of another name.
+        TypeError, ValueError, LookupError, ArithmeticError
+            A row cannot be.
+        """
+        keys = set[tuple[str, str]]()
+        while batch := list(islice(rows, part.batch)):
+            for row in batch:
+                _check_properties(row[-1], *row[:-1])
+            if (node := part.node) is None:
+                continue
+            own = [row[1][node.key.name] for row in batch]
+            of = [row[0] if node.scope == "dataset" else "" for row in batch]
+            found = set(zip(of, map(repr, own), strict=True))
+            if len(found) < len(batch) or not keys.isdisjoint(found):
+                raise ValueError(f"two have the same {node.key.name}")
+            keys |= found
+            if node.scope == "dataset":
+                continue
+            text = (
+                f"MATCH (n:{node.label}) WHERE n.{node.key.name} IN $keys "
+                "AND NOT n.dataset IN $names RETURN n.dataset AS dataset LIMIT 1"
+            )
+            for taken in self.store.read(text, keys=own, names=list(self.datasets)):
+                raise ConflictError(
+                    "The store has the same jobs, runs or evaluations in "
+                    f"{taken['dataset']!r}, one of these datasets under another name. ",
+                    Action("drop_dataset", taken["dataset"]),
+                    " first, or restore into another store.",
+                )
+
+    def find_existing(self, *, replace: bool) -> list[str]:
         """Names of the datasets that the store has, of which whole ones are to be replaced.
 
         Raises
         ------
         ConflictError
-            One is whole, and not to be replaced; or a job, run, evaluation or task of these ids is
-            in a dataset of another name.
+            One is whole, and not to be replaced.
         """
-        text = (
-            "MATCH (n:Job|AnnotationRun|Evaluation|Task) WHERE n.id IN $ids "
-            "AND NOT n.dataset IN $names RETURN n.dataset AS dataset LIMIT 1"
-        )
-        for row in self.store.read(text, ids=ids, names=list(self.datasets)):
-            raise ConflictError(
-                f"The store has the same jobs, runs or evaluations in {row['dataset']!r}, one of "
-                "these datasets under another name. ",
-                Action("drop_dataset", row["dataset"]),
-                " first, or restore into another store.",
-            )
         there = [state for name in self.datasets if (state := find_dataset(self.store, name))]
         taken = [repr(state.name) for state in there if state.restoring is None]
+        broken = ", ".join(repr(state.name) for state in there if state.restoring is not None)
         if taken and not replace:
             raise ConflictError(
-                f"The store has {', '.join(taken)} already. To have what the backup has in their "
-                "place, restore with ",
+                f"The store has {', '.join(taken)} already. ",
+                f"Restoring {broken} did not end; name that alone to end it. " if broken else "",
+                "To have what the backup has in place of all, restore with ",
                 *(Setting("replace", True), "."),
             )
         return [state.name for state in there]
 
-    def begin(self, digest: str) -> None:
-        """Create the datasets, marked as being restored from the backup with a digest."""
-        text = "UNWIND $names AS x CREATE (:Dataset {name: x, restoring: $digest, writer: $writer})"
-        self.store.write(text, names=list(self.datasets), digest=digest, writer=self._writer)
+    def begin(self, name: str, digest: str) -> None:
+        """Mark a dataset, or a new one, as being restored from the backup with a digest."""
+        text = "MERGE (d:Dataset {name: $name}) SET d.restoring = $digest, d.writer = $writer"
+        self.store.write(text, name=name, digest=digest, writer=self._writer)
 
     def write(self, part: Part, rows: Iterator[list[Any]]) -> None:
         """Write the rows of a part."""

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.errors import DataError
 from cobalance.ingest.documents import decode_toml
+from cobalance.workflows.settings import read_secret
 
 VARIABLE = "COBALANCE_AUTH_FILE"
 
@@ -54,11 +55,7 @@ def read_login(file: Path) -> Login:
         The file cannot be read, lacks a setting, or is not safe.
     """
     try:
-        auth = decode_toml(file.read_text(encoding="utf-8")).get("auth")
-    except OSError as error:
-        raise OptionError(
-            f"{VARIABLE}={file}: {error.strerror}. Name a file that this user can read."
-        ) from error
+        auth = decode_toml(read_secret(VARIABLE, file)).get("auth")
     except ValueError as error:
         raise DataError(f"{VARIABLE}={file} is not TOML: {error}. Mend it.") from error
     if not isinstance(auth, dict):

@@ -211,7 +211,7 @@ class Settings(LogSettings):
     def password(self) -> str:
         """The password of `neo4j_uri`, from the file or the variable."""
         if self.neo4j_password_file is not None:
-            return _secret("NEO4J_PASSWORD_FILE", self.neo4j_password_file)
+            return read_secret("NEO4J_PASSWORD_FILE", self.neo4j_password_file)
         if self.neo4j_password is None:
             raise OptionError(
                 "NEO4J_URI is set, and neither NEO4J_PASSWORD nor NEO4J_PASSWORD_FILE. Set one, "
@@ -222,7 +222,7 @@ class Settings(LogSettings):
     def metrics_token(self) -> str | None:
         """The token of the metrics, from its file; None where they are off."""
         file = self.cobalance_metrics_token_file
-        token = None if file is None else _secret("COBALANCE_METRICS_TOKEN_FILE", file)
+        token = None if file is None else read_secret("COBALANCE_METRICS_TOKEN_FILE", file)
         if token is not None and len(token) < _SHORTEST_TOKEN:
             raise OptionError(
                 f"{file}: a token is made by `openssl rand -hex 32`; this is shorter."
@@ -244,7 +244,7 @@ class Settings(LogSettings):
     def queue_url(self) -> str:
         """The URL of the job queue: from the file or the variable, or an SQLite file."""
         if self.cobalance_queue_file is not None:
-            return _secret("COBALANCE_QUEUE_FILE", self.cobalance_queue_file)
+            return read_secret("COBALANCE_QUEUE_FILE", self.cobalance_queue_file)
         if self.cobalance_queue is not None:
             return self.cobalance_queue.get_secret_value()
         return f"sqlite:///{self.cobalance_home.expanduser().absolute() / 'queue.sqlite'}"
@@ -260,7 +260,7 @@ class Settings(LogSettings):
         )
 
 
-def _secret(variable: str, file: Path) -> str:
+def read_secret(variable: str, file: Path) -> str:
     """Read a secret from a file, without its trailing line end."""
     try:
         return file.read_text(encoding="utf-8").rstrip("\r\n")

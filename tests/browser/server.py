@@ -1,13 +1,12 @@
 """The web app as a process of its own, as a person starts it."""
 
+import http.client
 import json
 import os
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -51,13 +50,19 @@ class WebApp:
         logged = log.split("Traceback (most recent call last):")[1:]
         return [text for text in logged if "in _websocket_endpoint" not in text]
 
+    def get(
+        self, path: str, method: str = "GET", body: bytes | None = None, **headers: str
+    ) -> tuple[int, Mapping[str, str], str]:
+        """Status, headers and body, whatever the status."""
+        with closing(http.client.HTTPConnection(self.netloc, timeout=30)) as connection:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode(errors="replace")
+
     def health(self) -> tuple[int, dict[str, str]]:
         """Status and answer of the health endpoint."""
-        try:
-            with urllib.request.urlopen(f"{self.url}/healthz", timeout=10) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as refusal:
-            return refusal.code, json.load(refusal)
+        status, _, body = self.get("/healthz")
+        return status, json.loads(body)
 
 
 def environment_of(settings: Settings) -> dict[str, str]:

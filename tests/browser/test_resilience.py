@@ -1,51 +1,30 @@
 """The app when the database goes away and comes back, and with ten people at once."""
 
-from urllib.parse import urlsplit
-
 from cobalance.graph.database.local import server_control as local_server
-from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 from tests.browser.pages import Pages, settle
 from tests.browser.server import running
-from tests.forwarder import Forwarder
 
 USERS = 5
 
 
-def _endpoint(settings: Settings) -> tuple[int, str, str]:
-    """Port, user and password of the server that the tests use, which is on this machine."""
-    if settings.neo4j_uri is not None:
-        port = urlsplit(settings.neo4j_uri).port or 7687
-        return port, settings.neo4j_username, settings.password()
-    found = ensure_running(settings.local_server())
-    return urlsplit(found.uri).port or 0, found.username, found.password
-
-
-def test_the_database_stops_and_returns(browser, tmp_path, app_environment, settings):
-    port, username, password = _endpoint(settings)
-    with Forwarder(port) as way:
-        environment = {
-            **app_environment,
-            "NEO4J_URI": f"bolt://127.0.0.1:{way.port}",
-            "NEO4J_USERNAME": username,
-            "NEO4J_PASSWORD": password,
-        }
-        with running(tmp_path, environment, "--demo") as app:
-            pages = Pages(browser, app)
-            page = pages.open("/?dataset=urbancars")
-            page.locator(".concept-graph[data-ready]").wait_for()
-            way.cut()
-            page.reload()
-            settle(page)
-            page.get_by_text("No Neo4j server answers").wait_for()
-            assert page.get_by_test_id("stException").count() == 0
-            way.restore()
-            page.get_by_role("button", name="Try again").click()
-            page.locator(".concept-graph[data-ready]").wait_for()
-            pages.close()
-            assert pages.problems == []
+def test_the_database_stops_and_returns(browser, tmp_path, app_environment, way):
+    with running(tmp_path, app_environment | way.variables, "--demo") as app:
+        pages = Pages(browser, app)
+        page = pages.open("/?dataset=urbancars")
+        page.locator(".concept-graph[data-ready]").wait_for()
+        way.cut()
+        page.reload()
+        settle(page)
+        page.get_by_text("No Neo4j server answers").wait_for()
+        assert page.get_by_test_id("stException").count() == 0
+        way.restore()
+        page.get_by_role("button", name="Try again").click()
+        page.locator(".concept-graph[data-ready]").wait_for()
+        pages.close()
+        assert pages.problems == []
 
 
 def test_the_local_server_is_stopped_under_an_open_page(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from check_jsonschema import main as check_jsonschema
 from click.testing import CliRunner
-from ruamel.yaml import YAML
 
 from tests.docs.commands import unknown_parts
+from tests.docs.containers import COMPOSE as DOCUMENT, DOCKERFILE, ROOT
 
-COMPOSE = Path(__file__).parents[2] / "docker-compose.yml"
+COMPOSE, SERVICES = ROOT / "docker-compose.yml", DOCUMENT["services"]
 
 
 def test_follows_the_compose_specification():
@@ -30,22 +30,20 @@ def test_the_schema_check_can_fail(tmp_path):
 
 
 def test_ports_are_on_loopback_and_passwords_in_files():
-    services = YAML(typ="safe").load(COMPOSE)["services"]
-    assert "ports" not in services["queue"]
-    for service in services.values():
+    assert "ports" not in SERVICES["queue"]
+    for service in SERVICES.values():
         for port in service.get("ports", []):
             assert port.startswith("127.0.0.1:")
         for name, value in service["environment"].items():
             if "PASSWORD" in name or "AUTH" in name or "QUEUE" in name:
                 assert name.endswith("_FILE")
                 assert value.startswith("/run/secrets/")
-    assert services["neo4j"]["healthcheck"]["test"]
-    assert services["cobalance"]["depends_on"]["neo4j"]["condition"] == "service_healthy"
+    assert SERVICES["neo4j"]["healthcheck"]["test"]
+    assert SERVICES["cobalance"]["depends_on"]["neo4j"]["condition"] == "service_healthy"
 
 
 def test_ours_wait_for_both_databases_and_all_are_asked_for_their_health():
-    services = YAML(typ="safe").load(COMPOSE)["services"]
-    for name, service in services.items():
+    for name, service in SERVICES.items():
         if name in ("neo4j", "queue"):
             assert service["healthcheck"]["test"]
             continue
@@ -57,20 +55,18 @@ def test_ours_wait_for_both_databases_and_all_are_asked_for_their_health():
             _, *check = service["healthcheck"]["test"]
             assert check[0] == "python" or unknown_parts(shlex.join(check)) == []
             assert service["restart"] == "unless-stopped"
-    assert services["worker"]["profiles"]
-    (device,) = services["gpu-worker"]["deploy"]["resources"]["reservations"]["devices"]
+    assert SERVICES["worker"]["profiles"]
+    (device,) = SERVICES["gpu-worker"]["deploy"]["resources"]["reservations"]["devices"]
     assert device["capabilities"] == ["gpu"]
 
 
 def test_every_service_is_of_an_exact_version_and_confined():
-    services = YAML(typ="safe").load(COMPOSE)["services"]
-    first = (COMPOSE.parent / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    images = [line.removeprefix("FROM ") for line in first if line.startswith("FROM ")]
-    images += [service["image"] for service in services.values() if "image" in service]
+    images = re.findall(r"^FROM (.+)$", DOCKERFILE, re.MULTILINE)
+    images += [service["image"] for service in SERVICES.values() if "image" in service]
     assert len(images) == 3
     for image in images:
         assert re.match(r"\w+:\d+\.\d+(\.\d+)?-\w+", image), image
-    for service in services.values():
+    for service in SERVICES.values():
         assert service["cap_drop"] == ["ALL"]
         assert "cap_add" not in service
         assert service["security_opt"] == ["no-new-privileges:true"]
@@ -78,13 +74,12 @@ def test_every_service_is_of_an_exact_version_and_confined():
         assert re.fullmatch(r"\d+[gm]", service["mem_limit"])
         # An entrypoint that begins as root would need capabilities to become another user.
         assert service["user"] in ("neo4j:neo4j", "postgres:postgres") or "UID" in service["user"]
-    heap = services["neo4j"]["environment"]["NEO4J_server_memory_heap_max__size"]
-    assert int(heap.removesuffix("g")) < int(services["neo4j"]["mem_limit"].removesuffix("g"))
+    heap = SERVICES["neo4j"]["environment"]["NEO4J_server_memory_heap_max__size"]
+    assert int(heap.removesuffix("g")) < int(SERVICES["neo4j"]["mem_limit"].removesuffix("g"))
 
 
 def test_our_services_share_their_folders_and_run_as_whoever_owns_them():
-    services = YAML(typ="safe").load(COMPOSE)["services"]
-    ours = {name: service for name, service in services.items() if "build" in service}
+    ours = {name: service for name, service in SERVICES.items() if "build" in service}
     assert set(ours) == {"app", "worker", "gpu-worker", "cobalance"}
     for name, service in ours.items():
         assert service["user"].startswith("${UID:?")

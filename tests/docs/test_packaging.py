@@ -42,6 +42,7 @@ from tests.waiting import until
 COPIED = [
     name for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.M) for name in line.split()
 ]
+PAGE = (ROOT / "docs" / "operate.md").read_text(encoding="utf-8")
 PINS = re.findall(r"-r (\S+)", DOCKERFILE.replace("${PARTS}", "app"))
 HEADER = [
     line[4:]
@@ -261,6 +262,10 @@ def test_the_commands_of_docker_compose_go_the_whole_way(containers, open_folder
         containers.hosts["neo4j:7687"] = address
         check_app(containers)
         containers.run("worker", "work", "--until-idle")
+        backups = re.findall(r"^docker compose run --rm cobalance (store .+)$", PAGE, re.M)
+        for words in backups:
+            containers.run("cobalance", *words.split())
+        assert len(backups) == 2
         listed = json.loads(containers.run("cobalance", "datasets", "list", "--format", "json"))
         assert {"urbancars", "instances"} <= {one["dataset"] for one in listed}
         with GraphStore.connect(f"bolt://{address}", "neo4j", password) as store:
@@ -324,8 +329,7 @@ def upgrade_of_postgres(folder: Path) -> tuple[list[str], list[str]]:
     Each is a program, its words, and a redirection as the last. What the page does to
     docker-compose.yml is tried, too.
     """
-    page = (ROOT / "docs" / "operate.md").read_text(encoding="utf-8")
-    (edit,) = re.findall(r"^sed .*?[^\\]$", page, re.M | re.S)
+    (edit,) = re.findall(r"^sed .*?[^\\]$", PAGE, re.M | re.S)
     shutil.copy(ROOT / "docker-compose.yml", folder)
     run("sh", "-euc", edit, cwd=folder)
     new = YAML(typ="safe").load(folder / "docker-compose.yml")
@@ -334,7 +338,7 @@ def upgrade_of_postgres(folder: Path) -> tuple[list[str], list[str]]:
     (volume,) = new["services"]["queue"]["volumes"]
     assert volume == "queue-data-18:/var/lib/postgresql"
     assert new["volumes"].keys() - COMPOSE["volumes"].keys() == {"queue-data-18"}
-    found = re.findall(r"^docker compose exec -T queue (.+?) ([<>] \S+)$", page, re.M)
+    found = re.findall(r"^docker compose exec -T queue (.+?) ([<>] \S+)$", PAGE, re.M)
     dump, restore = ([*shlex.split(words), where] for words, where in found)
     return dump, restore
 

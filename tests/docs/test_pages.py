@@ -65,7 +65,7 @@ NOT_RUN: dict[str, dict[str, str]] = {
     "job-settings": {"cobalance enqueue": "`docs/generation.md` has its dataset and plan"},
     "graph": {"cobalance store connection": "`tests/app/cli/test_store.py` runs it"},
     "operate": {
-        "docker compose stop app": "a Docker daemon",
+        "docker compose": "a Docker daemon; `tests/docs/test_packaging.py` replays them",
         "openssl rand": "a server; `tests/app/web/server/test_metrics.py` asks it",
         "export NEO4J_URI=bolt+s": "`tests/app/cli/test_store.py` connects to such a server",
         "cobalance --log-level": "`tests/app/cli/test_log.py` runs them",

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.worker import Worker
@@ -18,28 +17,23 @@ from cobalance.graph.jobs.statements import ADD_CANDIDATES
 from cobalance.workflows.work import run as gpu_workers
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete
-from tests.forwarder import Forwarder
 from tests.waiting import until
 
 
-def test_the_graph_goes_away_and_comes_back(address, store, loaded, own, options, fails, caplog):
+def test_the_graph_goes_away_and_comes_back(way, store, loaded, own, options, fails, caplog):
     """Behind a connection that is cut while images are made."""
     job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN | {"chunk_size": 1})
     begun = threading.Event()
     fails.BEFORE.append(begun.set)
-    with Forwarder(urlsplit(address[0]).port) as way:
-        uri = f"bolt://127.0.0.1:{way.port}"
-        there = replace(
-            worker_resources(own), connect=lambda: GraphStore.connect(uri, *address[1:])
-        )
-        thread = threading.Thread(target=Worker(there, options).run)
-        thread.start()
-        assert begun.wait(60)
-        way.cut()
-        until(lambda: not thread.is_alive() or "waiting for the graph" in caplog.text)
-        way.restore()
-        thread.join(120)
-        assert not thread.is_alive()
+    reached = replace(worker_resources(own), connect=lambda: GraphStore.connect(*way.login))
+    thread = threading.Thread(target=Worker(reached, options).run)
+    thread.start()
+    assert begun.wait(60)
+    way.cut()
+    until(lambda: not thread.is_alive() or "waiting for the graph" in caplog.text)
+    way.restore()
+    thread.join(120)
+    assert not thread.is_alive()
     assert_complete(store, own, job)
 
 

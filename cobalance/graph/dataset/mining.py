@@ -105,8 +105,8 @@ class HeldImages:
     def count(self, options: MiningOptions, max_cliques: int) -> Counted:
         """Count with the kernel, only images that changed where that tells."""
         incidence = self.images.of_split(options.split)
-        if not len(incidence.labels):
-            raise UnknownNameError("split", options.split or "", sorted(self.images.split_names))
+        if options.split is not None and not len(incidence.labels):
+            raise UnknownNameError("split", options.split, sorted(self.images.split_names))
         counting: Any = {
             "max_size": options.max_size,
             "min_support": options.min_support,
@@ -154,8 +154,8 @@ def mine_dataset(
     ------
     StaleError
         An ingest of the dataset did not end.
-    UnknownNameError
-        The dataset has no image of the split, or no such class.
+    DataError, UnknownNameError
+        The dataset has no image, or none of the split; or no such class.
     TooManyCliquesError
         There are more than `max_cliques`; nothing is written.
     """

@@ -20,6 +20,7 @@ from cobalance.graph.diagnosis.association import (
     rate_differences,
 )
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
+from cobalance.graph.errors import DataError
 
 COUNT, RATE = "count_", "rate_"  # before a class's name: its columns
 
@@ -66,6 +67,8 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
 
     Raises
     ------
+    DataError
+        There is no image.
     OptionError
         `confidence` is not between 0 and 1.
 
@@ -82,6 +85,8 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
     2  (cow, road)    5             urban   2.0      fisher
     """
     counts, class_sizes, classes = cliques.counts, cliques.class_sizes, cliques.classes
+    if not classes:
+        raise DataError("The dataset has no images. Load some.")
     over, under = leading_classes(counts)
     gap = counts.max(axis=1) - counts.min(axis=1)
     rates = class_rates(counts, class_sizes)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import TextIOWrapper
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from neo4j.time import DateTime
@@ -22,6 +22,7 @@ from cobalance.graph.progress import Progress
 _BLOCK = 1 << 20
 _MOST_TIMES = 200  # as large as its file the parts may be; JSON Lines pack 10 to 40 times
 _MOST_AT_ONCE = 1 << 28  # bytes of a line
+_MOST_OF_NAME = 200  # bytes; a temporary file's is longer
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, LookupError, TypeError, ValueError),
     *(ArithmeticError, AttributeError, RuntimeError),
@@ -62,14 +63,22 @@ class Reader(zipfile.ZipFile):
                 yield row
 
     def verify(self, path: Path, progress: Progress) -> None:
-        """Read all of it, which compares each part with its checksum."""
+        """Check all names, and read all of it, which compares each part with its checksum."""
         entries = self.infolist()
         most = _MOST_TIMES * max(path.stat().st_size, _BLOCK)
         if sum(entry.file_size for entry in entries) > most:
             raise ValueError(f"it unfolds to more than {_MOST_TIMES} times its size")
         for done, entry in enumerate(entries):
             progress("check backup", done, len(entries))
-            self.place = entry.filename
+            self.place = name = entry.filename
+            found = PurePosixPath(name)
+            if (
+                not {"..", "/"}.isdisjoint(found.parts)
+                or str(found) != name
+                or any(len(part.encode()) > _MOST_OF_NAME for part in found.parts)
+                or not self.NameToInfo.keys().isdisjoint(map(str, found.parents))
+            ):
+                raise ValueError("its name is no path")
             with self.open(entry) as file:
                 while file.read(_BLOCK):
                     pass

@@ -69,7 +69,8 @@ class Backup:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = os.fstat(file.fileno()).st_size
-        return cls(tuple(about["datasets"]), about["left_out"], about["created_at"], size, digest)
+        names, left_out = tuple(about["datasets"]), dict(about["left_out"])
+        return cls(names, left_out, str(about["created_at"]), size, digest)
 
     def describe(self) -> str:
         """Describe datasets and size, and below that time and digest."""
@@ -191,7 +192,8 @@ def restore(
 ) -> Backup:
     """Check a backup, and write its datasets to a store; if interrupted, run it again.
 
-    They are marked until all of it is written. Jobs and tasks that waited or ran are queued, once
+    Nothing is dropped or written before all of it is checked. Datasets are marked until all of it
+    is written. Jobs and tasks that waited or ran are queued, once
     what the queue has of them is forgotten; chunks whose record is restored are not made again.
 
     Raises
@@ -217,19 +219,30 @@ def restore(
         check_known("dataset", datasets, about["datasets"])
         chosen = {name: about["datasets"][name] for name in sorted(datasets or about["datasets"])}
         restoration = Restoration(store, chosen)
+        there = restoration.find_existing(replace=replace)
 
         def rows(part: Part) -> Iterator[list[Any]]:
             found = backup.rows(part.name, part.kinds)
             return (row for row in found if not chosen.keys().isdisjoint(row[:-1:2]))
 
+        for done, part in enumerate(PARTS):
+            progress("check rows", done, len(PARTS))
+            restoration.check(part, rows(part))
         work = [row[1]["id"] for node in (JOB, TASK) for row in rows(NODES[node])]
         roots = _list_folders(rows)
-        ids = [*work, *(Path(root).name for root in roots)]
-        there = restoration.find_existing(ids, replace=replace)
+        starts = tuple(_OUTPUT + root for root in roots)
+        names = [name for name in backup.namelist() if name.startswith(starts)]
+        if names:  # the extra worker may be missing
+            output = folders.open_output()
+        if work:
+            with needs_extra("Restoring jobs", "worker"):
+                from cobalance.generation.jobs.job_queue import forget_work
         report = Backup.of(source, about | {"datasets": chosen})
-        for name in there:
-            drop_dataset(store, folders, name, progress)
-        restoration.begin(report.digest)
+        for name in chosen:
+            restoration.begin(name, report.digest)
+            if name in there:
+                drop_dataset(store, folders, name, progress)
+                restoration.begin(name, report.digest)
         for done, part in enumerate(PARTS):
             progress("write graph", done, len(PARTS))
             restoration.write(part, rows(part))
@@ -238,17 +251,11 @@ def restore(
                 if (name := _file_part(files.path(dataset))) in backup.NameToInfo:
                     with files.writing(), files.replacing(dataset) as path, path.open("wb") as own:
                         shutil.copyfileobj(backup.open(name), own)
-        starts = tuple(_OUTPUT + root for root in roots)
-        names = [name for name in backup.namelist() if name.startswith(starts)]
-        if names:  # the extra worker may be missing
-            output = folders.open_output()
-            for done, name in enumerate(names):
-                progress("write output", done, len(names))
-                fill = partial(shutil.copyfileobj, backup.open(name))
-                output.write_large(name.removeprefix(_OUTPUT), fill)
+        for done, name in enumerate(names):
+            progress("write output", done, len(names))
+            fill = partial(shutil.copyfileobj, backup.open(name))
+            output.write_large(name.removeprefix(_OUTPUT), fill)
         if work:
-            with needs_extra("Restoring jobs", "worker"):
-                from cobalance.generation.jobs.job_queue import forget_work
             forget_work(queue_url, work)
         restoration.finish(about["schema"])
         return report

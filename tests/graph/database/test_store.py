@@ -3,28 +3,11 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Barrier
-from urllib.parse import urlsplit
 
 import pytest
 
-from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.database.store import PATIENCE, GraphStore
 from cobalance.graph.errors import ConstraintViolatedError, StoreUnavailableError
-from tests.forwarder import Forwarder
-
-
-@pytest.fixture
-def way(settings):
-    """A way to the server of the tests that can be cut."""
-    if settings.neo4j_uri is not None:
-        port, password = urlsplit(settings.neo4j_uri).port or 7687, settings.password()
-        user = settings.neo4j_username
-    else:
-        found = ensure_running(settings.local_server())
-        port, user, password = urlsplit(found.uri).port, found.username, found.password
-    with Forwarder(port) as forwarder:
-        forwarder.login = (f"bolt://127.0.0.1:{forwarder.port}", user, password)
-        yield forwarder
 
 
 @contextmanager

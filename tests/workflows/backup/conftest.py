@@ -25,11 +25,7 @@ from cobalance.graph.jobs.lifecycle import cancel_job, create_job
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.panels.audits import Audit, create_audit
 from cobalance.graph.panels.panel import read_panel, save_answers
-from cobalance.graph.panels.studies import (
-    Assignment,
-    StudyPair,
-    create_study,
-)
+from cobalance.graph.panels.studies import Assignment, StudyPair, create_study
 from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.graph.tags.applying import apply_tags
 from cobalance.graph.tags.saved_views import save_view
@@ -49,14 +45,8 @@ WANTED = 60
 
 
 def settings_in(settings, home):
-    return settings.model_copy(
-        update={
-            "cobalance_home": home,
-            "cobalance_output": None,
-            "cobalance_queue": None,
-            "cobalance_images": (),
-        }
-    )
+    nowhere = {"cobalance_output": None, "cobalance_queue": None, "cobalance_images": ()}
+    return settings.model_copy(update=nowhere | {"cobalance_home": home})
 
 
 @pytest.fixture(scope="module")

@@ -44,8 +44,19 @@ def backup(store, own, made, first, tmp_path_factory):
 
 
 @pytest.fixture
-def bring(elsewhere):
+def bring(elsewhere, made):
     """Restore a file elsewhere; what is there is dropped afterwards."""
+
+    def refused(file, match):
+        """Refuse to replace a dataset, which stays as it is."""
+        name = made.names[0]
+        images = Annotations.from_records([ImageRecord("1", "a"), ImageRecord("2", "b")])
+        write_annotations(elsewhere.store, name, images, source="x")
+        before = dump(elsewhere.store, [name])
+        with pytest.raises(DataError, match=match) as error:
+            bring(file, replace=True)
+        assert dump(elsewhere.store, [name]) == before
+        return str(error.value)
 
     def bring(file, *datasets, **options):
         found = elsewhere.settings
@@ -53,6 +64,7 @@ def bring(elsewhere):
             elsewhere.store, found.folders(), found.queue_url(), file, datasets, **options
         )
 
+    bring.refused = refused
     yield bring
     for name in list_datasets(elsewhere.store)["dataset"]:
         drop_dataset(elsewhere.store, elsewhere.settings.folders(), name)
@@ -168,6 +180,13 @@ def test_a_killed_backup_leaves_the_earlier_file_and_a_killed_restore_is_run_aga
     assert list_datasets(elsewhere.store)["state"].tolist() == ["interrupted"]
     with pytest.raises(StaleError, match="did not end"):
         write_annotations(elsewhere.store, large, Annotations.from_records([]), source="x")
+    write_annotations(elsewhere.store, "other", Annotations.from_records([]), source="x")
+    both = rewritten(
+        file, tmp_path / "both.zip", lambda _, about: about["datasets"].update(other={})
+    )
+    said = f"'other' already. Restoring '{large}' did not end; name that alone to end it"
+    with pytest.raises(ConflictError, match=said):
+        bring(both)
     bring(file)
     assert dump(elsewhere.store, [large]) == before
 
@@ -254,8 +273,7 @@ def test_files_made_to_harm_are_refused(backup, bring, elsewhere, made, tmp_path
     target = tmp_path / "made.zip"
 
     def refused(change, match):
-        with pytest.raises(DataError, match=match):
-            bring(rewritten(backup, target, change), made.names[0], replace=True)
+        bring.refused(rewritten(backup, target, change), match)
 
     def later(parts, about):
         about["schema"] = migrations.VERSION + 1
@@ -267,24 +285,21 @@ def test_files_made_to_harm_are_refused(backup, bring, elsewhere, made, tmp_path
         parts["output/zeros"] = bytes(300 << 20)
 
     def unknown(parts, about):
-        parts["graph/Image-X]->(b) DETACH DELETE a //-Image.jsonl"] = b"{}"
+        parts["graph/Image-X]->(b) DETACH DELETE a -Image.jsonl"] = b"{}"
 
     refused(later, "Upgrade cobalance")
     refused(format_2, "Upgrade cobalance")
     refused(unfolds, "unfolds")
     refused(unknown, "Upgrade cobalance")
-    assert list_datasets(elsewhere.store).empty
+    folder = f"output/{made.job}"
+    for name in (f"{folder}/../../../x", "output/../../x", f"{folder}//x", f"{folder}/{'x' * 201}"):
+        refused(lambda parts, _, name=name: parts.update({name: b"x"}), "damaged .*name is no path")
+    refused(lambda parts, _: parts.update({folder: b"x"}), "damaged .*name is no path")
 
-    def climbs(parts, about):
-        parts["output/../../climbed"] = b"x"
-        parts[f"output/{made.job}/../../../climbed"] = b"x"
-        parts["output/other-job/chunks/0.json"] = b"x"
-
-    with pytest.raises(DataError, match="is not a path"):
-        bring(rewritten(backup, target, climbs), made.names[0])
-    home = elsewhere.settings.cobalance_home
-    assert not list(home.parent.rglob("climbed"))
-    assert not (home / "generated" / "other-job").exists()
+    drop_dataset(elsewhere.store, elsewhere.settings.folders(), made.names[0])
+    of_another = {"output/other-job/chunks/0.json": b"x"}
+    bring(rewritten(backup, target, lambda parts, _: parts.update(of_another)), made.names[0])
+    assert not (elsewhere.settings.cobalance_home / "generated" / "other-job").exists()
 
 
 @pytest.mark.parametrize(
@@ -301,26 +316,39 @@ def test_files_made_to_harm_are_refused(backup, bring, elsewhere, made, tmp_path
         ("graph/Image.jsonl", b'["NAME", {"id": "1", "content": {"$bytes": "!"}}]'),
         ("graph/Image.jsonl", b'["NAME", {"id": "1", "n": 1180591620717411303424}]'),
         ("graph/Image.jsonl", b'["NAME", {"id": "\\ud800"}]'),
+        ("graph/Image.jsonl", b'["NAME", {"id": "1", "n": {"a": 1}}]'),
+        ("graph/Image.jsonl", b'["NAME", {"id": "1", "n": [1, "a"]}]'),
+        ("graph/Image.jsonl", b'["NAME", {"id": "1", "": 1}]'),
+        ("graph/Image.jsonl", b'["NAME", {"uri": "1.png"}]'),
         ("graph/Image-LABELED-Class.jsonl", b'["NAME", "1", 5, "x", {}]'),
+        ("graph/Image-LABELED-Class.jsonl", b'["NAME", {}, "NAME", "x", {}]'),
     ],
 )
 def test_a_row_that_cannot_be_is_a_sentence_that_names_it(name, row, made, backup, bring, tmp_path):
     def changed(parts, about):
         parts[name] = row.replace(b'"NAME"', json.dumps(made.names[0]).encode())
 
-    with pytest.raises(DataError, match=rf"made\.zip, {name}, (up to )?line 1: ") as error:
-        bring(rewritten(backup, tmp_path / "made.zip", changed), made.names[0], replace=True)
-    assert str(error.value).endswith(" Use another backup.")
-
-
-@pytest.mark.parametrize("wrong", [{"datasets": ["x"]}, {"schema": "x"}, {"format": None}])
-def test_a_manifest_that_cannot_be_is_a_sentence(wrong, backup, bring, tmp_path):
-    def changed(parts, about):
-        about.update(wrong)
-
     target = rewritten(backup, tmp_path / "made.zip", changed)
-    with pytest.raises(DataError, match=r"manifest\.json, up to line 1: it is damaged"):
-        bring(target)
+    error = bring.refused(target, rf"made\.zip, {name}, (up to )?line 1: it is damaged")
+    assert error.endswith(" Use another backup.")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda about, _: about.pop("datasets"),
+        lambda about, _: about.update(datasets=["x"]),
+        lambda about, name: about.update(datasets={name: None}),
+        lambda about, name: about["datasets"][name].update(digest={}),
+        lambda about, name: about["datasets"][name].update(mined_classes=["a"]),
+        lambda about, _: about.update(schema="x"),
+        lambda about, _: about.update(format=None),
+    ],
+)
+def test_a_manifest_that_cannot_be_is_a_sentence(change, made, backup, bring, tmp_path):
+    target = tmp_path / "made.zip"
+    rewritten(backup, target, lambda _, about: change(about, made.names[0]))
+    bring.refused(target, r"manifest\.json, up to line 1: it is damaged")
 
 
 def test_a_backup_of_the_first_version_is_read_and_brought_up_to_date(

@@ -1,9 +1,10 @@
-"""Host and Origin checks, content security policy, filter of WebSocket messages.
+"""Host and Origin checks, content security policy, log of failures, filter of WebSocket messages.
 
 A page of another site can make a browser connect to a server on loopback. Such a request shows by
 its Host (DNS rebinding) or its Origin (cross-site WebSocket), and is refused.
 """
 
+import logging
 import socket
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -31,6 +32,9 @@ _POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+LEFT = (1000, 1001)
+"""WebSocket close codes of a page that was closed or left."""
+
 _HEADERS = {
     "Content-Security-Policy": _POLICY,
     "Referrer-Policy": "same-origin",
@@ -65,15 +69,23 @@ class HostAndOriginCheck:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        headers, send = Headers(scope=scope), _with_headers(scope, send)
         host = headers.get("host", "")
         is_websocket = scope["type"] == "websocket"
         if not self._is_known(host) or (
             is_websocket and not self._may_connect(headers.get("origin"), host, scope["scheme"])
         ):
-            await self._refuse(scope, receive, send, host)
+            if is_websocket:
+                await send({"type": "websocket.close", "code": 1008})
+                return
+            refusal = PlainTextResponse(
+                f"cobalance does not answer to the name {_name_in(host)!r}. If it is right, start "
+                "`cobalance app` with --host and this name.\n",
+                status_code=421,
+            )
+            await refusal(scope, receive, send)
         else:
-            await self._app(scope, receive, _with_headers(send))
+            await self._app(scope, receive, send)
 
     def _is_known(self, host: str) -> bool:
         name = _name_in(host)
@@ -99,18 +111,6 @@ class HostAndOriginCheck:
             f"{one}://{name}" for one in schemes for name in (host, self._host or host)
         }
 
-    @staticmethod
-    async def _refuse(scope: Scope, receive: Receive, send: Send, host: str) -> None:
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        refusal = PlainTextResponse(
-            f"cobalance does not answer to the name {_name_in(host)!r}. If it is right, start "
-            "`cobalance app` with --host and this name.\n",
-            status_code=421,
-        )
-        await refusal(scope, receive, send)
-
 
 def _name_in(netloc: str) -> str:
     """The host name in lower case, without port; empty if it cannot be parsed."""
@@ -122,10 +122,17 @@ def _name_in(netloc: str) -> str:
         return ""
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(scope: Scope, send: Send) -> Send:
+    """Add headers to the answer, and log one that refuses or fails."""
+
     async def sending(message: Message) -> None:
+        status = message.get("status") or message.get("code", 0)
         if message["type"] == "http.response.start":
             MutableHeaders(scope=message).update(_HEADERS)
+        if status >= 400 and status not in LEFT:
+            asked = scope.get("method", "WebSocket"), scope["path"], (scope["client"] or ["?"])[0]
+            log = logging.getLogger(__name__)
+            log.info("%s %s from %s: %s", *asked, status, extra={"run": {"status": status}})
         await send(message)
 
     return sending

@@ -230,11 +230,14 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
     @asynccontextmanager
     async def announce(_: st.App) -> AsyncIterator[dict[str, Any]]:
         ready()
+        log.info("started at %s, %s login", listening.url, "without" if login is None else "with")
         # While the browser is on its way: the first visitor need not wait for it.
         Thread(target=import_module, args=["cobalance.app.web.main"], daemon=True).start()
         yield {}
         await monitor.close()
+        log.info("stopped")
 
+    log = logging.getLogger(__name__)
     login, url = listening.login, listening.url
     app = st.App(
         SCRIPT,

@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cobalance.app.web.server.security import LEFT
 from cobalance.app.web.server.streamlit_internals import UPLOADS_PATH, close_session, remove_uploads
 
 CONNECTION_HEADER = "x-cobalance-connection"
@@ -24,7 +25,6 @@ SESSIONS = 2
 """All sessions together may send this many times what one may."""
 
 _KEPT_S = 120.0  # after a connection broke: Streamlit lets a browser come back to its session
-_LEFT = (1000, 1001)  # WebSocket close codes of a page that was closed or left
 _MB = 1024 * 1024
 
 
@@ -190,7 +190,7 @@ class UploadCheck:
             await self._app(named, receiving, send)
         finally:
             for session in UPLOADS.disconnect(own):
-                if code in _LEFT:
+                if code in LEFT:
                     _close(session)
                 else:
                     asyncio.get_running_loop().call_later(_KEPT_S, _close, session)

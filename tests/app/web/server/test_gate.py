@@ -1,6 +1,5 @@
 """Before the login there is nothing of the app, and no message empties what it keeps for all."""
 
-import http.client
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -41,16 +40,6 @@ def app(tmp_path_factory, settings, store) -> Iterator[WebApp]:
     assert started.crashes() == []
 
 
-def get(app: WebApp, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection(app.netloc, timeout=30)
-    try:
-        connection.request(method, path, headers=headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode(errors="replace")
-    finally:
-        connection.close()
-
-
 def cookie(app: WebApp, **claims: object) -> str:
     """What a browser holds after its person has logged in."""
     user = {"email": "ann@example.org", "email_verified": True, "is_logged_in": True}
@@ -59,17 +48,14 @@ def cookie(app: WebApp, **claims: object) -> str:
 
 
 def metrics(app: WebApp, family: str) -> list[str]:
-    status, text = get(app, f"/_stcore/metrics?families={family}", Cookie=cookie(app))
+    status, _, text = app.get(f"/_stcore/metrics?families={family}", Cookie=cookie(app))
     assert status == 200
     return text.splitlines()
 
 
 @contextmanager
 def session(app: WebApp, user: str) -> Iterator[ClientConnection]:
-    connection = http.client.HTTPConnection(app.netloc, timeout=30)
-    connection.request("GET", "/_stcore/health", headers={"Cookie": user})
-    xsrf = connection.getresponse().headers["Set-Cookie"].split(";")[0]
-    connection.close()
+    xsrf = app.get("/_stcore/health", Cookie=user)[1]["Set-Cookie"].split(";")[0]
     with connect(
         f"ws://{app.netloc}/_stcore/stream",
         origin=app.url,
@@ -90,7 +76,7 @@ def answers(page: ClientConnection, asked: BackMsg, kind: str) -> ForwardMsg:
 
 def test_a_stranger_is_asked_to_log_in_and_reads_nothing_else(app):
     for path in ("/_stcore/metrics", "/_stcore/host-config", "/_stcore/health", "/"):
-        status, body = get(app, path)
+        status, _, body = app.get(path)
         assert (status, body.count("\n")) == (401, 1), path
     for user in (
         cookie(app, is_logged_in=False),
@@ -98,15 +84,15 @@ def test_a_stranger_is_asked_to_log_in_and_reads_nothing_else(app):
         cookie(app)[:-1],
         "_streamlit_user=x",
     ):
-        assert get(app, "/_stcore/metrics", Cookie=user)[0] == 401, user
-    assert get(app, "/_stcore/upload_file/session/file", "PUT")[0] == 401
-    status, page = get(app, "/plan?dataset=demo", **HTML)
+        assert app.get("/_stcore/metrics", Cookie=user)[0] == 401, user
+    assert app.get("/_stcore/upload_file/session/file", "PUT")[0] == 401
+    status, _, page = app.get("/plan?dataset=demo", **HTML)
     assert (status, "Log in" in page, "<script" in page) == (200, True, False)
     assert app.health()[0] == 200  # whoever watches the app does not log in
-    assert get(app, "/metrics")[0] == 404  # but has a token of its own, where there is one
+    assert app.get("/metrics")[0] == 404  # but has a token of its own, where there is one
 
     assert "active_sessions 0" in metrics(app, "active_sessions")
-    assert 'id="root"' in get(app, "/", Cookie=cookie(app))[1]
+    assert 'id="root"' in app.get("/", Cookie=cookie(app))[2]
 
 
 def test_strangers_have_no_sessions(app):
@@ -142,7 +128,7 @@ def test_only_the_origin_of_the_login_connects(app):
             pytest.fail(origin)
     with connect(stream, origin=app.url, additional_headers=user, proxy=None) as page:
         page.ping().wait(10)
-    assert get(app, "/healthz", Host=f"{app.netloc}.evil.example")[0] == 421
+    assert app.get("/healthz", Host=f"{app.netloc}.evil.example")[0] == 421
 
 
 def test_no_message_empties_what_the_app_keeps(app):

@@ -1,11 +1,9 @@
 """What Prometheus reads, and who may: also while the database is away."""
 
-import http.client
 import re
 import uuid
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
@@ -16,7 +14,6 @@ from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.workflows.settings import Settings
 from tests.browser.server import environment_of, running
-from tests.forwarder import Forwarder
 from tests.waiting import until
 
 PAGE = (Path(__file__).parents[4] / "docs" / "operate.md").read_text(encoding="utf-8")
@@ -25,19 +22,9 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 
-def get(app, **headers: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection(app.netloc, timeout=30)
-    try:
-        connection.request("GET", "/metrics", headers=headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()
-    finally:
-        connection.close()
-
-
 def samples(app, parser=parse, **headers: str) -> dict[tuple[str, ...], float]:
     """Each sample by its name and the values of its labels."""
-    status, text = get(app, **BEARER, **headers)
+    status, _, text = app.get("/metrics", **BEARER, **headers)
     assert status == 200
     found = [sample for family in parser(text) for sample in family.samples]
     return {(one.name, *sorted(one.labels.values())): one.value for one in found}
@@ -68,7 +55,7 @@ def test_the_token_decides_and_numbers_are_those_of_the_graph(tmp_path, settings
                 {"Authorization": f"Basic {TOKEN}"},
                 {"Authorization": f"Bearer {TOKEN}\xe9"},
             ):
-                assert get(app, **headers)[0] == 401, headers
+                assert app.get("/metrics", **headers)[0] == 401, headers
             until(lambda: samples(app).get(("cobalance_jobs", "queued")))
             found = samples(app)
             (counted,) = store.read(
@@ -84,7 +71,8 @@ def test_the_token_decides_and_numbers_are_those_of_the_graph(tmp_path, settings
             assert found[("cobalance_oldest_waiting_seconds", "job")] >= 3600
             assert found[("cobalance_database_up",)] == 1
             assert ("cobalance_database_info", *sorted(store.server())) in found
-            shown = set(re.findall(r"^# TYPE (cobalance_\w+)", get(app, **BEARER)[1], re.MULTILINE))
+            text = app.get("/metrics", **BEARER)[2]
+            shown = set(re.findall(r"^# TYPE (cobalance_\w+)", text, re.MULTILINE))
             assert shown == set(re.findall(r"`(cobalance_\w+)`", TABLE))
             kind = "application/openmetrics-text; version=1.0.0"
             assert samples(app, parse_open, Accept=kind).keys() >= {("cobalance_database_up",)}
@@ -94,23 +82,15 @@ def test_the_token_decides_and_numbers_are_those_of_the_graph(tmp_path, settings
         store.write("MATCH (j:Job {id: $job}) DELETE j", job=job)
 
 
-def test_it_answers_while_the_database_is_away(tmp_path, settings, address):
-    uri, user, password, _ = address
-    with Forwarder(urlsplit(uri).port) as way:
-        environment = {
-            **environment_of(settings),
-            "NEO4J_URI": f"bolt://127.0.0.1:{way.port}",
-            "NEO4J_USERNAME": user,
-            "NEO4J_PASSWORD": password,
-        }
-        with served(tmp_path, environment) as app:
-            until(lambda: samples(app)[("cobalance_database_up",)] == 1)
-            for stop, start in ((way.block, way.unblock), (way.cut, way.restore)):
-                stop()
-                until(lambda: samples(app)[("cobalance_database_up",)] == 0)
-                assert not any(name == "cobalance_jobs" for name, *_ in samples(app))
-                start()
-                until(lambda: ("cobalance_datasets",) in samples(app))
+def test_it_answers_while_the_database_is_away(tmp_path, settings, way):
+    with served(tmp_path, environment_of(settings) | way.variables) as app:
+        until(lambda: samples(app)[("cobalance_database_up",)] == 1)
+        for stop, start in ((way.block, way.unblock), (way.cut, way.restore)):
+            stop()
+            until(lambda: samples(app)[("cobalance_database_up",)] == 0)
+            assert not any(name == "cobalance_jobs" for name, *_ in samples(app))
+            start()
+            until(lambda: ("cobalance_datasets",) in samples(app))
 
 
 def test_a_token_that_anybody_could_guess_is_refused(tmp_path):

@@ -1,15 +1,11 @@
 """`cobalance app` as a process: where it listens, whom it refuses, its health, and its end."""
 
-import http.client
 import json
 import signal
 import socket
-import subprocess
-import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from urllib.parse import urlsplit
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -18,14 +14,13 @@ from websockets.sync.client import connect
 from cobalance.app.web.server.serve import PORT, listen
 from cobalance.app.web.server.streamlit_internals import OPTIONS
 from cobalance.graph.database.local import server_control as local_server
-from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.errors import DataError, OptionError
 from cobalance.workflows.demo.urbancars import NAME
 from cobalance.workflows.login_file import read_login
 from cobalance.workflows.settings import Settings
+from tests.app.cli.calling import run_without, spawn
 from tests.app.conftest import AUTH
 from tests.browser.server import environment_of, running
-from tests.forwarder import Forwarder
 from tests.waiting import until
 
 OPEN = "0.0.0.0"
@@ -49,30 +44,6 @@ def auth_file(tmp_path):
     file = tmp_path / "auth.toml"
     file.write_text(AUTH)
     return file
-
-
-def get(app, path, **headers):
-    """Status, headers and body, whatever the status."""
-    connection = http.client.HTTPConnection(app.netloc, timeout=10)
-    try:
-        connection.request("GET", path, headers=headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
-    finally:
-        connection.close()
-
-
-def attempt(folder, environment, *arguments):
-    """Run a command that is not to come as far as serving."""
-    return subprocess.run(
-        [sys.executable, "-m", "cobalance.app", "app", "--no-browser", *map(str, arguments)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize("address", [OPEN, "::"])
@@ -173,25 +144,15 @@ def test_options_of_streamlit_are_known_to_it():
     check("", tomllib.loads(OPTIONS.read_text(encoding="utf-8")))
 
 
-def test_the_command_line_says_it_in_one_sentence(tmp_path, environment):
-    refused = attempt(tmp_path, environment, "--address", OPEN)
+def test_the_command_line_says_it_in_one_sentence(environment):
+    refused = spawn(environment, "app", "--no-browser", "--address", OPEN)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("Error: --address 0.0.0.0: ")
     assert "--insecure-without-login" in refused.stderr
 
 
-def test_without_the_extra_it_says_what_to_install(tmp_path, environment):
-    without = (
-        "import sys; sys.modules['streamlit'] = None; from cobalance.app.cli.main import run; run()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", without, "app"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_without_the_extra_it_says_what_to_install(environment):
+    done = run_without(environment, ["app"], "app")
     assert done.returncode == 1
     assert "[app]'" in done.stderr
     assert "Traceback" not in done.stderr
@@ -216,19 +177,19 @@ def test_files_of_the_folder_and_the_home_decide_nothing(tmp_path, environment):
     (folder / "secrets.toml").write_text(AUTH)
     before = sorted(tmp_path.rglob("*"))
     with running(tmp_path, environment) as app:
-        assert get(app, "/")[0] == 200
-        assert get(app, "/elsewhere/_stcore/health")[2] != b"ok"
-        config = json.loads(get(app, "/_stcore/host-config")[2])
+        assert app.get("/")[0] == 200
+        assert app.get("/elsewhere/_stcore/health")[2] != "ok"
+        config = json.loads(app.get("/_stcore/host-config")[2])
         assert config["allowedOrigins"] == []
     assert sorted({*tmp_path.rglob("*")} - {app.log}) == before
 
 
 def test_other_names_and_origins_are_refused(app):
     for name in ("localhost", "127.0.0.1:1", "[::1]:8501", "data.example.org", "DATA.Example.org"):
-        assert get(app, "/", Host=name)[0] == 200, name
+        assert app.get("/", Host=name)[0] == 200, name
     for name in ("evil.example", "localhost.evil.example", "data.example.org.evil.example", ""):
-        status, _, body = get(app, "/healthz", Host=name)
-        assert (status, b"--host" in body) == (421, True), name
+        status, _, body = app.get("/healthz", Host=name)
+        assert (status, "--host" in body) == (421, True), name
     stream = f"ws://{app.netloc}/_stcore/stream"
     for origin in (None, f"http://{app.netloc}", "https://data.example.org"):
         with connect(stream, origin=origin, proxy=None) as page:
@@ -241,7 +202,7 @@ def test_other_names_and_origins_are_refused(app):
 
 
 def test_pages_send_nothing_elsewhere(app):
-    headers = get(app, "/")[1]
+    headers = app.get("/")[1]
     policy = headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "http" not in policy
@@ -250,10 +211,27 @@ def test_pages_send_nothing_elsewhere(app):
 
 
 def test_the_health_endpoint_is_for_reading(app):
-    connection = http.client.HTTPConnection(app.netloc, timeout=10)
-    connection.request("POST", "/healthz", body=b"x")
-    assert connection.getresponse().status == 405
-    connection.close()
+    assert app.get("/healthz", "POST", b"x")[0] == 405
+
+
+def test_the_log_has_its_start_its_stop_and_what_it_refuses(tmp_path, environment):
+    logs = {"COBALANCE_LOG": "info", "COBALANCE_LOG_FORMAT": "json"}
+    with running(tmp_path, environment | logs) as app:
+        assert app.get("/healthz")[0] == 200
+        assert app.get("/", Host="evil.example")[0] == 421
+        with (
+            pytest.raises(InvalidStatus),
+            connect(f"ws://{app.netloc}/x", origin="null", proxy=None),
+        ):
+            pass
+    lines = map(json.loads, app.log.read_text().splitlines())
+    told = [line["message"] for line in lines if "/healthz" not in line["message"]]
+    assert told == [
+        f"started at {app.url}, without login",
+        "GET / from 127.0.0.1: 421",
+        "WebSocket /x from 127.0.0.1: 1008",
+        "stopped",
+    ]
 
 
 def test_ctrl_c_ends_it_quietly(tmp_path, environment):
@@ -265,60 +243,40 @@ def test_ctrl_c_ends_it_quietly(tmp_path, environment):
         assert app.process.stdout.read() == ""
 
 
-@pytest.fixture
-def endpoint(settings, store):
-    """Port, user and password of the store's server."""
-    if settings.neo4j_uri is not None:
-        parts = urlsplit(settings.neo4j_uri)
-        if parts.hostname not in ("localhost", "127.0.0.1"):
-            pytest.skip("NEO4J_URI is on another machine")
-        return parts.port or 7687, settings.neo4j_username, settings.password()
-    found = ensure_running(settings.local_server())
-    return urlsplit(found.uri).port, found.username, found.password
-
-
 def answers_meanwhile(app):
     """Whether another request was answered while one waited for the database."""
     with ThreadPoolExecutor(1) as others:
         waits = others.submit(app.health)
-        assert get(app, "/_stcore/health")[0] == 200
+        assert app.get("/_stcore/health")[0] == 200
         return not waits.done()
 
 
-def test_health_follows_the_database(tmp_path, environment, endpoint):
-    port, username, password = endpoint
-    with Forwarder(port) as way:
-        environment = {
-            **environment,
-            "NEO4J_URI": f"bolt://127.0.0.1:{way.port}",
-            "NEO4J_USERNAME": username,
-            "NEO4J_PASSWORD": password,
+def test_health_follows_the_database(tmp_path, environment, way):
+    with running(tmp_path, environment | way.variables) as app:
+        here = version("cobalance")
+        assert app.health() == (200, {"status": "ok", "database": "ok", "version": here})
+
+        way.block()
+        until(lambda: app.health()[0] == 503)
+        until(lambda: answers_meanwhile(app))
+        assert app.health()[1] == {
+            "status": "unavailable",
+            "database": "It does not answer within 2 s.",
+            "version": here,
         }
-        with running(tmp_path, environment) as app:
-            here = version("cobalance")
-            assert app.health() == (200, {"status": "ok", "database": "ok", "version": here})
+        way.unblock()
+        until(lambda: app.health()[0] == 200)
 
-            way.block()
-            until(lambda: app.health()[0] == 503)
-            until(lambda: answers_meanwhile(app))
-            assert app.health()[1] == {
-                "status": "unavailable",
-                "database": "It does not answer within 2 s.",
-                "version": here,
-            }
-            way.unblock()
-            until(lambda: app.health()[0] == 200)
-
-            way.cut()
-            until(lambda: app.health()[0] == 503)
-            status, headers, body = get(app, "/healthz")
-            assert status == 503
-            assert headers["Cache-Control"] == "no-store"
-            assert json.loads(body)["database"] == "It does not answer."
-            for secret in (str(way.port), username, password):
-                assert secret not in body.decode()
-            way.restore()
-            until(lambda: app.health()[0] == 200)
+        way.cut()
+        until(lambda: app.health()[0] == 503)
+        status, headers, body = app.get("/healthz")
+        assert status == 503
+        assert headers["Cache-Control"] == "no-store"
+        assert json.loads(body)["database"] == "It does not answer."
+        for secret in (str(way.port), *way.login[1:]):
+            assert secret not in body
+        way.restore()
+        until(lambda: app.health()[0] == 200)
 
 
 def test_health_does_not_start_a_server_that_was_stopped(tmp_path, settings, monkeypatch):

@@ -1,6 +1,5 @@
 """Uploads to the running app: only to a page with a place for them, and only so many."""
 
-import http.client
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -71,18 +70,8 @@ class Sender:
 
     def __init__(self, app: WebApp) -> None:
         self._app = app
-        answer = self._ask("GET", "/_stcore/health", None, {})
-        self._token = answer.headers["Set-Cookie"].split(";")[0].partition("=")[2]
-
-    def _ask(self, method: str, path: str, body, headers) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection(self._app.netloc, timeout=30)
-        try:
-            connection.request(method, path, body, headers)
-            answer = connection.getresponse()
-            answer.read()
-            return answer
-        finally:
-            connection.close()
+        _, headers, _ = app.get("/_stcore/health")
+        self._token = headers["Set-Cookie"].split(";")[0].partition("=")[2]
 
     def __call__(
         self, session: str, file: str, size_bytes: int = SIZE, method: str = "PUT", **headers: str
@@ -96,7 +85,7 @@ class Sender:
             "X-Xsrftoken": self._token,
         }
         path = f"/_stcore/upload_file/{session}/{file}"
-        return self._ask(method, path, body, {**own, **headers}).status
+        return self._app.get(path, method, body, **(own | headers))[0]
 
 
 def test_only_a_page_with_a_place_for_files_takes_them(app: WebApp) -> None:
