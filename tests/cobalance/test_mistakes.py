@@ -70,7 +70,7 @@ MISTAKES = [
     ("store.load(data, name, replace=True)", "unknown option of load() 'replace'. Known: data, if"),
     ("store.load(data, ' ')", "'' cannot name a dataset. A name has 1 to 200 printable characters"),
     ("held.imbalances()", "has not been mined yet. Run `store['test "),
-    ("store.load(data[:0], name, if_exists='replace').mine()", "The dataset has no images. Load"),
+    ("empty.mine()", "The dataset has no images. Load some."),
     ("held.plan()", "has not been mined yet. Run `store['test "),
     ("held.mine(maxsize=2)", "unknown option of mine() 'maxsize'. Did you mean 'max_size'?"),
     ("held.mine(common=['z'])", "unknown class 'z'. Known: a, b."),
@@ -109,8 +109,10 @@ def names(settings, store):
         "closed": closed,
         "name": name,
         "held": opened.load(data, name),
+        "empty": opened.load(data[:0], f"{name} empty"),
     }
-    opened.drop(name)
+    for left in (name, f"{name} empty"):
+        opened.drop(left)
 
 
 @pytest.mark.parametrize(("code", "said"), MISTAKES, ids=[code for code, _ in MISTAKES])
