@@ -181,12 +181,11 @@ def test_a_killed_backup_leaves_the_earlier_file_and_a_killed_restore_is_run_aga
     with pytest.raises(StaleError, match="did not end"):
         write_annotations(elsewhere.store, large, Annotations.from_records([]), source="x")
     write_annotations(elsewhere.store, "other", Annotations.from_records([]), source="x")
-    both = rewritten(
-        file, tmp_path / "both.zip", lambda _, about: about["datasets"].update(other={})
-    )
+    added = tmp_path / "both.zip"
+    rewritten(file, added, lambda _, about: about["datasets"].update(other={}))
     said = f"'other' already. Restoring '{large}' did not end; name that alone to end it"
     with pytest.raises(ConflictError, match=said):
-        bring(both)
+        bring(added)
     bring(file)
     assert dump(elsewhere.store, [large]) == before
 
