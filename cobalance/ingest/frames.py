@@ -24,14 +24,9 @@ NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The class of each image.
+    """The class of each image; -1 if it has none and is set aside.
 
-    Parameters
-    ----------
-    column : Coded
-        Class of each image; -1 if it has none and is set aside.
-    why : Coded
-        Reason why an image has no class; -1 for the others.
+    `why` has the reason why an image has no class; -1 for the others.
     """
 
     column: Coded

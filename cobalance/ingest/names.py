@@ -46,14 +46,9 @@ def name_fault(name: str) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A column of names as integer codes.
+    """A column of names as integer codes: positions in `names`, -1 for none.
 
-    Parameters
-    ----------
-    codes : int array
-        Positions in `names`, -1 for none.
-    names : sequence of str
-        Distinct, in sorted order.
+    Names are distinct and in sorted order.
     """
 
     codes: IntArray

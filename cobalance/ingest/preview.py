@@ -133,14 +133,9 @@ def describe_file(path: Path, name: str) -> FoundFile | None:
 
 @dataclass(frozen=True, eq=False)
 class TableSample:
-    """First rows of a table.
+    """First rows of a table, as text.
 
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        First rows as text.
-    guesses : dict of str to Guess
-        What each column seems to hold, by its name and first values (of text, thousands).
+    `guesses` are what each column seems to hold, by its name and first values (of text, thousands).
     """
 
     rows: pd.DataFrame
@@ -153,12 +148,7 @@ class TableSample:
 
 
 def sample_table(path: Path, table_format: str) -> TableSample:
-    """Read the first rows of a table of any size.
-
-    Parameters
-    ----------
-    table_format : str
-        A name in `TABLES`.
+    """Read the first rows of a table of any size; `table_format` is a name in `TABLES`.
 
     Raises
     ------

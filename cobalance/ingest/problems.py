@@ -110,16 +110,9 @@ class Problems:
 
 
 class RowProblems:
-    """Tracks which records of a file are malformed; each is reported once.
+    """Tracks which of `n` records of a file are malformed; each is reported once to `problems`.
 
-    Parameters
-    ----------
-    problems : Problems
-        Collects the reports.
-    n : int
-        Number of records.
-    place : callable
-        Names the record of a row.
+    `place` names the record of a row.
     """
 
     def __init__(self, problems: Problems, n: int, place: Callable[[int], str]) -> None:
@@ -129,14 +122,8 @@ class RowProblems:
     def report(self, faulty: BoolArray, reason: Callable[[int], str], fix: Text) -> None:
         """Report faulty rows that were not reported before.
 
-        Parameters
-        ----------
-        faulty : bool array, shape (n,)
-            True where the record is malformed.
-        reason : callable
-            Gives the fault of a row's record, as a clause.
-        fix : str
-            What to do about it, as a clause.
+        `faulty` has the shape (n,); `reason` gives the fault of a row's record, and `fix` is what
+        to do about it, as clauses.
         """
         new = np.flatnonzero(faulty & ~self.bad).tolist()
         for row in new:

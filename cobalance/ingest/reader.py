@@ -36,10 +36,7 @@ class Reader(Protocol):
     def detects(self, path: Path, head: bytes) -> bool:
         """Whether a file has this format, judged by its content.
 
-        Parameters
-        ----------
-        head : bytes
-            The first 64 KiB, without a byte order mark.
+        `head` has the first 64 KiB, without a byte order mark.
         """
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:

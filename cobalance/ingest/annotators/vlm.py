@@ -30,12 +30,8 @@ class YesNo(ScoringAnnotator):
 
     The logits of the first token of the answer count, and nothing that is generated: those of all
     forms of yes and of no are summed, and normalised over the two. Each question is asked alone,
-    without padding; the image is encoded once for all of them.
-
-    Parameters
-    ----------
-    yes, no : tuple of int
-        Tokens that are a form of yes, and of no.
+    without padding; the image is encoded once for all of them. `yes` and `no` are the tokens that
+    are a form of yes, and of no.
     """
 
     name = PLUGIN.name

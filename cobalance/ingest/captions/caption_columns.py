@@ -63,13 +63,7 @@ def read_caption_cells(table: Table, name: str) -> tuple[IntArray, list[str | No
 
 
 def table_texts(table: Table, caption: str | None) -> TextColumns:
-    """Captions, licence and attribution in each row of a table.
-
-    Parameters
-    ----------
-    caption : str or None
-        The column of captions.
-    """
+    """Captions, from the column `caption`, licence and attribution in each row of a table."""
     if caption is None and not any(name in table.columns for name in _ABOUT):
         return TextColumns(np.arange(0), [], [], [], [])
     if caption is None:

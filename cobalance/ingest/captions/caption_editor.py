@@ -147,16 +147,9 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?]\s)[^\w]*$")
 
 @dataclass(frozen=True)
 class AdjectiveEditor:
-    """Edits the adjectives of one attribute.
+    """Edits the adjectives of one attribute, by its values, before nouns of `people`.
 
-    Parameters
-    ----------
-    adjectives : mapping of str to str
-        Adjective of each value of the attribute.
-    people : tuple of str
-        Nouns that take them.
-    others : tuple of str
-        Adjectives of other attributes, which may stand between adjective and noun.
+    `others` are adjectives of other attributes, which may stand between adjective and noun.
     """
 
     adjectives: Mapping[str, str]

@@ -34,14 +34,8 @@ _ABOUT = ("licenses", "license_urls", "attributions")
 class _CaptionFile:
     """Content of a file of captions, in rows of one image each; an image may have several.
 
-    Parameters
-    ----------
-    keys : sequence of pandas.Series
-        By which each row's image is found: ids, file names.
-    texts : TextColumns
-        What each row tells about it.
-    sound : bool array
-        False where a row is malformed.
+    `keys` are those by which each row's image is found: ids, file names; `sound` is False where a
+    row is malformed.
     """
 
     keys: Sequence["pd.Series[str]"]

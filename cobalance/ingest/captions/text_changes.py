@@ -31,15 +31,7 @@ class UneditableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EditedCaption:
-    """Edited caption, or the reason it cannot be edited.
-
-    Parameters
-    ----------
-    text : str or None
-        The caption; None if it cannot be edited.
-    reason : str
-        One of `REASONS`, for counts; empty with a text.
-    """
+    """Edited caption, or None and the reason it cannot be edited: one of `REASONS`, for counts."""
 
     text: str | None
     reason: str = ""
@@ -47,15 +39,7 @@ class EditedCaption:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Replacement of one word of a text.
-
-    Parameters
-    ----------
-    start, end : int
-        Where it is.
-    new : str
-        What is written there.
-    """
+    """Replacement of one word of a text, from `start` to `end`, by `new`."""
 
     start: int
     end: int
@@ -160,14 +144,8 @@ def capitalise(word: str) -> str:
 def article_before(text: str, start: int, old: str, new: str) -> tuple[int, int, str] | None:
     """Position and new form of the article that must change with the word after it.
 
-    An article stays as it is if both words begin alike, even if it was wrong.
-
-    Parameters
-    ----------
-    start : int
-        Where the old word starts.
-    old, new : str
-        The word after the article, before and after the change.
+    An article stays as it is if both words begin alike, even if it was wrong. The word after it is
+    `old` before the change, from `start` on, and `new` after.
 
     Examples
     --------

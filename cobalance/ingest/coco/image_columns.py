@@ -163,12 +163,9 @@ def coco_texts(
     licenses: Records[License],
     captions: tuple[IntArray, Sequence[str]] | None = None,
 ) -> TextColumns:
-    """Captions, licence and attribution of each image of a COCO file.
+    """Licence and attribution of each image of a COCO file, and its captions in their order.
 
-    Parameters
-    ----------
-    captions : tuple of int64 array and sequence of str, or None
-        The image's row and the text of each caption, in their order.
+    `captions` has the image's row (int64) and the text of each caption.
     """
     given, notes = licenses_of(images, licenses)
     n = len(given)

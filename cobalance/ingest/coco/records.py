@@ -83,16 +83,9 @@ def _has_coco_keys(start: bytes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Records(Generic[T]):
-    """Valid records of one list of a COCO file.
+    """Valid records of one list of a COCO file, `name` its key.
 
-    Parameters
-    ----------
-    items : list
-        The records.
-    name : str
-        Key of the list.
-    positions : int64 array or None
-        Position of each record in the file; None if none was left out.
+    `positions` (int64) has the position of each record in the file; None if none was left out.
     """
 
     items: list[T]

@@ -33,10 +33,7 @@ def labels_beside(
 ) -> tuple[Labels, tuple[str, ...]]:
     """Read classes from a second file, a table or captions, with notes about it.
 
-    Parameters
-    ----------
-    own : Setting
-        Option that gives a file of this format its own classes, for the error.
+    `own` is the option that gives a file of this format its own classes, for the error.
 
     Raises
     ------
@@ -107,8 +104,6 @@ def labels_from_mentions(
         Row of each mention's image.
     column : Coded
         Class named by each mention, -1 for none.
-    n_images : int
-        Number of images.
     none, many : str
         Reasons to set aside images without a class, and with more than one.
 
@@ -144,8 +139,6 @@ def labels_from_categories(
         Category of each mention.
     classes : mapping of str to str
         As `ReadOptions.class_category`.
-    n_images : int
-        Number of images.
 
     Returns
     -------

@@ -73,15 +73,9 @@ def read_embeddings(
 
 
 def check_vectors(source: str, names: Sequence[str], vectors: npt.ArrayLike) -> Vectors:
-    """Check the vectors of images, and scale them to length 1.
+    """Check the vectors of images, of shape (n_images, width), and scale them to length 1.
 
-    Parameters
-    ----------
-    source : str
-        Where they are from, for errors.
-    names : sequence of str
-        Ids of the images.
-    vectors : array, shape (n_images, width)
+    `names` are the images' ids; `source` says where they are from, for errors.
 
     Raises
     ------

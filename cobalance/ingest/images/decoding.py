@@ -92,14 +92,9 @@ def open_image(
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """Header of an image file, read without decoding pixels.
+    """Usual ending, without a dot, and size of an image file, read without decoding pixels.
 
-    Parameters
-    ----------
-    suffix : str
-        The usual ending of such a file's name, without a dot.
-    width_px, height_px : int
-        Size as stored, before any EXIF orientation.
+    The size is as stored, before any EXIF orientation.
     """
 
     suffix: str
@@ -130,15 +125,7 @@ def is_turned(content: bytes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class DecodedImage:
-    """A decoded image and its EXIF orientation.
-
-    Parameters
-    ----------
-    stored : PIL.Image.Image
-        The pixels as stored in the file.
-    orientation : int
-        EXIF orientation from 1 to 8; 1 leaves the image as stored.
-    """
+    """An image as stored in its file, and its EXIF orientation: 1, which leaves it so, to 8."""
 
     stored: "Image.Image"
     orientation: int
@@ -150,12 +137,8 @@ class DecodedImage:
     def orient_for(self, annotated_px: tuple[int, int] | None) -> "Image.Image":
         """The image in the orientation of its annotations.
 
-        Upright, unless EXIF swaps width and height and the annotations have the stored size.
-
-        Parameters
-        ----------
-        annotated_px : tuple of two int, or None
-            Width and height of the annotated image; None if unknown.
+        Upright, unless EXIF swaps width and height and the annotations have the stored size:
+        `annotated_px` is the width and height of the annotated image, None if unknown.
         """
         upright = self.upright()
         if annotated_px not in (None, upright.size) and annotated_px == self.stored.size:
@@ -178,15 +161,7 @@ def decode(content: bytes) -> DecodedImage:
 
 @dataclass(frozen=True, eq=False)
 class Thumbnail:
-    """An image scaled down.
-
-    Parameters
-    ----------
-    image : PIL.Image.Image
-        In RGB.
-    width_px, height_px : int
-        Size of the original, in the orientation of `image`.
-    """
+    """An image scaled down, in RGB, and the size of the original in the same orientation."""
 
     image: "Image.Image"
     width_px: int

@@ -15,14 +15,9 @@ class ImageFileError(CobalanceError):
 
 @dataclass(frozen=True)
 class ImageFile:
-    """An image file that has been found but not read.
+    """An image file that has been found; `read` returns its content or raises ImageFileError.
 
-    Parameters
-    ----------
-    identity : str
-        Key for caches; changes with the file's path, size, modification time or tag.
-    read : callable
-        Returns the content, or raises ImageFileError.
+    `identity` is a key for caches; it changes with the path, size, modification time or tag.
     """
 
     identity: str
@@ -30,12 +25,6 @@ class ImageFile:
 
 
 def check_size(n_bytes: int | None) -> None:
-    """Refuse a file of more than `MAX_BYTES`; None is an unknown size.
-
-    Raises
-    ------
-    ImageFileError
-        It is too large.
-    """
+    """Raise ImageFileError for a file of more than `MAX_BYTES`; None is an unknown size."""
     if n_bytes is not None and n_bytes > MAX_BYTES:
         raise ImageFileError(f"The file is larger than {MAX_BYTES // 1_000_000} MB.")

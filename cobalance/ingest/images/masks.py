@@ -89,14 +89,9 @@ class Polygons:
 
 @dataclass(frozen=True, eq=False)
 class RunLengths:
-    """A mask as the lengths of its runs, off and on in turn, column by column.
+    """A mask as the lengths (int64) of its runs, off and on in turn, column by column.
 
-    Parameters
-    ----------
-    counts : int64 array
-        The lengths; the first run is off.
-    width_px, height_px : int
-        Size of the mask.
+    The first run is off.
     """
 
     counts: IntArray

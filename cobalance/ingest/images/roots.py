@@ -22,13 +22,9 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class ImageRoots:
-    """All places that may hold image files.
+    """All places that may hold image files, in the order in which a relative path is looked for.
 
-    Parameters
-    ----------
-    roots : sequence of str
-        Folders, ZIP files and fsspec URLs such as ``s3://bucket/images``, in the order in which a
-        relative path is looked for.
+    They are folders, ZIP files and fsspec URLs such as ``s3://bucket/images``.
     """
 
     def __init__(self, roots: Sequence[str]) -> None:
@@ -68,15 +64,7 @@ class ImageRoots:
 
 
 class Folder:
-    """A local folder.
-
-    Parameters
-    ----------
-    path : str
-        It need not exist yet.
-    allowed : sequence of str
-        Folders that links in this one may lead to.
-    """
+    """A local folder, which need not exist yet; links in it may lead to the `allowed` ones."""
 
     def __init__(self, path: str, allowed: Sequence[str]) -> None:
         self._path, self._allowed = path, allowed

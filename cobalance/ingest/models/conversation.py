@@ -13,13 +13,9 @@ from cobalance.ingest.models.vision import VisionModel, encode_once, open_vision
 
 @dataclass(frozen=True, eq=False)
 class Conversation:
-    """Prepares images and texts as inputs of a vision-language model.
+    """Prepares images and texts as inputs of a model with image encoder and language model.
 
-    Parameters
-    ----------
-    vision : VisionModel
-        A model with an image encoder and a language model; its processor has the chat's template
-        where the model was trained on chats.
+    Its processor has the chat's template where the model was trained on chats.
     """
 
     vision: VisionModel

@@ -86,16 +86,8 @@ class BoxDetector(ABC):
 def suppress_overlaps(scores: Floats, boxes: Floats, threshold: float, overlap: float) -> list[int]:
     """Rows above the threshold after greedy non-maximum suppression, by falling score.
 
-    Parameters
-    ----------
-    scores : float array, shape (n,)
-        Confidence of each box.
-    boxes : float array, shape (n, 4)
-        Two corners each.
-    threshold : float
-        Lowest score.
-    overlap : float
-        Highest intersection over union with a box that was kept.
+    Scores have the shape (n,), boxes (n, 4): two corners each. `overlap` is the highest
+    intersection over union with a box that was kept.
     """
     left = np.flatnonzero(scores >= threshold)
     left = left[np.argsort(-scores[left], kind="stable")]

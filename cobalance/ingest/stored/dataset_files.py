@@ -19,15 +19,7 @@ from cobalance.graph.files import make_folder
 
 @dataclass(frozen=True)
 class DatasetFiles:
-    """Files of one kind.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they are.
-    content : str
-        What they hold, for messages: ``"regions"``.
-    """
+    """Files of one kind in a folder; `content` is what they hold, for messages: ``"regions"``."""
 
     folder: Path
     content: str

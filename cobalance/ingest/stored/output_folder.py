@@ -65,12 +65,7 @@ class OutputFolder:
         self._root = os.path.abspath(root) if self._is_local else root.rstrip("/")
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file, replacing an earlier one.
-
-        Parameters
-        ----------
-        name : str
-            Path in the folder, with slashes.
+        """Write a file, replacing an earlier one; `name` is its path in the folder, with slashes.
 
         Raises
         ------
@@ -85,17 +80,9 @@ class OutputFolder:
             self._put_file(path, lambda to: self._fs.pipe_file(to, data))
 
     def write_large(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
-        """Write a file that is never whole in memory, replacing an earlier one.
+        """Write a file that is never whole in memory: `fill` writes it to an open one.
 
-        Parameters
-        ----------
-        fill : callable
-            Writes the content to an open file.
-
-        Raises
-        ------
-        JobBlockedError
-            As `write`.
+        An earlier file is replaced; errors as of `write`.
         """
         path = self._path(name)
         with self._blocking("written to"):

@@ -22,20 +22,9 @@ _LAST_IDS = b"cobalance.last_ids"
 
 @dataclass(frozen=True, eq=False)
 class SortedFile:
-    """An open file; replacing the file on disk does not affect it.
+    """An open file, to be closed; replacing the file on disk does not affect it.
 
-    Parameters
-    ----------
-    path : Path
-        Where it was.
-    content : str
-        What it holds, for messages.
-    file : binary file
-        To be closed.
-    footer : pyarrow.parquet.FileMetaData
-        Its metadata.
-    last_ids : list of str
-        The last id of each row group.
+    `content` is what it holds, for messages; `last_ids` has the last id of each row group.
     """
 
     path: Path
@@ -55,18 +44,7 @@ class SortedFile:
         return sorted(places - {len(self.last_ids)})
 
     def read(self, groups: Collection[int], schema: pa.Schema) -> pa.Table:
-        """Read some row groups.
-
-        Parameters
-        ----------
-        schema : pyarrow.Schema
-            Columns to read.
-
-        Raises
-        ------
-        InputError
-            The file cannot be read.
-        """
+        """Read the columns of a schema in some row groups; InputError if that fails."""
         if not groups:
             return schema.empty_table()
         try:
