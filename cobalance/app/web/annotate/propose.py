@@ -81,14 +81,8 @@ def _name(which: str) -> str:
 def _draw_order_button(label: str, key: str, which: str | None, work: Work, *, ready: bool) -> None:
     """Draw the button that has a model asked in the background, and the state of that task.
 
-    Parameters
-    ----------
-    key : str
-        Of the task.
-    which : str or None
-        From `_choose_model`.
-    ready : bool
-        Whether the form is filled in.
+    `key` is the task's, `which` is from `_choose_model`, and `ready` is whether the form is filled
+    in.
     """
     show_kept_error(_PROBLEM)
     running = show_task(key)

@@ -191,10 +191,7 @@ def _task(dataset: str) -> str:
 def time_left(run: AnnotationRun, now: datetime | None = None) -> str:
     """About how long a run still takes, from when a worker took a chunk; empty where unknown.
 
-    Parameters
-    ----------
-    now : datetime, optional
-        In UTC; by default this moment.
+    `now` is in UTC; by default it is this moment.
     """
     if run.state not in _ACTIVE or not run.done or run.started_at is None:
         return ""

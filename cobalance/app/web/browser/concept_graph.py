@@ -18,16 +18,10 @@ Ids = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class GraphSelection:
-    """A person's selection and double click in the graph.
+    """A person's selection in the graph, in the picture's order, and the step that is shown, by id.
 
-    Parameters
-    ----------
-    nodes : tuple of str
-        The selected nodes, in the picture's order. An edge that is clicked selects its two ends.
-    expanded : str or None
-        The node that was double-clicked in this very rerun.
-    step : str or None
-        Id of the step that is shown.
+    An edge that is clicked selects its two ends; `expanded` is the node that was double-clicked in
+    this very rerun.
     """
 
     nodes: tuple[str, ...] = ()

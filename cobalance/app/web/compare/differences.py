@@ -34,10 +34,7 @@ def draw_differences(
 ) -> None:
     """Draw which cliques two datasets differ in most surely; read once it is opened.
 
-    Parameters
-    ----------
-    filters : mapping
-        Options of `cobalance.graph.queries.comparison.compare_imbalances`.
+    `filters` are options of `cobalance.graph.queries.comparison.compare_imbalances`.
     """
     place = st.expander("Evidence that they differ", **in_url(_OPEN), on_change="rerun")
     if not place.open:
@@ -83,10 +80,7 @@ def surest_differences(
 def difference_columns(cliques: pd.DataFrame, rates: Rates) -> dict[str, tuple[Any, Any]]:
     """Table columns for frames from `cobalance.graph.diagnosis.difference.differences`.
 
-    Parameters
-    ----------
-    rates : mapping
-        Left out where there are more classes than have columns of their own.
+    Rates are left out where there are more classes than have columns of their own.
     """
     text = st.column_config.TextColumn
     shown: dict[str, tuple[Any, Any]] = {

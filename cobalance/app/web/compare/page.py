@@ -119,12 +119,8 @@ def first_dataset(names: Sequence[str]) -> str:
 def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[str, str | None]:
     """Pair a dataset with one that was rebalanced from it: before and after.
 
-    Parameters
-    ----------
-    likely : str or None
-        The dataset to take where none was made from the other.
-    copies : mapping of str to str
-        From `cobalance.graph.queries.comparison.read_copies`.
+    `likely` is the dataset to take where none was made from the other; `copies` are from
+    `cobalance.graph.queries.comparison.read_copies`.
 
     Examples
     --------

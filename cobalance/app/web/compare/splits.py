@@ -27,15 +27,8 @@ _TRAINING = ("train", "training")
 def draw_splits(current: CurrentDataset, *, other_datasets: bool) -> bool:
     """Offer a comparison of splits if the dataset has two, and draw it if chosen.
 
-    Parameters
-    ----------
-    other_datasets : bool
-        Whether there is another dataset to compare with, which is the default then.
-
-    Returns
-    -------
-    bool
-        Whether splits were chosen and drawn.
+    Where there are other datasets to compare with, these are the default. Returns whether splits
+    were chosen and drawn.
     """
     names = [name for name in current.read(split_sizes) if name is not None]
     if len(names) < 2:

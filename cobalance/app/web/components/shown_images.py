@@ -66,18 +66,9 @@ def draw_grid(
 ) -> None:
     """Draw images in a grid, with a lightbox if there is a `caption`, given the image's id.
 
-    The URL names the image that is open.
-
-    Parameters
-    ----------
-    uris : mapping
-        By id, in order; None for an image without one.
-    said : callable
-        What an image shows, for its alternative text, by its id.
-    regions : pandas.DataFrame, optional
-        From `read_regions`: what boxes and outlines are drawn of.
-    colors : mapping, optional
-        Of the regions, by concept.
+    The URL names the image that is open. `uris` are by id, in order, None for an image without
+    one; `said` gives what an image shows, for its alternative text. `regions`, from `read_regions`,
+    are what boxes and outlines are drawn of, and `colors` theirs by concept.
     """
     files, colors = image_files(), colors or {}
     regions = pd.DataFrame({"id": []}) if regions is None else regions
@@ -110,14 +101,8 @@ def draw_one(
 ) -> Picture:
     """Draw a picture that opens in its own pixels; return it at its small size.
 
-    Parameters
-    ----------
-    name : str
-        Unique on the page; the URL has it while the picture is open.
-    said, caption : str
-        Its alternative text, and its caption in the lightbox.
-    picture : callable
-        Renders it, given the longer side in pixels.
+    The URL has `name`, unique on the page, while it is open. `said` is its alternative text,
+    `caption` that in the lightbox; `picture` renders it, given the longer side in pixels.
     """
     small, is_open = picture(THUMBNAIL_PX), name in url.texts(OPENED)
     image_grid(

@@ -75,12 +75,9 @@ def draw_bars(scores: pd.DataFrame, metric: str) -> None:
 
 
 def draw_changes(changes: pd.DataFrame, metric: str) -> None:
-    """Draw before and after of each training set and method.
+    """Draw ``before`` and ``after`` of each training set and method, of one metric.
 
-    Parameters
-    ----------
-    changes : pandas.DataFrame
-        ``what``, ``before``, ``after`` and ``job``; of one metric.
+    `changes` have ``what`` and ``job``, too.
     """
     factor = 100 if is_share(metric) else 1
     labels = distinct_labels([shorten(name, 60) for name in changes["what"]], 60)

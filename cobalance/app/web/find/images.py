@@ -18,12 +18,7 @@ MOST = 100
 def draw_images(current: CurrentDataset, images: pd.DataFrame, label: str) -> None:
     """Draw images in a grid, with a lightbox and fields to tag them.
 
-    Parameters
-    ----------
-    images : pandas.DataFrame
-        ``id`` and ``class``, and ``note`` for what stands in the alternative text.
-    label : str
-        What they are, for screen readers.
+    They have ``id`` and ``class``; `label` says what they are, for screen readers.
     """
     if images.empty:
         st.caption("No image is here.")

@@ -24,16 +24,9 @@ _STEPS = "_decided"
 
 @dataclass(frozen=True)
 class Step:
-    """Change of a job by one key or click, for undo.
+    """Change of a job by one key or click, for undo: its queries before and after, in order.
 
-    Parameters
-    ----------
-    job : str
-        The job's id.
-    place : int
-        Where on the page it was, to go back to.
-    changes : list of (QueryDecisions, QueryDecisions)
-        Its queries before and after, in order.
+    `place` is where on the page it was, to go back to.
     """
 
     job: str

@@ -30,10 +30,7 @@ _PROBLEM = "_export_problem"
 def draw(job: Job, result: Mapping[str, Any]) -> None:
     """Draw the choice of a format, the export with its progress and download, and its command.
 
-    Parameters
-    ----------
-    result : mapping
-        Of a job that edits images, what differs from the recipe's `ResultOptions`.
+    `result` is, of a job that edits images, what differs from the recipe's `ResultOptions`.
     """
     st.markdown("**Train on them**")
     st.caption("The dataset with the accepted images as files, with a data card.")

@@ -60,12 +60,8 @@ def draw_original(image: EditedImage, row_px: int, columns: int) -> list[DeltaGe
 def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) -> None:
     """Draw a candidate's picture, or a caption where its file was not kept.
 
-    Parameters
-    ----------
-    place : str
-        What tells it from the same candidate elsewhere on the page.
-    caption : str
-        What is known of it, for the lightbox.
+    `place` tells it from the same candidate elsewhere on the page; `caption` is what is known of
+    it, for the lightbox.
     """
     if (uri := candidate.uri) is None:
         st.caption("Its file was not kept.")

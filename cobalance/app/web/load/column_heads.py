@@ -67,12 +67,8 @@ def draw_heads(chosen: ChosenFile, sample: TableSample) -> ReadOptions:
 class _Heads:
     """The heads of columns, each a widget; a role is of one column alone.
 
-    Parameters
-    ----------
-    keys : dict of str to str
-        The widgets' keys by column.
-    class_key : str
-        Key of the choice of the class among columns without heads.
+    `keys` are the widgets' by column; `class_key` is that of the choice of the class among columns
+    without heads.
     """
 
     sample: TableSample
@@ -154,10 +150,8 @@ class _Heads:
 def say_missing(options: ReadOptions, *, class_elsewhere: bool, searched: bool) -> None:
     """Warn of roles that an import needs and no column has.
 
-    Parameters
-    ----------
-    class_elsewhere, searched : bool
-        Whether classes come from elsewhere, and concepts from captions.
+    `class_elsewhere`: whether classes come from elsewhere; `searched`: whether captions are
+    searched for concepts.
     """
     has = {
         "id": options.id_column is not None,

@@ -62,14 +62,9 @@ def _place(name: str, note: str, added: Path | None = None) -> None:
 
 
 def add_form(key: str, uris: Sequence[str] = ()) -> None:
-    """Draw the choice of a folder or ZIP file to add.
+    """Draw the choice of a folder or ZIP file to add; `key` is distinct for each place of the form.
 
-    Parameters
-    ----------
-    key : str
-        Distinct for each place of the form on the pages.
-    uris : sequence of str
-        Image files to be found: the folders in which they are are offered as buttons.
+    Folders in which the image files `uris` are found are offered as buttons.
     """
     roots = import_roots(session.settings(), st.get_option("server.address"))
     if not roots:

@@ -87,16 +87,9 @@ class ImageFiles:
         """Render an image with its regions drawn.
 
         Where the image was annotated as it lies in the file, and its EXIF data turn it by a
-        quarter, it is shown as annotated.
-
-        Parameters
-        ----------
-        regions : pandas.DataFrame
-            From `cobalance.ingest.images.regions.read_regions`, of this image.
-        colors : mapping of str to str
-            CSS colour of each concept.
-        labelled : bool
-            Whether their names are drawn, too.
+        quarter, it is shown as annotated. `regions` are from
+        `cobalance.ingest.images.regions.read_regions`, of this image, `colors` the CSS colours of
+        concepts; `labelled`: whether their names are drawn, too.
         """
         try:
             file = self._roots.find(uri)
@@ -158,14 +151,8 @@ class ImageFiles:
     ) -> list[tuple[Picture, Picture | None]]:
         """Render images, several at a time, each as it is and, if it has regions, with these.
 
-        Parameters
-        ----------
-        images : mapping of str to str
-            URIs of files by the ids that regions have, too.
-        regions : pandas.DataFrame
-            Of these images, and perhaps of others.
-        labelled : bool
-            Whether names are drawn, too, which cover small pictures.
+        `images` are URIs by the ids that regions have, too; regions may be of others. `labelled`:
+        whether names are drawn, too, which cover small pictures.
         """
         of_image = dict(list(regions.groupby("id")))
 

@@ -220,10 +220,7 @@ def start_job(
 ) -> None:
     """Start writing a plan and creating a job for it, in the background.
 
-    Parameters
-    ----------
-    plan : callable
-        Gives the plan, and what its images are of or in, for the message.
+    `plan` gives the plan, and what its images are of or in, for the message.
     """
     by, places = user_name(), session.settings().folders().image_roots()
     store, dataset = current.store, current.name

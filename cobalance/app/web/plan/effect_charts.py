@@ -32,10 +32,7 @@ WIDENED = "Cliques, chosen or not, that lean to a class after, with a larger dif
 def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
     """Data of the chart: a row for each clique, before and after.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From `cobalance.generation.planning.effects.effect_table`.
+    `table` is from `cobalance.generation.planning.effects.effect_table`.
 
     Returns
     -------

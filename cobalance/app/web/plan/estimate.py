@@ -14,17 +14,9 @@ from cobalance.graph.jobs.status import read_speeds
 
 
 def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> str:
-    """Draw the estimated time with one worker, and its source.
+    """Draw the estimated time with one worker, and its source; return it: ``2 min to 5 min``.
 
-    Parameters
-    ----------
-    best_of : int
-        Candidates of each image, of which one is chosen.
-
-    Returns
-    -------
-    str
-        How long, such as ``2 min to 5 min``.
+    One of `best_of` candidates of each image is chosen.
     """
     speeds = _speeds_of(read_speeds(current.store), recipe.backend, best_of)
     fastest, slowest, origin = _range(speeds, recipe, best_of)

@@ -228,12 +228,8 @@ def _take_away(
 ) -> None:
     """Draw the time estimate, the job settings, and the buttons for the plan.
 
-    Parameters
-    ----------
-    planner : str
-        The plan's name where none is typed.
-    head : DeltaGenerator
-        Where the summary is, with the button that creates the job.
+    `planner` is the plan's name where none is typed; `head` is where the summary is, with the
+    button that creates the job.
     """
     images = int(measured["images"])
     with st.container(border=True, key="_plan_job"):

@@ -40,12 +40,8 @@ def cliques_of(picture: GraphPicture) -> Cliques:
 def color_by_accuracy(picture: GraphPicture, judged: pd.DataFrame) -> GraphPicture:
     """Colour a graph by accuracy: grey at the overall one, full from 15 points on.
 
-    What no test image shows is grey, and called untested. Places and sizes stay.
-
-    Parameters
-    ----------
-    judged : pandas.DataFrame
-        As from `accuracy_by_clique`, in the order of `cliques_of`.
+    What no test image shows is grey, and called untested. Places and sizes stay. `judged` is as
+    from `accuracy_by_clique`, in the order of `cliques_of`.
     """
     accuracy = judged["accuracy"]
     lean = ((accuracy - accuracy.iloc[0]) / FULL).clip(-1, 1).fillna(0).tolist()

@@ -28,14 +28,10 @@ ROWS = (200, 1000, 5000)
 
 
 def ranking(current: CurrentDataset, concepts: list[str]) -> tuple[Ranking, DeltaGenerator | None]:
-    """Draw the filters; return the ranking that they select.
+    """Draw the filters; return the ranking that they select, and a place.
 
-    Returns
-    -------
-    ranking : Ranking
-    place : DeltaGenerator or None
-        Where `choose_facet` is still to draw the groups of concepts, which take longest to read,
-        once the rest of the page is there; None if one of them is chosen.
+    There `choose_facet` is still to draw the groups of concepts, which take longest to read, once
+    the rest of the page is there; None if one of them is chosen.
     """
     sizes = list(range(1, current.mining.max_size + 1))
     with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
