@@ -14,6 +14,7 @@ MINE = {
     "recipe": "plain-ground",
     "backend": "flat",
     "filter": "bright",
+    "segmenter": "ellipse",
     "annotator": "daylight",
     "method": "part",
     "metric": "sure_share",

@@ -144,9 +144,7 @@ def names_text(names: "pd.Series[Any]") -> "pd.Series[str]":
 def image_ids(frame: pd.DataFrame, source: str) -> "pd.Series[str]":
     """The ids of a table's images as text; InputError where it has none."""
     if "image" not in frame:
-        there = ", ".join(map(str, frame)) or "none"
-        reason = f"has no column image; its columns: {there}"
-        raise InputError(source, None, reason, "Add the ids of the images.")
+        raise missing_column("image", frame, source, "the ids of the images")
     return names_text(frame["image"])
 
 

@@ -31,6 +31,7 @@ from cobalance.generation.output.manifest import manifest_frame
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.generation.recipes import RECIPES
+from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.generation.worker.resources import TaskRun
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
@@ -68,6 +69,14 @@ def filter_(_folder: Path) -> None:
     assert FILTERS.open("bright").judge([request()], made)[0].accepted
     dark = FILTERS.open("bright", {"threshold": 1}).judge([request()], made)[0]
     assert "less than 1" in dark.reason
+
+
+def segmenter(_folder: Path) -> None:
+    image = np.zeros((20, 30, 3), dtype=np.uint8)
+    mask = SEGMENTERS.open("ellipse", {"share": 0.5}).segment(image, (10, 0, 8, 16))
+    assert (mask.shape, mask.dtype) == ((20, 30), bool)
+    assert np.argwhere(mask).min(axis=0).tolist() == [4, 12]
+    assert np.argwhere(mask).max(axis=0).tolist() == [11, 15]
 
 
 def recipe(_folder: Path) -> None:
@@ -202,6 +211,7 @@ def saved_query(folder: Path) -> None:
 USES: dict[str, Callable[[Path], None]] = {
     "A backend": backend,
     "A filter": filter_,
+    "A segmenter": segmenter,
     "A recipe": recipe,
     "A planner": planner,
     "A format": annotation_format,

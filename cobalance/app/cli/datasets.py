@@ -117,7 +117,12 @@ def drop(
         jobs = job_status.list_jobs(store, dataset, limit=ALL_JOBS)
         if not yes:
             question = f"Drop {dataset!r} with all its images, cliques and plans"
-            confirm(safe_text(f"{question}{_jobs_clause(jobs, settings)}?"))
+            active = sum(job.is_active for job in jobs)
+            still = f", {active:,} of them queued or running" if active else ""
+            if jobs:
+                question += f", and its {inflect(len(jobs), 'jobs')}{still} (their files stay in "
+                question += f"{settings.folders().output})"
+            confirm(safe_text(f"{question}?"))
         loading.drop_dataset(store, settings.folders(), dataset, progress)
     notes.print(f"Dropped {dataset!r}.")
     left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
@@ -125,18 +130,6 @@ def drop(
         notes.print("The files of its jobs stay in:")
         for folder in left:
             notes.print(f"  {folder}")
-
-
-def _jobs_clause(jobs: "list[job_status.Job]", settings: "all_settings.Settings") -> str:
-    """Clause of the confirmation about jobs; empty without any."""
-    if not jobs:
-        return ""
-    active = sum(job.is_active for job in jobs)
-    still = f", {active:,} of them queued or running" if active else ""
-    return (
-        f", and its {inflect(len(jobs), 'jobs')}{still} (their files stay in "
-        f"{settings.folders().output})"
-    )
 
 
 def _folder(job: "job_status.Job", settings: "all_settings.Settings") -> str | None:

@@ -165,39 +165,17 @@ def ingest(
     kept = sampled.Sample(sample, seed) if keep_images == "sample" else None
     if engine == "spark":
         columns = _spark_options(options, kept, input_format)
-        _load_with_spark(name, file, columns, kept or sampled.Sample(), if_exists, master)
-    else:
-        _load_file(name, Path(file), options, input_format, kept, if_exists)
-
-
-def _load_with_spark(
-    name: str,
-    file: str,
-    columns: "spark_images.SparkOptions",
-    sample: "sampled.Sample",
-    if_exists: "write.IfExists",
-    master: str | None,
-) -> None:
-    with opened_store() as (store, progress):
-        report = spark.load_with_spark(
-            *(store, name, file, columns, sample),
-            if_exists=if_exists,
-            master=master,
-            progress=progress,
-        )
-        told = "Images: files are not looked for where Spark counts."
-        _tell(name, file, report, states.dataset_state(store, name), told)
-
-
-def _load_file(
-    name: str,
-    path: Path,
-    options: ReadOptions,
-    input_format: str | None,
-    sample: "sampled.Sample | None",
-    if_exists: "write.IfExists",
-) -> None:
-    """Read a file, load its annotations, and find its images."""
+        with opened_store() as (store, progress):
+            report = spark.load_with_spark(
+                *(store, name, file, columns, kept or sampled.Sample()),
+                if_exists=if_exists,
+                master=master,
+                progress=progress,
+            )
+            told = "Images: files are not looked for where Spark counts."
+            _tell(name, file, report, states.dataset_state(store, name), told)
+        return
+    path = Path(file)
     with progress_bars() as progress, collector_paused():
         annotations = load.read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
@@ -209,7 +187,7 @@ def _load_file(
             places,
             name,
             annotations,
-            sample,
+            kept,
             source=path.name,
             if_exists=if_exists,
             progress=progress,

@@ -154,7 +154,14 @@ def work(
     COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
     """
     if check:
-        _check_workers(dead_after)
+        host = socket.gethostname()
+        with opened_store() as (store, _):
+            workers = reports.workers_alive(store, within_s=dead_after)
+        alive = [one for one in workers if one.host == host]
+        if not alive:
+            notes.print(f"No worker of {host} has sent a heartbeat for {dead_after:g} s.")
+            raise typer.Exit(1)
+        out.print(f"{inflect(len(alive), 'workers')} of {host}.")
         return
     with needs_extra("A worker", "worker"):
         from cobalance.workflows.work.run import gpu_numbers, run_on_gpus, run_worker
@@ -169,17 +176,6 @@ def work(
         say=notes.print,
         progress_bars=progress_bars,
     )
-
-
-def _check_workers(within_s: float) -> None:
-    """Exit with 1 where no worker of this machine has sent a heartbeat lately."""
-    host = socket.gethostname()
-    with opened_store() as (store, _):
-        alive = [one for one in reports.workers_alive(store, within_s=within_s) if one.host == host]
-    if not alive:
-        notes.print(f"No worker of {host} has sent a heartbeat for {within_s:g} s.")
-        raise typer.Exit(1)
-    out.print(f"{inflect(len(alive), 'workers')} of {host}.")
 
 
 @app.command()

@@ -70,10 +70,11 @@ class PlanOptions:
             The cliques were mined up to a smaller size.
         """
         mined = cliques.members.shape[1]
-        for option, size in (("max_size", self.max_size), ("min_size", self.min_size)):
+        limits = (Setting("max_size"), self.max_size), (Setting("min_size"), self.min_size)
+        for option, size in limits:
             if size is not None and size > mined:
                 raise OptionError(
-                    Setting(option),
+                    option,
                     f" is {size}, but the cliques were mined up to size {mined}. "
                     f"Mine them up to {size}, or ask for at most {mined}.",
                 )

@@ -21,6 +21,7 @@ from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import DataError, OptionError, Words, check_known
+from cobalance.graph.plugins import PluginError
 from cobalance.graph.progress import Progress, silent
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -75,10 +76,11 @@ def compare_all(
     left_out: dict[str, str] = {}
     for name in (name for name in wanted if name in PLANNERS):
         started = perf_counter()
-        planner = PLANNERS.open(name, (own or {}).get(name))
+        checked = PLANNERS.check(name, (own or {}).get(name, {}))
         try:
+            planner = PLANNERS.open(name, checked)
             row = measure_planner(cliques, within, planner, options, incidence)
-        except (OptionError, DataError) as error:
+        except (OptionError, DataError, PluginError) as error:
             left_out[name] = error.render(words)
             continue
         seconds = round(perf_counter() - started, 3)

@@ -106,7 +106,14 @@ def audit(
             sample = auditing.AuditSample(
                 split_people(people), per_stratum, overlap, seed, wanted, cliques
             )
-            _say_drawn(auditing.draw_audit(store, output_folder(), run, sample))
+            made = auditing.draw_audit(store, output_folder(), run, sample)
+            out.print(panel_url(made), soft_wrap=True)
+            command = f"cobalance annotate audit {run}"
+            notes.print(
+                f"{inflect(len(made.labels), 'labels')} for {inflect(len(made.people), 'people')}, "
+                f"at this address of `cobalance app`, or as a table: {command} --sheet --format "
+                f"csv. Results: {command} --results"
+            )
             return
         found = find_panel(store, audits.Audit, run, which)
         if from_ is not None:
@@ -126,16 +133,6 @@ def audit(
     write_frame(frame, format_, output)
     if not (sheet or from_ is not None or rates or results):
         notes.print(panel_url(found))
-
-
-def _say_drawn(made: "audits.Audit") -> None:
-    out.print(panel_url(made), soft_wrap=True)
-    command = f"cobalance annotate audit {made.run}"
-    notes.print(
-        f"{inflect(len(made.labels), 'labels')} for {inflect(len(made.people), 'people')}, at this "
-        f"address of `cobalance app`, or as a table: {command} --sheet --format csv. Results: "
-        f"{command} --results"
-    )
 
 
 def _read_answers(file: Path) -> "pd.DataFrame":

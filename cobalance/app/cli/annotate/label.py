@@ -160,8 +160,14 @@ def label(
             settings = environment()
             tasks = [f"{run}-{at}" for at in range(found.chunks)]
             run_here(settings, tasks, settings.queue_url(), progress)
-            _say_labelled(label_runs.read_run(store, run))
-            return
+            found = label_runs.read_run(store, run)
+    if here and found.state != "done":
+        notes.print(f"The run is {found.state}. {found.error}")
+        raise typer.Exit(1)
+    if here:
+        notes.print(f"The run is done. What it finds: cobalance annotate runs {run}")
+        notes.print(f"Make it count: cobalance annotate accept {run}")
+        return
     notes.print(
         f"{inflect(found.chunks, 'chunks')} ordered. Label them: cobalance work --until-idle; "
         f"then: cobalance annotate runs {run}"
@@ -169,15 +175,6 @@ def label(
     extra = "annotate" if url is not None else annotators.ANNOTATORS[annotator].extra or "worker"
     if not plugins.is_installed(extra):
         notes.print(f"Workers need it installed: {install_command(extra)}")
-
-
-def _say_labelled(run: "label_runs.AnnotationRun") -> None:
-    """Say how a run ended; exit with 1 where it is not done."""
-    if run.state != "done":
-        notes.print(f"The run is {run.state}. {run.error}")
-        raise typer.Exit(1)
-    notes.print(f"The run is {run.state}. What it finds: cobalance annotate runs {run.id}")
-    notes.print(f"Make it count: cobalance annotate accept {run.id}")
 
 
 def extract(

@@ -143,15 +143,10 @@ def score(
     given_options = options_of(setting, (*metric_kinds.METRICS, "features"))
     of_features = given_options.pop("features")
     options = {name: own for name, own in given_options.items() if own}
-    compared = {
-        "--real-images": real_images,
-        "--features": features,
-        "--set features": of_features,
-    }
+    compared: dict[str, object] = {"--real-images": real_images, "--features": features}
+    compared["--set features"] = of_features
     if images is not None:
-        compared |= {
-            f"--metric {one}": one for one in metric or () if one in image_sets.FEATURES_OF
-        }
+        compared |= {f"--metric {one}": one in image_sets.FEATURES_OF for one in metric or ()}
     for flag, value in compared.items():
         if value and (real_images is None or images is None):
             raise OptionError(f"{flag} compares --images with --real-images. Give both.")
@@ -160,8 +155,10 @@ def score(
     if baseline is not None and Path(baseline).is_file():
         inputs, baseline = tables.with_baseline(inputs, Path(baseline))
     if images is not None:
-        chosen_metrics = [*(metric or ()), *options]
-        inputs = _with_images(inputs, images, real_images, chosen_metrics, features, of_features)
+        inputs, others = image_sets.with_images(inputs, images, real_images, _read_dataset)
+        if others is not None:
+            metrics = [*(metric or ()), *options]
+            inputs = image_sets.with_features(inputs, others, metrics, features, of_features)
     if dataset is None:
         if save or shortcuts is not None:
             flag = "--save" if save else "--shortcuts"
@@ -184,24 +181,9 @@ def score(
     _write(inputs, scored, baseline, seed, format_, output)
 
 
-def _with_images(
-    inputs: "Inputs",
-    images: str,
-    real: str | None,
-    metrics: list[str],
-    features: str | None,
-    options: dict[str, Any],
-) -> "Inputs":
-    """Add images, and their features where they are compared with real ones."""
-
-    def read_dataset(name: str) -> "labelled.LabelledImages":
-        with opened_store() as (store, progress):
-            return evaluated_images.dataset_reader(store, folders(), progress, {})(name)
-
-    inputs, others = image_sets.with_images(inputs, images, real, read_dataset)
-    if others is None:
-        return inputs
-    return image_sets.with_features(inputs, others, metrics, features, options)
+def _read_dataset(name: str) -> "labelled.LabelledImages":
+    with opened_store() as (store, progress):
+        return evaluated_images.dataset_reader(store, folders(), progress, {})(name)
 
 
 def _scored(inputs: "Inputs", metric: list[str] | None, options: dict[str, Any]) -> "Scored":
