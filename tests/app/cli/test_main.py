@@ -572,6 +572,19 @@ def loaded(run, store, tmp_path):
         drop_dataset(store, name)
 
 
+@pytest.mark.parametrize("command", ["imbalances", "datasets show"])
+def test_many_classes_take_few_lines_of_a_narrow_screen(run, loaded, command):
+    shown = ["cow|road" if n % 20 < 8 else "road" for n in range(400)]
+    rows = [f"{n},class_number_{n % 20},{concepts}" for n, concepts in enumerate(shown)]
+    name, _ = loaded(rows, "--any-class")
+    done = run(*command.split(), name, width=80)
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) < 30
+    assert "Not shown, as the terminal is narrow: " in done.stderr
+    assert "class number 19" in done.stderr.partition("Not shown")[2]
+
+
 ALONE = "Nothing can be compared: only class 'a' has images."
 
 
