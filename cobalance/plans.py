@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.data import Data
+from cobalance.data import CLASSES, Data
 from cobalance.diagnosis import Imbalances, imbalances
 from cobalance.display import Result, card, table_html
 from cobalance.generation.planning.effects import effect_table, measure_all, touched_rows
@@ -25,6 +25,7 @@ from cobalance.graph.errors import OptionError, check_known, render
 from cobalance.graph.files import replacing
 from cobalance.graph.records import PlannedQuery
 from cobalance.ingest.reader import read_text
+from cobalance.ingest.tables.columns import shorten_list
 from cobalance.remedies import in_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
@@ -63,7 +64,8 @@ class _KeptPlan(Result):
 
     def _count_images(self) -> str:
         """Count the images in all and of each class."""
-        by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
+        sizes = self.record.images_by_class().items()
+        by_class = shorten_list((f"{n:,} {name}" for name, n in sizes), CLASSES)
         return f"{self.images:,} images to make ({by_class or 'none'})"
 
 

@@ -1,6 +1,7 @@
 """Results drawn with matplotlib."""
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,22 +16,22 @@ from cobalance.workflows.report.plots import TICKS, skews
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ROW_IN, _WIDTH_IN, _LONGEST = 0.28, 7.0, 40
+_ROW_IN, _ENTRY_IN, _WIDTH_IN, _LONGEST, _NAME = 0.28, 0.19, 7.0, 40, 24
 
 
 def draw_bars(frame: pd.DataFrame, bars: Sequence[str], title: str, ax: "Axes | None") -> "Axes":
-    """A group of bars for each row, one for each of some columns."""
+    """A group of bars for each row, one for each of some columns; of many, the longest."""
     first = list(frame.columns).index(bars[0])
     names = [name for name in frame.columns[:first] if frame[name].dtype.kind not in "iuf"]
     labels = [" · ".join(map(cell_text, row)) for row in frame[names].itertuples(index=False)]
-    ax = _rows_of(labels, title, ax)
-    height = 0.8 / len(bars)
-    for at, name in enumerate(bars):
-        y = np.arange(len(frame)) + (at - (len(bars) - 1) / 2) * height
-        color = CLASS_COLORS[at % len(CLASS_COLORS)]
-        ax.barh(y, frame[name].astype(float), height, label=name, color=color)
+    drawn = _largest(frame[[*bars]].astype(float))
+    ax = _rows_of(labels, title, ax, drawn.shape[1])
+    height = 0.8 / drawn.shape[1]
+    for at, (name, lengths) in enumerate(drawn.items()):
+        y = np.arange(len(frame)) + (at - (drawn.shape[1] - 1) / 2) * height
+        ax.barh(y, lengths, height, label=cell_text(name, _NAME), color=CLASS_COLORS[at])
     if len(bars) > 1:
-        ax.legend(frameon=False)
+        _add_legend(ax, len(bars) - drawn.shape[1])
     return ax
 
 
@@ -38,37 +39,49 @@ def draw_skews(frame: pd.DataFrame, class_sizes: Mapping[str, int], ax: "Axes | 
     """The figure of the report: how far each combination leans, from -1 to +1.
 
     With two classes a bar to the class that shows it more often; with more, a dot for each class
-    against all others.
+    against all others: of many, those that lean most.
     """
     labels = [cell_text(concepts) for concepts in frame["concepts"]]
-    ax = _rows_of(labels, "Skew of each combination", ax)
     found, names = skews(frame, class_sizes), [*class_sizes]
-    rows = np.arange(len(frame))
+    drawn, rows = _largest(found), np.arange(len(frame))
+    ax = _rows_of(labels, "Skew of each combination", ax, drawn.shape[1])
     if len(names) == 2:
         leaning = found[names[1]].to_numpy()
         ax.barh(rows, leaning, color=[CLASS_COLORS[int(value > 0)] for value in leaning])
         ax.set_xlabel(f"-1: only {names[0]}; +1: only {names[1]}", parse_math=False)
     else:
-        for at, name in enumerate(names):
-            ax.plot(found[name], rows, "o", label=name, color=CLASS_COLORS[at % len(CLASS_COLORS)])
+        for (name, skew), color in zip(drawn.items(), CLASS_COLORS, strict=False):
+            ax.plot(skew, rows, "o", label=cell_text(name, _NAME), color=color)
         ax.set_xlabel("-1: none of the class; +1: only it")
-        ax.legend(frameon=False)
+        _add_legend(ax, len(names) - drawn.shape[1])
     ax.set_xlim(-1, 1)
     ax.set_xticks(TICKS)
     ax.axvline(0, color="0.5", linewidth=0.8)
     return ax
 
 
-def _rows_of(labels: Sequence[str], title: str, ax: "Axes | None") -> "Axes":
-    """Axes with a named row for each label, the first at the top."""
+def _largest(values: pd.DataFrame) -> pd.DataFrame:
+    """As many columns as there are colours, of more those with the largest values."""
+    largest = values.abs().max().fillna(0).nlargest(len(CLASS_COLORS)).index
+    return values[[name for name in values if name in largest]]
+
+
+def _add_legend(ax: "Axes", left_out: int) -> None:
+    title = f"{left_out:,} more not drawn" if left_out else None
+    ax.legend(frameon=False, fontsize="small", title=title, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _rows_of(labels: Sequence[str], title: str, ax: "Axes | None", entries: int) -> "Axes":
+    """Axes with a named row for each label, the first at the top, and room for a legend."""
     if ax is None:
         with needs_extra("A plot", "plot"):
             from matplotlib import pyplot
-        size = (_WIDTH_IN, 1.2 + _ROW_IN * len(labels))
+        size = (_WIDTH_IN, 1.4 + max(_ROW_IN * len(labels), _ENTRY_IN * entries))
         _, ax = pyplot.subplots(figsize=size, layout="constrained")
-    shown = [text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…" for text in labels]
+    shown = [cell_text(text, _LONGEST) for text in labels]
     ax.set_yticks(range(len(labels)), shown, parse_math=False)
     ax.set_ylim(len(labels) - 0.5, -0.5)
-    ax.set_title(re.split(r";|\. ", title)[0], loc="left", fontsize="medium", parse_math=False)
+    said = textwrap.fill(cell_text(re.split(r";|\. ", title)[0], 3 * _LONGEST), _LONGEST)
+    ax.set_title(said, loc="left", fontsize="medium", parse_math=False)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

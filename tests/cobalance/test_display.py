@@ -1,6 +1,7 @@
 """Results in a terminal and in a notebook."""
 
 import sys
+import warnings
 from html.parser import HTMLParser
 
 import numpy as np
@@ -107,6 +108,16 @@ def test_plots_draw_what_is_shown(found, monkeypatch):
     assert [bar.get_width() for bar in drawn.patches] == [1492, 77, 78, 1438]
     three = cb.read(pd.DataFrame({"label": [*"xyz"], "tags": ["$a_$"] * 3}))
     assert len(cb.imbalances(three).plot().get_lines()) == 4  # of the classes, and at 0
+    many = cb.read(pd.DataFrame({"label": [f"{n:02}" for n in range(20)], "tags": "cow"}))
+    with warnings.catch_warnings(action="error"):
+        for result in (many, cb.imbalances(many)):
+            drawn = result.plot()
+            drawn.figure.canvas.draw()
+            legend = drawn.get_legend()
+            assert legend.get_title().get_text() == "8 more not drawn"
+            assert len(legend.get_texts()) == 12
+            assert legend.get_window_extent().x0 > drawn.get_window_extent().x1
+            assert "07 1 and 12 more" in result.title()
     plan = cb.plan(found, min_size=1)
     assert [bar.get_width() for bar in plan.plot(5).patches] == plan.frame["n"][:5].tolist()
     monkeypatch.setitem(sys.modules, "matplotlib", None)
