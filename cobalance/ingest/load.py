@@ -66,7 +66,7 @@ def read_frame(
     frame: pd.DataFrame,
     options: ReadOptions | None = None,
     *,
-    concept_column: str | None = None,
+    concept_column: str | int | None = None,
     name: str = "frame",
     progress: Progress = silent,
 ) -> Annotations:
@@ -86,8 +86,9 @@ def read_frame(
         As `read_annotations`.
     """
     options = options or ReadOptions()
+    frame = frame.set_axis(frame.columns.map(str), axis=1)
     if concept_column is not None:
-        frame, options = one_row_per_image(frame, concept_column, options)
+        frame, options = one_row_per_image(frame, str(concept_column), options)
     frame, options = with_id(frame, options)
     annotations = read_table(load_frame(frame, Problems(name, options)), options, progress)
     return _finish(annotations, options, name, progress)

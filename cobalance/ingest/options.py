@@ -221,6 +221,11 @@ class ReadOptions:
                 "Concepts come from one column or from one column each, not from both. Set ",
                 *(Setting("concepts_column"), " or ", Setting("concept_columns"), "."),
             )
+        if self.class_column is not None and self.class_column == self.concepts_column:
+            raise OptionError(
+                f"{self.class_column!r} is the column of the class and of the concepts. Set ",
+                *(Setting("class_column"), " or ", Setting("concepts_column"), " to another."),
+            )
         if self.scores_column is not None and self.concept_columns:
             raise OptionError(
                 "Scores go with a concepts column. Set ", Setting("concepts_column"), "."

@@ -34,10 +34,7 @@ class Reader(Protocol):
         """
 
     def detects(self, path: Path, head: bytes) -> bool:
-        """Whether a file has this format, judged by its content.
-
-        `head` has the first 64 KiB, without a byte order mark.
-        """
+        """Whether a file has this format, by its first 64 KiB, without a byte order mark."""
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the whole file, unfiltered.
@@ -132,6 +129,10 @@ def read_start(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(HEAD)
     except FileNotFoundError:
+        scheme, colon, rest = str(path).partition(":/")
+        if colon and scheme.isalnum():  # a path has one slash where an address has two
+            reason, remedy = "is an address, not a file", "Download it, and name the file."
+            raise InputError(f"{scheme}://{rest.lstrip('/')}", None, reason, remedy) from None
         raise InputError(
             str(path), None, "there is no such file", "Check the path and its spelling."
         ) from None

@@ -30,10 +30,12 @@ def labels_beside(
     problems: Problems,
     progress: Progress,
     own: Setting,
+    why: str = "does not say which class an image has",
 ) -> tuple[Labels, tuple[str, ...]]:
     """Read classes from a second file, a table or captions, with notes about it.
 
-    `own` is the option that gives a file of this format its own classes, for the error.
+    For the error, `own` is the option that gives a file of this format its own classes, and `why`
+    the reason.
 
     Raises
     ------
@@ -48,7 +50,7 @@ def labels_beside(
         path = options.class_captions
         return labels_from_captions(path, columns, options, problems, progress), ()
     raise problems.fatal(
-        "does not say which class an image has",
+        why,
         (
             "Say where the class comes from with ",
             *(own, ", ", Setting("class_file"), " or ", Setting("class_captions"), "."),

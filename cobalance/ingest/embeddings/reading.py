@@ -82,7 +82,11 @@ def check_vectors(source: str, names: Sequence[str], vectors: npt.ArrayLike) -> 
     InputError
         There are none, or not one of each image; a value is no finite number; an id is there twice.
     """
-    given = np.asarray(vectors)
+    try:
+        given = np.asarray(vectors)
+    except ValueError as error:
+        reason, remedy = "its rows are not of one length", "Give a row of numbers for each id."
+        raise InputError(source, None, reason, remedy) from error
     if given.ndim != 2 or len(given) != len(names) or given.dtype.kind not in "fiu":
         raise InputError(
             source, None, f"its shape is {given.shape}, of {given.dtype}, and there are "

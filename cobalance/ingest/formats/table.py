@@ -30,7 +30,7 @@ from cobalance.ingest.tables.columns import (
     ColumnMap,
     indicator_column,
     map_columns,
-    shorten_list,
+    no_column,
     text_column,
 )
 from cobalance.ingest.tables.concept_cells import read_cells, read_scores
@@ -118,7 +118,7 @@ def _columns(table: Table, options: ReadOptions) -> ColumnMap:
     columns = map_columns(table, options, roles)
     if searched and "caption" not in columns.of:
         raise table.problems.fatal(
-            f"no column looks like captions (columns: {shorten_list(table.columns)})",
+            no_column(table, "caption", "captions"),
             ("Set ", Setting("caption_column"), " to one of them."),
         )
     return columns
@@ -130,7 +130,7 @@ def _images(
     """Images of all rows, the first row of each image, and the rows that only add concepts."""
     if "id" not in columns.of:
         raise table.problems.fatal(
-            f"no column looks like the image id (columns: {shorten_list(table.columns)})",
+            no_column(table, "id", "the image id"),
             ("Set ", Setting("id_column"), " to one of them."),
         )
     name = columns.of["id"]
@@ -217,7 +217,7 @@ def _mentions(
         mentions.append(MentionColumns(row[found], concept, CAPTION, {}))
     if not mentions:
         raise table.problems.fatal(
-            f"no column looks like concepts (columns: {shorten_list(table.columns)})",
+            no_column(table, "concepts", "concepts"),
             (
                 *("Set ", Setting("concepts_column"), ", ", Setting("concept_columns")),
                 *(", or ", Setting("vocabulary"), " with ", Setting("caption_column"), "."),
@@ -275,7 +275,8 @@ def _labels(
         row, captions = _captions(table, columns)
         return labels_from_texts(row, captions, table.n_rows, options, table.problems, progress), ()
     if "class" not in columns.of or options.class_file or options.searches_classes:
-        return labels_beside(images, options, table.problems, progress, Setting("class_column"))
+        own, why = Setting("class_column"), no_column(table, "class", "the class")
+        return labels_beside(images, options, table.problems, progress, own, why)
     name = columns.of["class"]
     column = encode_names(text_column(table, name, Setting("class_column")))
     rows.report(
@@ -294,13 +295,7 @@ def _labels(
 
 
 def _further_rows(table: Table, columns: ColumnMap, first: IntArray) -> BoolArray:
-    """Rows that add concepts to an image of an earlier row, and agree with it on all else.
-
-    Parameters
-    ----------
-    first : int64 array
-        First row with the same image id, for each row.
-    """
+    """Rows that add concepts to the `first` row of their image, and agree with it on all else."""
     repeated: BoolArray = first != np.arange(len(first))
     if not repeated.any() or "concepts" not in columns.of or "caption" in columns.of:
         return np.zeros(len(first), dtype=bool)

@@ -35,16 +35,10 @@ _PRESENT = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "-1": 0, "-1.0": 0, "
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap:
-    """Columns of a table by role.
+    """Columns of a table by role (`of`), and those of one concept each (`indicators`).
 
-    Parameters
-    ----------
-    of : dict of str to str
-        Names of columns by role; roles without a column are missing.
-    indicators : tuple of str
-        Columns of one concept each.
-    guessed : tuple of str
-        Columns found by their usual names, as text for people: ``"id = image_id"``.
+    Roles without a column are missing. `guessed` are those found by their usual names, as text for
+    people: ``"id = image_id"``.
     """
 
     of: dict[str, str]
@@ -160,6 +154,14 @@ def _require_column(table: Table, given: str, setting: Setting) -> str:
         f"there is no column {name!r}",
         (suggest_names(name, table.columns, "Its columns"), " Set ", setting, " to one of them."),
     )
+
+
+def no_column(table: Table, role: str, what: str) -> str:
+    """Say that no column looks like a role, which there are, and which may be meant."""
+    usual = {*USUAL_NAMES[role].split()}
+    near = next((name for name in table.columns if usual & {*_normal(name).split("_")}), None)
+    meant = "" if near is None else f"; perhaps {near!r}"
+    return f"no column looks like {what} (columns: {shorten_list(table.columns)}{meant})"
 
 
 def shorten_list(names: Iterable[str], most: int = 30) -> str:

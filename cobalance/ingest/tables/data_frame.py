@@ -18,7 +18,7 @@ from cobalance.ingest.tables.parquet import is_usable, plain_column
 
 def load_frame(frame: pd.DataFrame, problems: Problems) -> Table:
     """Load a frame with a row per image; concepts may be text, lists, tuples or sets."""
-    names = column_names([str(name) for name in frame.columns], problems)
+    names = column_names([*frame.columns], problems)
     problems.within("rows", len(frame))
     arrays = {name: _array(frame.iloc[:, at]) for at, name in enumerate(names)}
     return Table(
@@ -78,12 +78,11 @@ def one_row_per_image(
     label = options.class_column or usual_column("class", frame.columns)
     for name, what in ((image, "id_column"), (concept, "concept_column")):
         if name is None or name not in frame.columns:
-            known = ", ".join(map(str, frame.columns))
             raise InputError(
                 "frame",
                 None,
                 f"there is no column {name or 'of image ids'!r}",
-                f"Pass {what} with one of: {known}.",
+                f"Pass {what} with one of: {', '.join(frame.columns)}.",
             )
     codes, ids = pd.factorize(frame[image])
     if (codes < 0).any():

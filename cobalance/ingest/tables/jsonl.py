@@ -1,4 +1,4 @@
-"""JSON Lines: one JSON object per line, with the columns as keys."""
+"""JSON Lines: one JSON object per line, with the columns as keys; or all in a list on one line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,18 @@ from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table
 from cobalance.ingest.trees import lines_of
 
 _Row = dict[str, msgspec.Raw]
-_OBJECT = msgspec.json.Decoder(_Row)
+_ROWS = msgspec.json.Decoder(_Row | list[_Row])
 _STRING = msgspec.json.Decoder(str)
 _STRINGS = msgspec.json.Decoder(list[str | None])
+_REMEDY = (
+    "Write one JSON object with the columns as keys on each line, as pandas does with "
+    "orient='records', lines=True"
+)
 
 
 @dataclass(frozen=True)
 class JsonLines:
-    """One object per line; missing keys and null are missing values."""
+    """One object per line, or a list of them; missing keys and null are missing values."""
 
     description: str = "One JSON object a line"
 
@@ -45,16 +49,18 @@ class JsonLines:
                     continue
                 try:
                     text.decode()
-                    full = rows.add(number, _OBJECT.decode(text))
+                    found = _ROWS.decode(text)
                 except UNDECODABLE as error:
-                    problems.record(
-                        f"line {number}",
-                        f"is not a JSON object ({decoding_fault(error)})",
-                        "Write one JSON object with the columns as keys on each line",
-                    )
-                else:
-                    if full:
-                        progress("read", file.tell(), size)
+                    reason = f"is not a JSON object ({decoding_fault(error)})"
+                    problems.record(f"line {number}", reason, _REMEDY)
+                    continue
+                if isinstance(found, list):
+                    rows.place = "row"
+                elif number == 1 and all(bytes(it)[:1] in b"[{" for it in found.values()):
+                    raise problems.fatal("holds whole columns in one object", f"{_REMEDY}.")
+                some = found if isinstance(found, list) else [found]
+                if sum(rows.add(at, row) for at, row in enumerate(some, start=number)):
+                    progress("read", file.tell(), size)
         progress("read", size, size)
         return rows.table()
 

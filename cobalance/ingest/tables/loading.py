@@ -74,13 +74,11 @@ class TableFormat(Protocol):
 class Rows(Generic[Row]):
     """Collects the rows of a text file as columns, chunk by chunk to save memory.
 
-    Parameters
-    ----------
-    problems : Problems
-        Collects the rows that are not UTF-8.
-    convert : callable
-        Converts rows to a table of ``large_string`` columns. Chunks may differ in their columns.
+    `problems` collects the rows that are not UTF-8; `convert` makes of the others a table of
+    ``large_string`` columns. Chunks may differ in their columns.
     """
+
+    place = "line"  # what the numbers of rows count
 
     def __init__(self, problems: Problems, convert: Callable[[list[Row]], pa.Table]) -> None:
         self._problems, self._convert = problems, convert
@@ -106,8 +104,8 @@ class Rows(Generic[Row]):
         self._chunks.clear()
         names = column_names(joined.column_names, self._problems)
         columns = take_columns(joined, names)
-        lines = self._lines
-        return Table(self._problems, columns, len(lines), lambda row: f"line {lines[row]}")
+        lines, place = self._lines, self.place
+        return Table(self._problems, columns, len(lines), lambda row: f"{place} {lines[row]}")
 
     def _flush(self) -> None:
         try:

@@ -100,7 +100,7 @@ FILES = {
     "no rows": (HEADER, None, "has no rows", "a row for each image"),
     "column twice": ("id,label,label\na,b,c\n", "line 1", "two columns are named 'label'", "own"),
     "no id": ("name,label,concepts\na,cat,x\n", None, "looks like the image id", "id_column"),
-    "no class": ("id,concepts\na,x\n", None, "which class an image has", "class_column"),
+    "no class": ("id,concepts\na,x\n", None, "looks like the class (col", "class_column"),
     "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "concept_columns"),
     "empty header": (",,\na,b,c\n", "line 1", "there is no header", "Name the columns"),
     "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "the control character '\\x02'", "another"),

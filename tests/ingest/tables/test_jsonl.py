@@ -10,7 +10,7 @@ GOOD = '{"image_id": "a", "label": "cat", "concepts": ["sofa", "bed"]}\n'
 RECORDS = {
     "cut off": ('{"image_id": "b", "label": "d', "truncated", "one JSON object"),
     "not JSON": ("{'image_id': 'b'}", "malformed", "one JSON object"),
-    "a list": ('["b", "dog", "sofa"]', "Expected `object`, got `array`", "one JSON object"),
+    "a list": ('["b", "dog", "sofa"]', "Expected `object`, got `str`", "one JSON object"),
     "two objects": ('{"image_id": "b"} {"image_id": "c"}', "trailing characters", "each line"),
     "not UTF-8": (b'{"image_id": "b", "label": "caf\xe9"}', "utf-8", "one JSON object"),
     "nested thousands deep": (
