@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import OptionError, UnknownNameError, suggest_names
 
 _KINDS: dict[Any, tuple[Any, Any, str]] = {
     bool: ((bool, np.bool_), (), "True or False"),
@@ -43,17 +43,28 @@ def check_call(
     """
     signature = _signature(function)
     known = signature.parameters
-    takes = [name for name, one in known.items() if name != "self" and "*" not in str(one)]
     if not any(one.kind is one.VAR_KEYWORD for one in known.values()):
         for option in named.keys() - known:
-            raise UnknownNameError(f"option of {function.__name__}()", option, takes)
+            raise UnknownNameError(f"option of {function.__name__}()", option, _takes(signature))
     try:
         bound = signature.bind(*given, **named)
     except TypeError as error:
-        said = f"{function.__name__}(): {error}. It takes: {', '.join(takes) or 'nothing'}."
-        raise OptionError(said) from None
-    for option in bound.arguments.keys() & takes:
-        check_value(option, known[option].annotation, bound.arguments[option])
+        takes = suggest_names("", _takes(signature), "It takes")
+        raise OptionError(f"{function.__name__}(): {error}. {takes}") from None
+    for option, value in bound.arguments.items():
+        one = known[option]
+        if option != "self" and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            check_value(option, one.annotation, value)
+
+
+def _takes(signature: inspect.Signature) -> list[str]:
+    """Names of arguments, those of any number with stars; of typed keywords each."""
+    names = []
+    for name, one in signature.parameters.items():
+        typed = get_args(one.annotation) if one.kind is one.VAR_KEYWORD else ()
+        shown = str(one.replace(annotation=one.empty, default=one.empty))
+        names += [*typed[0].__annotations__] if typed else [shown] * (name != "self")
+    return names
 
 
 def check_options(function: str, kind: Any, given: Mapping[str, Any]) -> None:

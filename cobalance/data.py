@@ -10,31 +10,33 @@ import pandas as pd
 
 from cobalance.announcing import open_progress
 from cobalance.arguments import check_options
-from cobalance.display import Result, card, matching_rows, table_html
+from cobalance.display import Result, card, matching_rows, rows_at, table_html
 from cobalance.graph.counting.incidence import Incidence, incidence_of
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.tables.columns import shorten_list
 from cobalance.remedies import speaks_python
 from cobalance.workflows.demo.urbancars import NAME, urbancars as records
 
 FRAME = "frame"  # what messages call one without a name
+CLASSES = 8  # that a title names
 
 
 class ReaderOptions(TypedDict, total=False):
     """Options of `read`, for type checkers: the fields of `ReadOptions`."""
 
-    id_column: str
-    class_column: str
-    concepts_column: str
-    scores_column: str
-    caption_column: str
-    split_column: str
-    uri_column: str
-    width_column: str
-    height_column: str
+    id_column: str | int
+    class_column: str | int
+    concepts_column: str | int
+    scores_column: str | int
+    caption_column: str | int
+    split_column: str | int
+    uri_column: str | int
+    width_column: str | int
+    height_column: str | int
     concept_columns: Sequence[str]
     delimiter: str
     split: str
@@ -83,7 +85,7 @@ def _convert(option: str, value: Any) -> Any:
             return Path(value)
         case "keep_class" | "keep_split" | "concept_columns":
             return _names(value)
-    return value
+    return str(value) if option.endswith("_column") else value
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
@@ -165,12 +167,9 @@ class Data(Result):
         if isinstance(at, str):
             check_known("image", [at], ids.tolist())
             at = int((ids == at).argmax())
-        if isinstance(at, int | np.integer):
-            if not -len(self) <= at < len(self):
-                raise OptionError(f"There is no image {at}. There are {len(self):,}, from 0 on.")
-            return next(self.annotations.take(np.array([int(at) % len(self)])).records())
-        rows = np.arange(len(self))[at if isinstance(at, slice) else np.asarray(at)]
-        return replace(self, annotations=self.annotations.take(rows))
+        rows = rows_at(at, len(self), "image")
+        taken = self.annotations.take(np.atleast_1d(rows))
+        return replace(self, annotations=taken) if np.ndim(rows) else next(taken.records())
 
     def __iter__(self) -> Iterator[ImageRecord]:
         return self.annotations.records()
@@ -194,7 +193,7 @@ class Data(Result):
 
     def title(self) -> str:
         """Images, classes and concepts."""
-        sizes = ", ".join(f"{name} {n:,}" for name, n in self.classes.items())
+        sizes = shorten_list((f"{name} {n:,}" for name, n in self.classes.items()), CLASSES)
         concepts = self.mentions["concept"].nunique()
         return f"{len(self.images):,} images ({sizes}) with {concepts:,} concepts"
 
@@ -229,7 +228,7 @@ def read(
     file: str | Path | pd.DataFrame,
     *,
     input_format: str | None = None,
-    concept_column: str | None = None,
+    concept_column: str | int | None = None,
     name: str = "",
     quiet: bool = False,
     **options: Unpack[ReaderOptions],
@@ -290,6 +289,8 @@ def read(
     """
     read_with = read_options(options)
     if isinstance(file, pd.DataFrame):
+        if input_format is not None:
+            raise OptionError("input_format is of files. Leave it out, or read the file itself.")
         label = name or FRAME
         return Data(read_frame(file, read_with, concept_column=concept_column, name=label), name)
     if concept_column is not None:
@@ -299,6 +300,7 @@ def read(
     return Data(read_annotations(path, read_with, input_format, progress), path.name, path)
 
 
+@speaks_python
 def urbancars() -> Data:
     """The annotations of UrbanCars' 8,000 training images, which cobalance carries."""
     return Data(Annotations.from_records(records()), NAME)

@@ -1,5 +1,6 @@
 """A dataset in the store: mined, diagnosed, planned for, and rebalanced by jobs."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -184,6 +185,8 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         confidence = read_mining_options(self.graph, self.name).confidence
         found = Imbalances.of(load_cliques(self.graph, self.name), confidence)
         return found.where(**where) if where else found
+
+    vars(imbalances)["__signature__"] = inspect.signature(Imbalances.where)
 
     def plan(
         self,

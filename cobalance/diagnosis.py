@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cobalance.data import Data
-from cobalance.display import ALL, Result, matching_rows
+from cobalance.data import CLASSES, Data
+from cobalance.display import ALL, Result, matching_rows, rows_at
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -20,9 +20,10 @@ from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
 from cobalance.graph.diagnosis.selection import CliqueFilter
 from cobalance.graph.diagnosis.splits import ComparedSplits
 from cobalance.graph.diagnosis.summary import summarize
-from cobalance.graph.errors import OptionError, UnknownNameError, render
+from cobalance.graph.errors import DataError, OptionError, UnknownNameError, render
 from cobalance.graph.names import clean_name
 from cobalance.ingest.published import Published, read_published
+from cobalance.ingest.tables.columns import shorten_list
 from cobalance.plots import draw_skews
 from cobalance.remedies import in_python, speaks_python
 from cobalance.workflows.cells import change_text
@@ -158,9 +159,9 @@ class Imbalances(Result):
         return replace(self, rows=self.rows[matching_rows(self.frame, expression)])
 
     def __getitem__(self, at: Any) -> Any:
-        return (
-            replace(self, rows=self.rows[at]) if isinstance(at, slice) else super().__getitem__(at)
-        )
+        if isinstance(at, slice):
+            return replace(self, rows=self.rows[rows_at(at, len(self))])
+        return super().__getitem__(at)
 
     def _draw(self, n: int, ax: "Axes | None") -> "Axes":
         return draw_skews(self.frame.head(n), self.cliques.class_images(), ax)
@@ -191,8 +192,8 @@ class Imbalances(Result):
         rows = self.table.iloc[self.rows]
         unproven = int(((rows["gap"] > 0) & ~rows["leans"]).sum())
         leaning = describe_leaning(int(rows["leans"].sum()), unproven)
-        sizes = zip(self.classes, self.cliques.class_sizes.tolist(), strict=True)
-        of = ", ".join(f"{name} {n:,}" for name, n in sizes)
+        sizes = self.cliques.class_images().items()
+        of = shorten_list((f"{name} {n:,}" for name, n in sizes), CLASSES)
         said = f"{len(self):,} concept combinations, {leaning}; images: {of}"
         why = not_compared(self.cliques.class_images()) or (
             "" if len(self.cliques.counts) else NO_COMMON_CONCEPT + "; common=() keeps the others."
@@ -282,8 +283,8 @@ def imbalances(
 
     Raises
     ------
-    OptionError, TooManyCliquesError
-        An option cannot be used, or there are more cliques.
+    DataError, OptionError, TooManyCliquesError
+        There is no image, an option cannot be used, or there are more cliques.
 
     Examples
     --------
@@ -292,6 +293,8 @@ def imbalances(
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)
     """
+    if not len(data):
+        raise DataError("The data has no images, and so no classes to compare.")
     cliques = mine_cliques(
         data.incidence(split),
         max_size=max_size,

@@ -63,7 +63,12 @@ class Result(SpeaksPython):
         ------
         MissingExtraError
             matplotlib is not installed.
+        OptionError
+            There is no row to draw, or no plot of it.
         """
+        rows = len(self.frame)
+        if min(n, rows) < 1:
+            raise OptionError(f"There is nothing to draw: n is {n}, of {rows:,} rows.")
         return self._draw(n, ax)
 
     def _draw(self, n: int, ax: "Axes | None") -> "Axes":
@@ -79,12 +84,8 @@ class Result(SpeaksPython):
         if isinstance(at, str):
             check_known("column", [at], self.frame.columns)
             return self.frame[at]
-        try:
-            found = self.frame.iloc[at]
-        except (IndexError, TypeError, ValueError) as error:
-            raise OptionError(
-                f"There is no row {at!r}. There are {len(self):,}, from 0 on."
-            ) from error
+        frame = self.frame
+        found = frame.iloc[rows_at(at, len(frame))]
         return found if isinstance(found, pd.DataFrame) else found.to_dict()
 
     def __iter__(self) -> Iterator[Any]:
@@ -103,6 +104,15 @@ class Result(SpeaksPython):
 
     def _repr_html_(self) -> str:
         return card(self.title(), table_html(self.shown(), self.bars))
+
+
+def rows_at(at: Any, n: int, kind: str = "row") -> Any:
+    """The position, or positions, of `n` that a number, slice, list or mask means."""
+    try:
+        return np.arange(n)[at if isinstance(at, slice) else np.asarray(at)]
+    except (IndexError, TypeError, ValueError) as error:
+        said = f"There is no {kind} {str(at)[:60]}. There are {n:,}, by number from 0 on."
+        raise OptionError(said) from error
 
 
 def matching_rows(frame: pd.DataFrame, expression: str) -> IntArray:

@@ -15,6 +15,7 @@ from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.diagnosis.centrality import centrality
 from cobalance.graph.diagnosis.summary import SEED
 from cobalance.graph.errors import needs_extra
+from cobalance.remedies import speaks_python
 from cobalance.workflows.export_graph.files import networkx_graph, save_graph
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables, class_counts, graph_tables
 
@@ -188,6 +189,7 @@ class ConceptGraph(Result):
         return f"Concept graph: {len(self.nodes):,} concepts, {len(self.edges):,} edges"
 
 
+@speaks_python
 def concept_graph(data: Data, *, split: str | None = None) -> ConceptGraph:
     """Count the concept graph of a dataset, or of one split of it.
 

@@ -24,6 +24,7 @@ CALLS = {
     "rename_dataset": "store[{0}].rename({1})",
     "drop_dataset": "store.drop({0})",
     "restore": "store.restore({0})",
+    "review_attributes": "cobalance annotate review {0}",
     "server_status": "cobalance store status",
     "stop_server": "cobalance store stop",
 }

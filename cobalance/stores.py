@@ -14,7 +14,7 @@ from cobalance.announcing import open_progress
 from cobalance.data import FRAME, Data, read
 from cobalance.datasets import Dataset, Questions, job_of
 from cobalance.display import Result
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.store import GraphStore, encryption
 from cobalance.graph.dataset.sampled import Sample
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.dataset.write import IfExists
@@ -237,8 +237,8 @@ def connect(
     username, password, database : str, optional
         Credentials, and the server's database; user and database are ``neo4j`` by default.
     home, cache : str or Path, optional
-        Folders of data and of downloads; by default COBALANCE_HOME and COBALANCE_CACHE, or those of
-        the user.
+        Folders of data (of any server: queue, boxes of images) and of downloads; by default
+        COBALANCE_HOME and COBALANCE_CACHE, or those of the user.
     images : str, Path or sequence, optional
         Folders, ZIP files and fsspec URLs with the datasets' image files.
     output : str or Path, optional
@@ -268,10 +268,11 @@ def connect(
         "cobalance_output": None if output is None else str(output),
         "cobalance_queue": queue,
     }
-    if uri is not None and password is None:
-        raise OptionError("connect(uri=...) needs password=... with it.")
     values = {name: value for name, value in given.items() if value is not None}
     if uri is not None:
+        encryption(uri)  # raises for what is no address
+        if password is None:
+            raise OptionError("connect(uri=...) needs password=... with it.")
         values = _SERVER | values
     elif home is not None:
         values = _SERVER | {"neo4j_uri": None} | _IN_HOME | values

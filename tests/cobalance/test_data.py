@@ -127,6 +127,30 @@ def test_an_option_that_there_is_not_and_what_is_no_frame():
         cb.imbalances(pd.DataFrame())
 
 
+def test_json_that_pandas_writes(tmp_path):
+    frame = pd.DataFrame({"id": [1, 2, 3], "label": ["x", "", "y"], "tags": [["cow"], [], ["a"]]})
+    frame.to_json(file := tmp_path / "cars.json", orient="records")
+    with pytest.raises(InputError, match=r"cars\.json, row 2: the class is empty"):
+        cb.read(file)
+    assert held(cb.read(file, on_error="skip")) == [("1", "x", {"cow"}), ("3", "y", {"a"})]
+    for options in ({}, {"orient": "records", "indent": 1}):
+        frame.to_json(file, **options)
+        with pytest.raises(InputError, match=r"as pandas does with orient='records', lines=True"):
+            cb.read(file)
+
+
+def test_columns_named_by_numbers():
+    frame = pd.DataFrame({0: ["x", "x", "y"], 1: ["cow", "road", "cow"], "id": [5, 5, 6]})
+    for column in (1, "1"):
+        long = cb.read(frame, class_column=0, concept_column=column)
+        assert held(long) == [("5", "x", {"cow", "road"}), ("6", "y", {"cow"})]
+    wide = frame[1:].rename(columns={"id": 7})
+    assert held(cb.read(wide, class_column=0, concepts_column=1, id_column=7))[0] == (
+        *("5", "x"),
+        {"road"},
+    )
+
+
 def test_a_file_with_the_options_of_the_command_line(tmp_path):
     file = tmp_path / "cars.csv"
     file.write_text("key,kind,seen\n1,0,cow/road\n2,1,road\n3,2,cow\n")
