@@ -86,14 +86,9 @@ class Collector:
     ) -> int:
         """Add an image, and return its row for `mention`, or `SKIPPED` if it is malformed.
 
-        Parameters
-        ----------
-        id_ : str
-            Unique in the dataset.
-        place : str
-            Where the record is, in the format's own terms, for messages.
-        uri, width, height, split, class_name
-            As in `cobalance.graph.records.ImageRecord`; None where the file does not say.
+        `id_` is unique in the dataset; `place` is where the record is, in the format's own terms,
+        for messages. The others are as in `cobalance.graph.records.ImageRecord`; None where the
+        file does not say.
         """
         if (fault := name_fault(id_)) is not None:
             reason = f"the id {id_[:60]!r} {fault}"
@@ -137,12 +132,8 @@ class Collector:
     ) -> None:
         """Add a mention of a concept in an image, as `graph.records.Mention` describes it.
 
-        Parameters
-        ----------
-        image : int
-            What `image` returned; a mention in a skipped image is counted and left out.
-        place : str
-            Where the record is, for messages.
+        `image` is what `image` returned, and `place` as there; a mention in a skipped image is
+        counted and left out.
         """
         if image == SKIPPED:
             self._without_image += 1

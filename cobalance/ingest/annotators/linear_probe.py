@@ -51,16 +51,10 @@ PLUGIN = Plugin(
 
 @dataclass(frozen=True, eq=False)
 class LinearProbe:
-    """A trained probe.
+    """A trained probe, which gives each of `texts` a probability.
 
-    Parameters
-    ----------
-    texts : tuple of str
-        What it gives a probability for.
-    side_px : int
-        Images are scaled to squares of this side.
-    weights : float64 array, shape (texts, features)
-    bias : float64 array, shape (texts,)
+    Images are scaled to squares of `side_px`; `weights` are float64 of shape (texts, features), and
+    `bias` of shape (texts,).
     """
 
     texts: tuple[str, ...]

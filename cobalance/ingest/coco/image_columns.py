@@ -48,16 +48,10 @@ class Caption(msgspec.Struct, gc=False):
 
 @dataclass(frozen=True, eq=False)
 class CocoImages:
-    """The images of a COCO file, and the image of each annotation.
+    """The images of a COCO file, malformed ones included, and the image of each annotation.
 
-    Parameters
-    ----------
-    columns : ImageColumns
-        All images, malformed ones included.
-    images, annotations : RowProblems
-        Malformed images and annotations.
-    image : int64 array
-        Row of each annotation's image in `columns`; -1 if malformed.
+    `images` and `annotations` are the malformed ones; `image` (int64) is the row of each
+    annotation's image in `columns`, -1 if malformed.
     """
 
     columns: ImageColumns
