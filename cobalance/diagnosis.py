@@ -20,7 +20,7 @@ from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
 from cobalance.graph.diagnosis.selection import CliqueFilter
 from cobalance.graph.diagnosis.splits import ComparedSplits
 from cobalance.graph.diagnosis.summary import summarize
-from cobalance.graph.errors import DataError, OptionError, UnknownNameError, render
+from cobalance.graph.errors import OptionError, UnknownNameError, render
 from cobalance.graph.names import clean_name
 from cobalance.ingest.published import Published, read_published
 from cobalance.ingest.tables.columns import shorten_list
@@ -293,8 +293,6 @@ def imbalances(
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)
     """
-    if not len(data):
-        raise DataError("The data has no images, and so no classes to compare.")
     cliques = mine_cliques(
         data.incidence(split),
         max_size=max_size,

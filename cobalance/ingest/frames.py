@@ -35,18 +35,9 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class ImageColumns:
-    """The images of a file, malformed ones included.
+    """The images of a file, malformed ones included: ids and URIs as text, sizes as whole numbers.
 
-    Parameters
-    ----------
-    ids : pyarrow.Array
-        Text.
-    uris : pyarrow.Array or None
-        Text, null where unknown.
-    widths, heights : pyarrow.Array or None
-        Whole numbers, null where unknown.
-    split : Coded or None
-        None if unknown.
+    URIs and sizes are null where unknown; a column is None if all of it is.
     """
 
     ids: pa.Array
@@ -86,18 +77,10 @@ class MentionColumns:
 
 @dataclass(frozen=True, eq=False)
 class TextColumns:
-    """Captions, licences and attribution of images; None where unknown.
+    """Captions (in their order), licences and attribution of images; None where unknown.
 
-    Parameters
-    ----------
-    image : int64 array, shape (m,)
-        Row of each image, each once.
-    captions : sequence of (list of str or None)
-        Captions of each image in their order.
-    licenses, license_urls, attributions : sequence of (str or None)
-        Name and address of its licence, and whom or where it is from.
-    notes : tuple of str
-        What people should know of them.
+    `image` (int64) is the row of each image, each once; attributions are whom or where it is from;
+    `notes` are what people should know of them.
     """
 
     image: IntArray
@@ -131,16 +114,9 @@ def annotations(
 ) -> Annotations:
     """Assemble a reader's result, without images that are malformed or have no class.
 
-    Parameters
-    ----------
-    keep : bool array
-        False where an image is malformed.
-    objects : MentionColumns or None
-        Instances of the images' classes, which are their concepts.
-    texts : TextColumns or None
-        Captions and licences of images.
-    set_aside : mapping of str to int or None
-        Counts of other records that were left out on purpose, by reason.
+    `keep` (bool) is False where an image is malformed; `objects` are instances of the images'
+    classes, which are their concepts; `set_aside` counts other records that were left out on
+    purpose, by reason.
     """
     kept = keep & (labels.column.codes >= 0)
     rows = np.flatnonzero(kept)

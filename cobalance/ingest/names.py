@@ -62,14 +62,10 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class NameColumn(Coded):
-    """A column of cleaned names, with the faults of invalid values.
+    """A column of cleaned names, with the faults of values as they were written.
 
-    Parameters
-    ----------
-    raw_codes : int array
-        Positions in `raw_faults` by row; -1, the last, is a missing value.
-    raw_faults : sequence of (str or None)
-        Fault of each value as it was written, None if it is valid; a missing value "is empty".
+    `raw_codes` are positions in `raw_faults` by row; -1, the last, is a missing value, which "is
+    empty". The fault of a valid value is None.
     """
 
     raw_codes: IntArray

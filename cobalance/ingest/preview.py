@@ -40,16 +40,9 @@ DATA_ENDINGS = ("csv", "gz", "json", "jsonl", "lst", "ndjson", "parquet", "tar",
 class FoundFile:
     """A file that may hold annotations or accompany some.
 
-    Parameters
-    ----------
-    name : str
-        Path in the folder, with ``/`` between folders.
-    size_bytes : int
-        Size of the file.
-    format : str or None
-        Format of the content; None for text of no known format, such as a vocabulary.
-    fault : str
-        Reason why no reader can take it, as a clause; empty if there is none.
+    `name` is its path in the folder, with ``/`` between folders; `format` is None for text of no
+    known format, such as a vocabulary; `fault`, a clause, is why no reader can take it, if there is
+    a reason.
     """
 
     name: str

@@ -64,14 +64,8 @@ class Problems:
     def record(self, place: str, reason: str, fix: Text, more: int = 0) -> None:
         """Raise for a malformed record, or note that it is skipped.
 
-        Parameters
-        ----------
-        place : str
-            Position in the format's own terms, such as ``"line 3"``.
-        reason, fix : str, or parts of one
-            Clauses without the final full stop: the fault, and what to do about it.
-        more : int
-            Number of other records with the same fault.
+        `place` is in the format's own terms, such as ``"line 3"``; `reason` and `fix`, what to do
+        about it, are clauses without the final full stop; `more` other records have the same fault.
         """
         if self.options.on_error == "fail":
             others = f" (and {more:,} more like it)" if more else ""
@@ -88,18 +82,10 @@ class Problems:
     def within(
         self, limit: str, number: float, place: str | None = None, what: str | None = None
     ) -> None:
-        """Raise InputError if there are more than a limit allows.
+        """Raise InputError for more than a limit allows, such as ``"rows"`` for `max_rows`.
 
-        Parameters
-        ----------
-        limit : str
-            Such as ``"rows"`` for `ReadOptions.max_rows`.
-        number : int
-            Columns, rows or records so far, or bytes for ``"table_mb"``.
-        place : str or None
-            Position in the file.
-        what : str or None
-            What there are more of, where it is not what the limit says.
+        `number` is of columns, rows or records so far, or of bytes for ``"table_mb"``; `what` is
+        what there are more of, where it is not what the limit says.
         """
         most: int = getattr(self.options, f"max_{limit}")
         if number > (most * 1_000_000 if limit == "table_mb" else most):

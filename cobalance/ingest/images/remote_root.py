@@ -19,16 +19,10 @@ _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class RemoteRoot:
-    """A part of an fsspec file system.
+    """A part of an fsspec file system; its files may be named by URLs that start with `url`.
 
-    Parameters
-    ----------
-    url : str
-        URL of the root; files may be named by URLs that start with it.
-    connect : callable
-        Opens the file system; returns it and the root's path in it.
-    version : callable
-        Returns another value when the file system has to be reopened.
+    `connect` opens the file system, and returns it and the root's path in it; `version` returns
+    another value when it has to be reopened.
     """
 
     def __init__(
