@@ -17,8 +17,8 @@ RUN = ("train", "training_set", "test", "method", "settings")
 SCORE = ("metric", "group")
 
 
-def arrange(summary: pd.DataFrame, metrics: Sequence[str], *, percent: bool = True) -> pd.DataFrame:
-    """One row for each run, with a column of text for each metric.
+def arrange(summary: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """One row for each run, with a column of text in percent for each metric.
 
     Parameters
     ----------
@@ -26,8 +26,6 @@ def arrange(summary: pd.DataFrame, metrics: Sequence[str], *, percent: bool = Tr
         Means by `RUN` and `SCORE`, from `cobalance.evaluation.differences.mean_and_sd`.
     metrics : sequence of str
         Which; a metric of groups has a column for each.
-    percent : bool
-        Whether values are shown times 100.
 
     Examples
     --------
@@ -44,7 +42,7 @@ def arrange(summary: pd.DataFrame, metrics: Sequence[str], *, percent: bool = Tr
         row = rows.setdefault(run, {**dict(zip(RUN, run, strict=True)), "seeds": score["seeds"]})
         name = f"{score['metric']}, {score['group']}" if score["group"] else str(score["metric"])
         columns[name] = None
-        row[name] = mean_text(score["mean"], score["sd"], percent=percent)
+        row[name] = mean_text(score["mean"], score["sd"])
         if score["outdated"]:
             row["outdated"] = "yes"
     if any("outdated" in row for row in rows.values()):

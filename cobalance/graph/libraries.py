@@ -8,10 +8,17 @@ if TYPE_CHECKING:
     import diffusers as diffusers
     import huggingface_hub as huggingface_hub
     import safetensors as safetensors
+    import sklearn as sklearn
     import torch as torch
     import transformers as transformers
     from PIL import Image as Image
-    from scipy import optimize as optimize, sparse as sparse, special as special, stats as stats
+    from scipy import (
+        linalg as linalg,
+        optimize as optimize,
+        sparse as sparse,
+        special as special,
+        stats as stats,
+    )
 else:
 
     class _Library(ModuleType):
@@ -23,5 +30,6 @@ else:
     diffusers, huggingface_hub = _Library("diffusers"), _Library("huggingface_hub")
     safetensors, torch = _Library("safetensors"), _Library("torch")
     transformers, Image = _Library("transformers"), _Library("PIL.Image")
-    optimize, sparse = _Library("scipy.optimize"), _Library("scipy.sparse")
-    special, stats = _Library("scipy.special"), _Library("scipy.stats")
+    linalg, optimize = _Library("scipy.linalg"), _Library("scipy.optimize")
+    sparse, special = _Library("scipy.sparse"), _Library("scipy.special")
+    stats, sklearn = _Library("scipy.stats"), _Library("sklearn")

@@ -243,6 +243,8 @@ threshold.
         """
         record, (_, source) = self[name], self._find(name)
         checked = options if isinstance(options, Options) else self.check(name, options or {})
+        if record.extra is not None and not is_installed(record.extra):
+            raise MissingExtraError(f"The {self.kind} {name}", record.extra)
         try:
             opened = self.opener(name)(checked)
         except CobalanceError:

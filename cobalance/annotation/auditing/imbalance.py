@@ -13,6 +13,8 @@ from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 Verdict = Literal["supported", "not supported", "reversed", "not audited"]
 MEASURES = ("gap", "rate_difference", "log_odds_ratio")
 _NAMES = ("over_represented", "under_represented", "highest_rate", "lowest_rate")
+_ENDS = ("", "_low", "_high")
+_VALUES = [of + name + end for of in ("", "corrected_") for name in MEASURES for end in _ENDS]
 _Found = tuple[float, float, float]  # a value with its limits
 
 
@@ -73,12 +75,12 @@ def corrected_imbalances(corrected: pd.DataFrame) -> pd.DataFrame:
             for prefix, values in (("", np.array([labelled, *limits])), ("corrected_", after)):
                 found = _measures(values, sizes)
                 for name in measures:
-                    for end, value in zip(("", "_low", "_high"), found[name], strict=True):
+                    for end, value in zip(_ENDS, found[name], strict=True):
                         row[f"{prefix}{name}{end}"] = value
         low, high = row["corrected_gap_low"], row["corrected_gap_high"]
         row["verdict"] = verdict(low, high, balanced=np.ptp(counts) == 0)
         rows.append(row)
-    return pd.DataFrame(rows, columns=_columns())
+    return pd.DataFrame(rows, columns=["concept", *_NAMES, *_VALUES, "verdict"])
 
 
 def verdict(low: float, high: float, *, balanced: bool = False) -> Verdict:
@@ -185,12 +187,3 @@ def _difference(found: FloatArray, scale: FloatArray) -> _Found:
     if np.isnan(found).any():
         return (value, float("nan"), float("nan"))
     return (value, *sum_interval(coefficients, *found))
-
-
-def _columns() -> list[str]:
-    ends = ("", "_low", "_high")
-    return [
-        *("concept", *_NAMES),
-        *(f"{of}{name}{end}" for of in ("", "corrected_") for name in MEASURES for end in ends),
-        "verdict",
-    ]

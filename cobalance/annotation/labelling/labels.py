@@ -62,8 +62,7 @@ def present(scores: Floats, settings: LabelSettings) -> BoolArray:
     attributes = settings.attributes
     if settings.rule == "threshold":
         limits = [settings.thresholds.get(one.concept, settings.threshold) for one in attributes]
-        above: BoolArray = scores >= np.array(limits, np.float32)  # the paper's α, for objects
-        return above
+        return scores >= np.array(limits, np.float32)  # the paper's α, for objects
     result = np.zeros((len(scores), len(attributes)), bool)
     categories = np.array([one.category for one in attributes], dtype=object)
     for category in dict.fromkeys(categories):

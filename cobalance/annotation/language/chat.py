@@ -82,8 +82,15 @@ class ChatModel(Protocol):
         ...
 
 
+def select_told(described: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """What a model says of itself under some names, without those that it does not tell."""
+    return {name: described[name] for name in names if described.get(name)}
+
+
 T = TypeVar("T")
 R = TypeVar("R")
+TRIES = 3
+"""Times that a question is put until its reply can be used."""
 AT_ONCE = 4
 """Questions that an endpoint gets at a time, unless an option says otherwise."""
 

@@ -10,14 +10,13 @@ from typing import Any
 import openai
 from pydantic import SecretStr
 
-from cobalance.annotation.language.chat import LanguageModelError, Question, Reply
+from cobalance.annotation.language.chat import TRIES, LanguageModelError, Question, Reply
 from cobalance.annotation.language.endpoint_settings import check_url
 from cobalance.graph.errors import OptionError, Part, Setting
 from cobalance.graph.safe_text import mask_credentials
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import png
 
-TRIES = 3
 MOST_ANSWER_BYTES = 1 << 22
 """Of an answer, unpacked: ten times what the longest replies of models take."""
 TOP_TOKENS = 20

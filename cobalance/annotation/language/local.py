@@ -8,7 +8,7 @@ from PIL import Image
 from pydantic import Field
 from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokenizer, set_seed
 
-from cobalance.annotation.language.chat import LanguageModelError, Question, Reply
+from cobalance.annotation.language.chat import TRIES, LanguageModelError, Question, Reply
 from cobalance.graph.plurals import inflect
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.options import ModelOptions
@@ -16,7 +16,6 @@ from cobalance.ingest.models.vision import open_vision
 
 REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
 LICENCE = "Apache-2.0"
-TRIES = 3
 
 
 class LocalOptions(ModelOptions):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
-from cobalance.annotation.language.chat import ChatModel, LanguageModelError, Question
+from cobalance.annotation.language.chat import TRIES, ChatModel, LanguageModelError, Question
 from cobalance.graph.errors import CobalanceError
 
 _FENCE = re.compile(r"```[A-Za-z]*\s*\n?(.*?)```", re.DOTALL)
@@ -145,7 +145,6 @@ def _shorten(text: str) -> str:
 
 
 T = TypeVar("T")
-TRIES = 3
 
 
 def ask_for(chat: ChatModel, question: Question, read: Callable[[str], T]) -> T:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cobalance.annotation.language.chat import ChatModel, Question, Reply
+from cobalance.annotation.language.chat import ChatModel, Question, Reply, select_told
 from cobalance.graph.plurals import inflect
 from cobalance.ingest.images.arrays import sha256_of
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
@@ -64,8 +64,7 @@ class Transcript:
 
     def __init__(self, chat: ChatModel, folder: OutputFolder, place: str) -> None:
         self._chat, self._folder, self._place = chat, folder, place
-        described = chat.describe()
-        self._model = {name: described[name] for name in _IDENTITY if described.get(name)}
+        self._model = select_told(chat.describe(), *_IDENTITY)
         self.usage = Usage()
 
     def ask(self, question: Question) -> Reply:

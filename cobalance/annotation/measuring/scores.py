@@ -9,6 +9,7 @@ import pandas as pd
 
 from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.graph.errors import InputError
+from cobalance.graph.libraries import sklearn
 from cobalance.ingest.reader import read_start
 
 
@@ -84,10 +85,8 @@ def auc(scores: FloatArray, shown: BoolArray) -> float:
     missing = np.isnan(scores)
     if missing.all() or shown.all() or not shown.any():
         return float("nan")
-    from sklearn.metrics import roc_auc_score
-
     ranks = np.unique(np.where(missing, -np.inf, scores), return_inverse=True)[1]
-    return float(roc_auc_score(shown, ranks))
+    return float(sklearn.metrics.roc_auc_score(shown, ranks))
 
 
 class Macro(NamedTuple):
@@ -235,5 +234,4 @@ def effective_dimension(embeddings: FloatArray) -> tuple[int, float]:
 
 def _unit(vectors: FloatArray) -> FloatArray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: FloatArray = vectors / np.maximum(lengths, np.finfo(np.float64).tiny)
-    return unit
+    return np.asarray(vectors / np.maximum(lengths, np.finfo(np.float64).tiny))

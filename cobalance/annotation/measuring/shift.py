@@ -1,63 +1,11 @@
-"""Frequencies of attributes in real and in generated images, as a table and as bars."""
+"""Frequencies of attributes in real and in generated images, as bars."""
 
 from html import escape
 
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.attributes import COUNTS
-from cobalance.graph.diagnosis.intervals import newcombe
 from cobalance.graph.safe_text import safe_text
-
-COLUMNS = (
-    *("category", "attribute", "real", "generated", "difference", "low", "high"),
-    *("n_real", "n_generated"),
-)
-
-
-def shift_table(counts: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
-    """How often each attribute is in real and in generated images (GELDA, figure 7).
-
-    Parameters
-    ----------
-    counts : pandas.DataFrame
-        As `cobalance.evaluation.metrics.attributes.attribute_shift` takes them; a category and
-        attribute once.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By category, and within it by descending frequency among real images: ``category``,
-        ``attribute``; ``real`` and ``generated``, percentages; ``difference``, real less
-        generated in percentage points, with Newcombe's interval ``low`` to ``high``; ``n_real``
-        and ``n_generated``, images.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({"category": "hair", "attribute": ["fair", "dark"],
-    ...                        "real": [400, 600], "generated": [250, 750],
-    ...                        "n_real": 1000, "n_generated": 1000})
-    >>> shift_table(counts)[["attribute", "real", "generated", "difference"]].to_numpy().tolist()
-    [['dark', 60.0, 75.0, -15.0], ['fair', 40.0, 25.0, 15.0]]
-    """
-    if counts.empty:
-        return pd.DataFrame({name: [] for name in COLUMNS})
-    numbers = counts[list(COUNTS)].to_numpy(np.float64).T
-    hits, n = numbers[:2], numbers[2:]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = 100 * hits / n
-    low, high = newcombe(hits[0], n[0], hits[1], n[1], confidence)
-    found = counts[["category", "attribute", "n_real", "n_generated"]].assign(
-        real=shares[0],
-        generated=shares[1],
-        difference=shares[0] - shares[1],
-        low=100 * low,
-        high=100 * high,
-        place=pd.factorize(counts["category"])[0],
-    )
-    ordered = found.sort_values(["place", "real", "attribute"], ascending=[True, False, True])
-    return ordered[list(COLUMNS)].reset_index(drop=True)
-
 
 _ROW_PX, _BAR_PX, _LABEL_PX, _WIDTH_PX = 22, 12, 260, 760
 _NAME = 24  # characters that fit before the bars, with the shares
@@ -73,7 +21,8 @@ def shift_chart(table: pd.DataFrame, title: str) -> str:
     Parameters
     ----------
     table : pandas.DataFrame
-        From `shift_table`. A bar to the left: the generator makes an attribute more frequent.
+        From `cobalance.evaluation.metrics.attributes.shift_table`. A bar to the left: the generator
+        makes an attribute more frequent.
     title : str
         Above the bars.
     """

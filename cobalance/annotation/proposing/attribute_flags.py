@@ -9,6 +9,7 @@ import numpy as np
 from cobalance.annotation.proposing.proposal_voting import plain_name
 from cobalance.graph.annotations.attributes import ProposedAttribute
 from cobalance.graph.arrays import FloatArray
+from cobalance.graph.libraries import sklearn
 from cobalance.ingest.concepts.plurals import plural_forms
 from cobalance.ingest.concepts.readable_names import readable
 
@@ -149,19 +150,13 @@ def near_synonyms(names: Sequence[str], embed: Embed) -> dict[int, tuple[int, fl
 
 def ngram_vectors(texts: Sequence[str]) -> FloatArray:
     """Texts as TF-IDF of the groups of two to four letters in their words, without plural s."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    found: FloatArray = (
-        TfidfVectorizer(
-            analyzer="char_wb",
-            ngram_range=(2, 4),
-            preprocessor=lambda text: _PLURAL.sub("", plain_name(text)),
-            dtype=np.float64,
-        )
-        .fit_transform(texts)
-        .toarray()
+    counting = sklearn.feature_extraction.text.TfidfVectorizer(
+        analyzer="char_wb",
+        ngram_range=(2, 4),
+        preprocessor=lambda text: _PLURAL.sub("", plain_name(text)),
+        dtype=np.float64,
     )
-    return found
+    return np.asarray(counting.fit_transform(texts).toarray())
 
 
 def _words(text: str) -> list[str]:

@@ -14,6 +14,10 @@ from cobalance.graph.diagnosis.intervals import newcombe
 from cobalance.graph.errors import InputError
 
 COUNTS = ("real", "generated", "n_real", "n_generated")
+COLUMNS = (
+    *("category", "attribute", "real", "generated", "difference", "low", "high"),
+    *("n_real", "n_generated"),
+)
 
 
 def attribute_shift(counts: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -50,27 +54,58 @@ def attribute_shift(counts: pd.DataFrame, *, confidence: float = 0.95) -> pd.Dat
     0  hair: dark  -15.0 -19.0 -10.9
     1  hair: fair   15.0  10.9  19.0
     """
-    numbers = {name: number_column(counts, name) for name in COUNTS}
-    categories, attributes = (text_column(counts, name) for name in ("category", "attribute"))
-    real, generated, n_real, n_generated = numbers.values()
-    for row in np.flatnonzero((real > n_real) | (generated > n_generated)):
+    names = {name: text_column(counts, name) for name in ("category", "attribute")}
+    table = pd.DataFrame(names | {name: number_column(counts, name) for name in COUNTS})
+    wrong = (table["real"] > table["n_real"]) | (table["generated"] > table["n_generated"])
+    for row in np.flatnonzero(wrong):
         reason = "has more images with the attribute than images"
         raise InputError("table", f"row {row + 1}", reason, "Check its counts.")
-    with np.errstate(invalid="ignore"):
-        shares = real / n_real
-        shift = 100 * (shares - generated / n_generated)
-    low, high = (
-        100 * limit for limit in newcombe(real, n_real, generated, n_generated, confidence)
+    found = shift_table(table, confidence)
+    numbers = (found[name].to_numpy() for name in ("difference", "low", "high", "n_generated"))
+    return score_frame("attribute_shift", found["category"] + ": " + found["attribute"], *numbers)
+
+
+def shift_table(counts: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
+    """How often each attribute is in real and in generated images (GELDA, figure 7).
+
+    Parameters
+    ----------
+    counts : pandas.DataFrame
+        As `attribute_shift` takes them; a category and attribute once.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By category, and within it by descending frequency among real images: ``category``,
+        ``attribute``; ``real`` and ``generated``, percentages; ``difference``, real less
+        generated in percentage points, with Newcombe's interval ``low`` to ``high``; ``n_real``
+        and ``n_generated``, images.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"category": "hair", "attribute": ["fair", "dark"],
+    ...                        "real": [400, 600], "generated": [250, 750],
+    ...                        "n_real": 1000, "n_generated": 1000})
+    >>> shift_table(counts)[["attribute", "real", "generated", "difference"]].to_numpy().tolist()
+    [['dark', 60.0, 75.0, -15.0], ['fair', 40.0, 25.0, 15.0]]
+    """
+    if counts.empty:
+        return pd.DataFrame({name: [] for name in COLUMNS})
+    numbers = counts[list(COUNTS)].to_numpy(np.float64).T
+    hits, n = numbers[:2], numbers[2:]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = 100 * hits / n
+    low, high = newcombe(hits[0], n[0], hits[1], n[1], confidence)
+    found = counts[["category", "attribute", "n_real", "n_generated"]].assign(
+        real=shares[0],
+        generated=shares[1],
+        difference=shares[0] - shares[1],
+        low=100 * low,
+        high=100 * high,
+        place=pd.factorize(counts["category"])[0],
     )
-    first = {name: position for position, name in reversed(list(enumerate(categories)))}
-    order = sorted(
-        range(len(counts)),
-        key=lambda row: (first[categories[row]], -np.nan_to_num(shares[row]), attributes[row]),
-    )
-    groups = [f"{categories[row]}: {attributes[row]}" for row in order]
-    return score_frame(
-        "attribute_shift", groups, shift[order], low[order], high[order], n_generated[order]
-    )
+    ordered = found.sort_values(["place", "real", "attribute"], ascending=[True, False, True])
+    return ordered[list(COLUMNS)].reset_index(drop=True)
 
 
 def attribute_counts(real: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from cobalance.evaluation.metrics.metric import MetricPlugin, score_frame, stack
 from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, runs
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import InputError, needs_extra
+from cobalance.graph.libraries import sklearn
 
 
 def mean_average_precision(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -69,6 +70,7 @@ def mean_average_precision(predictions: pd.DataFrame) -> pd.DataFrame:
     return stack(scores)
 
 
+@needs_extra("The metric mean_average_precision", "evaluate")
 def average_precision(
     truth: FloatArray, scores: FloatArray, weights: FloatArray | None = None
 ) -> FloatArray:
@@ -90,14 +92,14 @@ def average_precision(
     MissingExtraError
         scikit-learn is not installed.
     """
-    with needs_extra("The metric mean_average_precision", "evaluate"):
-        from sklearn.metrics import average_precision_score
     if weights is None:
         weights = np.ones(len(truth))
     positive = weights @ truth > 0
     return np.array(
         [
-            average_precision_score(truth[:, one], scores[:, one], sample_weight=weights)
+            sklearn.metrics.average_precision_score(
+                truth[:, one], scores[:, one], sample_weight=weights
+            )
             if positive[one]
             else np.nan
             for one in range(truth.shape[1])

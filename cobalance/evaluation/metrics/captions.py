@@ -134,19 +134,12 @@ def meteor(captions: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _clip_score(inputs: Inputs, options: Options) -> pd.DataFrame:
-    del options
+def _clip_score(inputs: Inputs, _: Options) -> pd.DataFrame:
     at = known_rows(inputs.ids_of("texts"), inputs.ids_of("embeddings"), "texts", "embeddings")
     of_texts, of_images = unit_pair(
         texts=inputs.vectors("texts"), embeddings=inputs.vectors("embeddings")
     )
     return clip_score(np.vecdot(of_texts, of_images[at]))
-
-
-def _meteor(inputs: Inputs, options: Options) -> pd.DataFrame:
-    del options
-    captions = inputs.need("captions")
-    return meteor(captions, inputs.need("references"))
 
 
 PLUGINS = (
@@ -160,6 +153,6 @@ PLUGINS = (
         "meteor",
         "METEOR of generated captions against those by people; needs pycocoevalcap and Java.",
         takes=("captions", "references"),
-        compute=_meteor,
+        compute=lambda inputs, _: meteor(inputs.need("captions"), inputs.need("references")),
     ),
 )

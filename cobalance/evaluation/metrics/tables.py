@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.cells import ALIASES
+from cobalance.evaluation.cells import ALIASES, missing_column, refuse_cells, whole_cells
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import RUN, runs
 from cobalance.graph.arrays import STRING, FloatArray, IntArray
@@ -38,14 +38,10 @@ def by_run(table: pd.DataFrame, score: Callable[[pd.DataFrame], pd.DataFrame]) -
     """Scores of the rows of each method and seed of a table, which may have neither column."""
     if not len(table):
         raise InputError(SOURCE, None, "has no rows", "Give one row for each figure.")
-    seeds = number_column(table, "seed") if "seed" in table else np.zeros(len(table))
-    if (seeds % 1 != 0).any():
-        row = int(np.flatnonzero(seeds % 1 != 0)[0])
-        reason = f"seed is {table['seed'].iloc[row]!r}, which is not a whole number"
-        raise InputError(SOURCE, f"row {row + 1}", reason, "Correct it, or leave the row out.")
+    seeds = whole_cells(table, "seed", SOURCE) if "seed" in table else 0
     methods = table["method"].astype(STRING) if "method" in table else ""
     scores = []
-    for method, seed, rows in runs(table.assign(method=methods, seed=seeds.astype(np.int64))):
+    for method, seed, rows in runs(table.assign(method=methods, seed=seeds)):
         figures = rows.drop(columns=list(RUN)).reset_index(drop=True)
         scores.append(score(figures).assign(method=method, seed=seed))
     return stack(scores)
@@ -60,12 +56,15 @@ def text_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> list[st
         It is missing, or a cell is empty.
     """
     column = _column(table, name, source)
-    _refuse_rows(column.isna() | (column.astype(STRING).str.strip() == ""), column, source)
+    empty = column.isna() | (column.astype(STRING).str.strip() == "")
+    refuse_cells(empty, column, source, "is empty")
     return [str(value) for value in column]
 
 
-def number_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> FloatArray:
-    """A column of numbers, none of them negative; infinite ones are allowed.
+def number_column(
+    table: pd.DataFrame, name: str, source: str = SOURCE, *, least: float = 0
+) -> FloatArray:
+    """A column of numbers, none below the least; infinite ones are allowed.
 
     Raises
     ------
@@ -74,11 +73,12 @@ def number_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> Float
     """
     column = _column(table, name, source)
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
-    _refuse_rows(np.isnan(values) | (values < 0), column, source)
+    refuse_cells(np.isnan(values), column, source, "is not a number")
+    refuse_cells(values < least, column, source, f"is less than {least:g}")
     return values
 
 
-def count_column(table: pd.DataFrame, name: str) -> IntArray:
+def count_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> IntArray:
     """A column of whole numbers of images, as many as fit into memory one by one.
 
     Raises
@@ -86,32 +86,20 @@ def count_column(table: pd.DataFrame, name: str) -> IntArray:
     InputError
         It is missing, a cell is no such number, or they add up to too many.
     """
-    values = number_column(table, name)
+    values = number_column(table, name, source)
     wrong = ~np.isfinite(values) | (values % 1 != 0)
-    if wrong.any():
-        row = int(wrong.argmax())
-        reason = f"{name} is {values[row]:g}, which is no number of images"
-        raise InputError(SOURCE, f"row {row + 1}", reason, "Give whole numbers.")
+    refuse_cells(wrong, table[name], source, "is no number of images")
     if values.sum() > MOST_IMAGES:
         reason = f"{name} adds up to {values.sum():,.0f} images, more than {MOST_IMAGES:,}"
-        raise InputError(SOURCE, None, reason, "Divide all counts by the same number.")
+        raise InputError(source, None, reason, "Divide all counts by the same number.")
     return values.astype(np.int64)
 
 
 def _column(table: pd.DataFrame, name: str, source: str) -> "pd.Series[Any]":
     names = [one for one in (name, *ALIASES.get(name, ())) if one in table]
     if not names:
-        there = ", ".join(str(column) for column in table) or "none"
-        reason = f"has no column {name}; its columns: {there}"
-        raise InputError(source, None, reason, f"Add the column {name}.")
+        raise missing_column(name, table, source, "a value for each row")
     return table[names[0]]
-
-
-def _refuse_rows(wrong: Any, column: "pd.Series[Any]", source: str) -> None:
-    rows = np.flatnonzero(np.asarray(wrong))
-    if len(rows):
-        reason = f"{column.name} is {column.iloc[rows[:1]].tolist()[0]!r}, which cannot be used"
-        raise InputError(source, f"row {rows[0] + 1}", reason, "Correct it, or leave the row out.")
 
 
 def captions_by_image(captions: pd.DataFrame, name: str = "references") -> dict[str, list[str]]:

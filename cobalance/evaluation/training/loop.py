@@ -242,15 +242,6 @@ def add_prefix(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
     return {f"{prefix}{name}": values for name, values in tensors.items()}
 
 
-def with_prefix(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
-    """The tensors whose names have a prefix, without it."""
-    return {
-        name.removeprefix(prefix): values
-        for name, values in tensors.items()
-        if name.startswith(prefix)
-    }
-
-
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> Tensors:
     """State of an optimiser, as tensors named ``parameter.quantity``."""
     return {

@@ -4,8 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
@@ -13,6 +15,11 @@ from cobalance.graph.libraries import torch
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.progress import Progress, silent
+
+Strengths = Annotated[
+    tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...], Field(min_length=1)
+]
+"""Inverse strengths of a penalty, as scikit-learn's C: one positive number or more."""
 
 
 @dataclass(frozen=True)

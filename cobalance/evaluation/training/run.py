@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.evaluation.metrics.ratios import caption_predictions
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.learners import LEARNERS
-from cobalance.evaluation.training.method import LearnerPlugin, Method, MethodPlugin, Run
+from cobalance.evaluation.training.method import Method, Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
 from cobalance.evaluation.training.selection import READS_GROUPS, check_rule
@@ -63,11 +63,9 @@ class Recipe:
         """
         METHODS.check(self.method, self.method_options)
         LEARNERS.check(self.learner, self.learner_options)
-        if method_plugin(self.method).own_model:
+        if METHODS[self.method].own_model:
             return
-        learner = LEARNERS[self.learner]
-        is_network = isinstance(learner, LearnerPlugin) and learner.is_network
-        if method_plugin(self.method).network_only and not is_network:
+        if METHODS[self.method].network_only and not LEARNERS[self.learner].is_network:
             raise OptionError(
                 f"The method {self.method} changes the loss, the outputs or the images of a "
                 f"network, which the learner {self.learner} is not. Choose the learner network."
@@ -83,7 +81,7 @@ class Recipe:
             images cannot decide the rule of selection.
         """
         self.check()
-        declared, what = method_plugin(self.method), f"The method {self.method}"
+        declared, what = METHODS[self.method], f"The method {self.method}"
         if training.several_labels and not declared.multi_label:
             raise OptionError(
                 f"{what} takes images with one label, and these have several. "
@@ -113,7 +111,7 @@ def train_run(
     OptionError
         The method or the rule of selection needs groups that are unknown, or validation images.
     """
-    declared = method_plugin(recipe.method)
+    declared = METHODS[recipe.method]
     recipe.check_images(training, validation)
     method = METHODS.open(recipe.method, recipe.method_options)
     of_method = METHODS.check(recipe.method, recipe.method_options).model_dump(mode="json")
@@ -153,7 +151,7 @@ def kept_model(recipe: Recipe, run: Run, classes: Sequence[str]) -> Model | None
     JobBlockedError
         The model is damaged, or that of its features is missing.
     """
-    if run.seed_folder is None or method_plugin(recipe.method).own_model:
+    if run.seed_folder is None or METHODS[recipe.method].own_model:
         return None
     learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run)
     found = learner.open_kept(run.seed_folder / TRAINED)
@@ -189,8 +187,3 @@ def predict(model: Model | Captioner, test: Examples, *, seed: int, method: str)
         frame |= {"class_name": names[test.labels], "predicted": names[found.argmax(axis=1)]}
     frame |= {f"p_{name}": found[:, at] for at, name in enumerate(test.classes)}
     return pd.DataFrame(frame | {"seed": seed, "method": method})
-
-
-def method_plugin(method: str) -> MethodPlugin:
-    """The declaration of a training method; UnknownNameError for an unknown one."""
-    return cast("MethodPlugin", METHODS[method])

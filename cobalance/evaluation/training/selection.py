@@ -8,6 +8,7 @@ import numpy as np
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.graph.errors import OptionError
+from cobalance.graph.libraries import sklearn
 
 READS_GROUPS = frozenset({"worst-group", "group-balanced"})
 """Rules that read the groups of validation images."""
@@ -46,18 +47,16 @@ def negative_loss(probabilities: Floats, images: Examples) -> float:
     tiny = np.finfo(np.float64).tiny
     if images.labels.ndim == 1:
         own = probabilities[np.arange(len(images)), images.labels]
-        return float(np.log(np.maximum(own, tiny)).mean())
-    own = np.where(images.labels == 1, probabilities, 1 - probabilities)
+    else:
+        own = np.where(images.labels == 1, probabilities, 1 - probabilities)
     return float(np.log(np.maximum(own, tiny)).mean())
 
 
 def _right(probabilities: Floats, images: Examples) -> Floats:
     """Whether each image is right; with several labels an image, its share of right ones."""
     if images.labels.ndim == 2:
-        shares: Floats = ((probabilities >= 0.5) == (images.labels == 1)).mean(axis=1)
-        return shares
-    right: Floats = (probabilities.argmax(axis=1) == images.labels).astype(np.float64)
-    return right
+        return np.asarray(((probabilities >= 0.5) == (images.labels == 1)).mean(axis=1))
+    return np.asarray((probabilities.argmax(axis=1) == images.labels).astype(np.float64))
 
 
 def accuracy(probabilities: Floats, images: Examples) -> float:
@@ -66,8 +65,7 @@ def accuracy(probabilities: Floats, images: Examples) -> float:
 
 
 def _means(values: Floats, groups: IntArray) -> Floats:
-    means: Floats = np.array([values[groups == group].mean() for group in np.unique(groups)])
-    return means
+    return np.array([values[groups == group].mean() for group in np.unique(groups)])
 
 
 def balanced_accuracy(probabilities: Floats, images: Examples) -> float:
@@ -87,13 +85,13 @@ def worst_group(probabilities: Floats, images: Examples) -> float:
 
 def mean_average_precision(probabilities: Floats, images: Examples) -> float:
     """Mean average precision over the classes that some image has; several labels an image."""
-    from sklearn.metrics import average_precision_score
-
     there = images.labels.any(axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scores = [
-            average_precision_score(images.labels[:, column], probabilities[:, column])
+            sklearn.metrics.average_precision_score(
+                images.labels[:, column], probabilities[:, column]
+            )
             for column in np.flatnonzero(there)
         ]
     return float(np.mean(scores))

@@ -16,7 +16,7 @@ from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.declarations import json_text, utc_time
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
-from cobalance.graph.errors import require_one
+from cobalance.graph.errors import OptionError, require_one
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task, task_row
 
 RunKind = Literal["propose", "label", "caption"]
@@ -222,6 +222,14 @@ def delete_run(store: GraphStore, run: str) -> None:
 def read_run(store: GraphStore, run: str) -> AnnotationRun:
     """Read a run; raises NotFoundError."""
     return _run(require_one(store.read(statements.RUN, run=run), "annotation run", run))
+
+
+def read_labelling(store: GraphStore, run: str) -> AnnotationRun:
+    """Read a run; raises NotFoundError, or OptionError if it labels nothing."""
+    found = read_run(store, run)
+    if found.kind == "propose":
+        raise OptionError(f"The run {run} proposed attributes. Review these; it labels nothing.")
+    return found
 
 
 def list_runs(

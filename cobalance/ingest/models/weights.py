@@ -4,13 +4,23 @@ import hashlib
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.libraries import safetensors, torch
 from cobalance.ingest.models.checkpoints import describe_error
 
+T = TypeVar("T")
 _INSIDE = ("state_dict", "model")
+
+
+def with_prefix(prefix: str, values: Mapping[str, T]) -> dict[str, T]:
+    """What has a name with a prefix, such as tensors of a part, by their names without it."""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in values.items()
+        if name.startswith(prefix)
+    }
 
 
 def read_weights(path: str, sha256: str | None = None) -> "dict[str, torch.Tensor]":

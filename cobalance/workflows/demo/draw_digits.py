@@ -110,8 +110,7 @@ class Digits:
         things: npt.NDArray[np.bool_] = self.thing_masks[row]
         if column == "thing":
             return things
-        shown: npt.NDArray[np.bool_] = ~(things | self.digit_masks[row])
-        return shown
+        return np.asarray(~(things | self.digit_masks[row]))
 
     def _record(self, row: int, regions: bool, folder: str) -> ImageRecord:
         about = self.table.iloc[row]
@@ -220,5 +219,4 @@ def _draw_image(
 
 def _disc() -> npt.NDArray[np.bool_]:
     at = np.arange(THING_PX) - (THING_PX - 1) / 2
-    inside: npt.NDArray[np.bool_] = at[:, np.newaxis] ** 2 + at**2 <= (THING_PX / 2) ** 2
-    return inside
+    return at[:, np.newaxis] ** 2 + at**2 <= (THING_PX / 2) ** 2

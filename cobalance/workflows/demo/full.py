@@ -39,8 +39,7 @@ from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.demo import draw_digits
-from cobalance.workflows.demo.loading import load_digits
-from cobalance.workflows.demo.runner import Runner, prefix_of
+from cobalance.workflows.demo.runner import Runner, load_digits, prefix_of
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 from cobalance.workflows.plan.planners import Planned, plan_dataset

@@ -1,7 +1,5 @@
 """Load and mine the demonstration datasets."""
 
-from typing import TYPE_CHECKING
-
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -10,14 +8,9 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import NotFoundError, StaleError, needs_extra
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
-from cobalance.ingest.images.regions import write_regions
-from cobalance.workflows.demo.draw_digits import Digits, write_images
 from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.demo.urbancars import NAME, urbancars
 from cobalance.workflows.settings import Settings
-
-if TYPE_CHECKING:
-    from cobalance.workflows.demo.runner import Runner
 
 
 def load_demo(store: GraphStore, progress: Progress) -> None:
@@ -36,26 +29,6 @@ def ensure_demo(store: GraphStore, progress: Progress) -> None:
         load_demo(store, progress)
 
 
-def load_digits(runner: "Runner", name: str, drawn: Digits) -> None:
-    """Write the pictures of digits with exemplars of their concepts, load and mine them."""
-    from cobalance.workflows.demo.runner import prefix_of
-
-    store, progress, folder = runner.store, runner.progress, runner.pictures(name)
-    write_images(folder, drawn.table["id"], drawn.pixels)
-    drawn.write_exemplars(folder / "exemplars")
-    write_annotations(
-        store,
-        name,
-        drawn.annotations(folder=prefix_of(name)),
-        source="digits on photographs, with the shortcuts of UrbanCars",
-        if_exists="replace",
-        progress=progress,
-    )
-    regions = drawn.annotations(regions=True, folder=prefix_of(name))
-    write_regions(runner.folders.regions, name, regions, replace=True, progress=progress)
-    mine_dataset(store, name, MiningOptions(max_size=2), max_cliques=10_000, progress=progress)
-
-
 def ensure_digits(store: GraphStore, settings: Settings, progress: Progress) -> None:
     """Load and mine the digits of the first seed unless the store has them.
 
@@ -68,7 +41,7 @@ def ensure_digits(store: GraphStore, settings: Settings, progress: Progress) -> 
     """
     with needs_extra("The example with pictures", "demo"):
         from cobalance.workflows.demo import draw_digits
-        from cobalance.workflows.demo.runner import Runner
+        from cobalance.workflows.demo.runner import Runner, load_digits
     try:
         dataset_state(store, draw_digits.NAME).require_mined()
     except (NotFoundError, StaleError):

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.errors import needs_extra
-from cobalance.graph.libraries import Image
+from cobalance.graph.libraries import Image, sklearn
 from cobalance.ingest.images.decoding import decode
 
 Split = Literal["train", "test"]
@@ -148,17 +148,15 @@ def digit_positions(digit: int, split: Split) -> tuple[int, ...]:
 
 
 @cache
+@needs_extra("The demonstration with images", "demo")
 def _samples() -> tuple[Pixels, npt.NDArray[np.int64]]:
     """All of scikit-learn's handwritten digits, in grey, and which digit each is."""
-    with needs_extra("The demonstration with images", "demo"):
-        from sklearn.datasets import load_digits
-    images, kinds = load_digits(return_X_y=True)
+    images, kinds = sklearn.datasets.load_digits(return_X_y=True)
     return np.rint(images.reshape(-1, 8, 8) * (255 / 16)).astype(np.uint8), kinds
 
 
 @cache
+@needs_extra("The demonstration with images", "demo")
 def _open(path: str) -> Image.Image:
     package, _, inside = path.partition("/")
-    with needs_extra("The demonstration with images", "demo"):
-        data = files(package).joinpath(inside).read_bytes()
-    return decode(data).stored.convert("RGB")
+    return decode(files(package).joinpath(inside).read_bytes()).stored.convert("RGB")

@@ -8,7 +8,10 @@ from typing import Any
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import CobalanceError, ConflictError, OptionError
 from cobalance.graph.files import make_folder
 from cobalance.graph.jobs.lifecycle import retry_job
@@ -16,7 +19,9 @@ from cobalance.graph.jobs.status import Job, list_jobs, read_job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.tasks.lifecycle import read_task
+from cobalance.ingest.images.regions import write_regions
 from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.workflows.demo.draw_digits import Digits, write_images
 from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import Settings
@@ -129,6 +134,24 @@ class Runner:
 def prefix_of(name: str) -> str:
     """Prefix of the addresses of a demonstration's pictures."""
     return f"demo/{name}/"
+
+
+def load_digits(runner: Runner, name: str, drawn: Digits) -> None:
+    """Write the pictures of digits with exemplars of their concepts, load and mine them."""
+    store, progress, folder = runner.store, runner.progress, runner.pictures(name)
+    write_images(folder, drawn.table["id"], drawn.pixels)
+    drawn.write_exemplars(folder / "exemplars")
+    write_annotations(
+        store,
+        name,
+        drawn.annotations(folder=prefix_of(name)),
+        source="digits on photographs, with the shortcuts of UrbanCars",
+        if_exists="replace",
+        progress=progress,
+    )
+    regions = drawn.annotations(regions=True, folder=prefix_of(name))
+    write_regions(runner.folders.regions, name, regions, replace=True, progress=progress)
+    mine_dataset(store, name, MiningOptions(max_size=2), max_cliques=10_000, progress=progress)
 
 
 def _check_done(name: str, state: str, error: str | None) -> None:

@@ -1,6 +1,5 @@
 """Cluster a dataset's captions: shares of classes in each, and clusters as concepts."""
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.bias.lic import group_words
+from cobalance.evaluation.metrics.bias.lic import group_words, match_words
 from cobalance.evaluation.metrics.images.clusters import (
     SOURCE,
     caption_clusters,
@@ -165,11 +164,8 @@ def _captions(folder: Path, dataset: str, images: pd.DataFrame) -> pd.DataFrame:
 
 def _neutral(captions: pd.Series, words: Collection[str]) -> list[str]:
     """Captions with "person" for each word of a group."""
-    if not words:
-        return captions.tolist()
-    longest_first = sorted((re.escape(word) for word in words), key=len, reverse=True)
-    mask = re.compile(rf"\b(?:{'|'.join(longest_first)})\b", re.IGNORECASE)
-    return [mask.sub(_PERSON, caption) for caption in captions]
+    mask = match_words(words)
+    return [mask.sub(_PERSON, caption) if mask else caption for caption in captions]
 
 
 def _shifts(

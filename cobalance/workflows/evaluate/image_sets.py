@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
-from cobalance.evaluation.training.data.images import LabelledImages, caption_list
+from cobalance.evaluation.training.data.images import LabelledImages
 from cobalance.evaluation.training.data.reading import TABLE, read_export_images, read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.features import FEATURES
@@ -122,12 +122,8 @@ def _image_set(found: LabelledImages) -> ImageSet:
 
 
 def _captions(frame: pd.DataFrame) -> pd.DataFrame | None:
-    rows = [
-        (image, caption)
-        for image, captions in zip(frame["image"], frame["captions"], strict=True)
-        for caption in caption_list(captions)
-    ]
-    return pd.DataFrame(rows, columns=["image", "caption"]) if rows else None
+    every = frame[["image", "captions"]].explode("captions", ignore_index=True).dropna()
+    return every.rename(columns={"captions": "caption"}) if len(every) else None
 
 
 def _examples(images: ImageSet) -> Examples:
@@ -136,7 +132,6 @@ def _examples(images: ImageSet) -> Examples:
 
 
 def _table(images: ImageSet, values: FloatArray) -> pd.DataFrame:
-    columns = [str(at) for at in range(values.shape[1])]
-    table = pd.DataFrame(values, columns=columns)
+    table = pd.DataFrame(values).rename(columns=str)
     table.insert(0, "image", list(images.names))
     return table

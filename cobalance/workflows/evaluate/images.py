@@ -18,7 +18,7 @@ from cobalance.evaluation.training.data.sets import (
 )
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
-from cobalance.evaluation.training.run import method_plugin
+from cobalance.evaluation.training.methods import METHODS
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import DataError, OptionError
@@ -133,7 +133,7 @@ def evaluation_images(
             notes.append(
                 f"{held.left_out:,} images that were made from held-out ones are not trained on."
             )
-    if validation is None and method_plugin(evaluation.method).needs_validation_groups:
+    if validation is None and METHODS[evaluation.method].needs_validation_groups:
         raise OptionError(
             f"The method {evaluation.method} needs held-out images. Order it with validation "
             "images."

@@ -12,7 +12,6 @@ from cobalance.evaluation.training.data.sets import SETS
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS, Preset
-from cobalance.evaluation.training.run import method_plugin
 from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import split_sizes
@@ -203,19 +202,27 @@ def _settings(
     shortcuts: dict[str, dict[str, list[str]]],
 ) -> RunSettings:
     """Settings of a method on a training dataset with splits of these sizes, checked."""
+    own = METHODS[method].options.model_fields
+    given = {name: value for name, value in order.method_options.items() if name in own}
     settings = RunSettings(
         preset=order.preset,
         learner=preset.learner,
         learner_options=dict(preset.learner_options) | dict(order.learner_options),
-        method_options=dict(preset.method_options.get(method, {}))
-        | _own_options(method, order.method_options),
+        method_options={**preset.method_options.get(method, {}), **given},
         labels="concepts" if preset.labels == "concepts" else "class",
         train_split=order.train_split or _usual(sizes, _TRAIN),
         test_split=test_split,
         shortcuts=shortcuts,
         **_validation(order, preset, method, sizes),
     )
-    _check(method, settings)
+    settings.recipe(method).check()
+    needs = METHODS[method].needs_groups or METHODS[method].needs_validation_groups
+    if needs and not settings.shortcuts and settings.labels == "class":
+        raise OptionError(
+            f"The method {method} needs groups, and there are no shortcuts that make them. Name "
+            "them in a TOML file with ",
+            *(Setting("shortcuts"), ", or leave the method out."),
+        )
     return settings
 
 
@@ -243,12 +250,6 @@ def _check_order(order: EvaluationOrder) -> Preset:
     known = {option for name in order.methods for option in METHODS[name].options.model_fields}
     check_known("option of the methods", order.method_options, known)
     return PRESETS[order.preset]
-
-
-def _own_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a method has."""
-    own = METHODS[method].options.model_fields
-    return {name: value for name, value in options.items() if name in own}
 
 
 def _with_equal_numbers(method: str, settings: RunSettings, added: int | None) -> RunSettings:
@@ -289,7 +290,7 @@ def _validation(
     if order.validation is not None or order.validation_split is not None:
         return {"validation": order.validation, "validation_split": order.validation_split}
     select = {**preset.learner_options, **order.learner_options}.get("select", "last")
-    plugin = method_plugin(method)
+    plugin = METHODS[method]
     select = order.method_options.get("select", select) if plugin.own_model else select
     by_default = plugin.needs_validation and "select" not in order.method_options
     needed = plugin.needs_validation_groups or by_default or select != "last"
@@ -299,15 +300,3 @@ def _validation(
     if usual is not None:
         return {"validation_split": usual}
     return {"validation_share": preset.validation_share or VALIDATION_SHARE}
-
-
-def _check(method: str, settings: RunSettings) -> None:
-    """Raise unless a method can be trained with these settings."""
-    settings.recipe(method).check()
-    needs = method_plugin(method).needs_groups or method_plugin(method).needs_validation_groups
-    if needs and not settings.shortcuts and settings.labels == "class":
-        raise OptionError(
-            f"The method {method} needs groups, and there are no shortcuts that make them. Name "
-            "them in a TOML file with ",
-            *(Setting("shortcuts"), ", or leave the method out."),
-        )

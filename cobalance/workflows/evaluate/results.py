@@ -187,7 +187,13 @@ def export_evaluations(
     CobalanceError
         The file cannot be written.
     """
-    name = format_ or _format_of(file)
+    formats = {report.suffix: name for name, report in REPORTS.items()}
+    if format_ is None and file.suffix.lower() not in formats:
+        raise OptionError(
+            f"{file} does not end like a format's files: {', '.join(formats)}. Name it so, or name "
+            "the format."
+        )
+    name = format_ or formats[file.suffix.lower()]
     frame = _frame(store, folder, found, name, metrics, baseline)
     with replacing(file) as part:
         part.write_bytes(REPORTS[name].write(frame, title))
@@ -229,13 +235,3 @@ def _frame(
     if report.is_for_people and baseline is None:
         return arrange(frame, wanted)
     return frame.round(4) if report.is_for_people else frame
-
-
-def _format_of(file: Path) -> str:
-    formats = {report.suffix: name for name, report in REPORTS.items()}
-    if file.suffix.lower() not in formats:
-        raise OptionError(
-            f"{file} does not end like a format's files: {', '.join(formats)}. Name it so, or name "
-            "the format."
-        )
-    return formats[file.suffix.lower()]

@@ -14,7 +14,7 @@ from cobalance.evaluation.training.run import Recipe
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import DataError, Setting
 from cobalance.graph.options import Options, read_options
-from cobalance.graph.plugins import EXTRAS, list_extras
+from cobalance.graph.plugins import EXTRAS, Plugin, list_extras
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 
 Labels = Literal["class", "concepts"]
@@ -94,7 +94,7 @@ class RunSettings(Options):
     def needed_extra(self, method: str) -> str:
         """The extra that a worker needs, which has all that the others have."""
         options = LEARNERS.check(self.learner, self.learner_options).model_dump()
-        plugins = [METHODS[method], LEARNERS[self.learner]]
+        plugins: list[Plugin] = [METHODS[method], LEARNERS[self.learner]]
         if "features" in options:
             plugins.append(FEATURES[options["features"]])
         return ([name for name in EXTRAS if name in list_extras(plugins)] or ["evaluate"])[-1]

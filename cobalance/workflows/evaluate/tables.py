@@ -5,10 +5,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.cells import lower_names, read_frame
+from cobalance.evaluation.cells import lower_names, number_cells, read_frame
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.metrics.tables import TABLE_COLUMNS
 from cobalance.evaluation.predictions import known_rows, read_predictions, runs
@@ -82,22 +81,15 @@ def _read(name: str, path: Path) -> pd.DataFrame:
     if name == "groups":
         return read_groups(path)
     frame = lower_names(read_frame(path), TABLE_COLUMNS)
-    return _numbers(frame, str(path)) if name.endswith("embeddings") or name == "texts" else frame
-
-
-def _numbers(frame: pd.DataFrame, source: str) -> pd.DataFrame:
-    """A table of embeddings, of which CSV has the numbers as text."""
-    columns = {}
-    for name in frame:
-        column = frame[name]
-        if name != "image":
-            column = pd.to_numeric(column, errors="coerce").astype(np.float64)
-            if column.isna().any():
-                row = int(np.flatnonzero(column.isna())[0])
-                reason = f"{name} is {frame[name].iloc[row]!r}, which is no number"
-                raise InputError(source, f"row {row + 1}", reason, "Correct or remove the column.")
-        columns[name] = column
-    return pd.DataFrame(columns)
+    if not (name.endswith("embeddings") or name == "texts"):
+        return frame
+    source = str(path)  # of embeddings CSV has the numbers as text
+    return pd.DataFrame(
+        {
+            one: frame[one] if one == "image" else number_cells(frame, str(one), source)
+            for one in frame
+        }
+    )
 
 
 def with_dataset(

@@ -9,8 +9,7 @@ import pandas as pd
 from cobalance.annotation.labelling.labels import label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.annotation.measuring.shift import shift_table
-from cobalance.evaluation.metrics.attributes import COUNTS
+from cobalance.evaluation.metrics.attributes import COUNTS, shift_table
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.database.store import GraphStore
@@ -37,7 +36,7 @@ class GeneratorComparison(NamedTuple):
     Parameters
     ----------
     table : pandas.DataFrame
-        From `cobalance.annotation.measuring.shift.shift_table`.
+        From `cobalance.evaluation.metrics.attributes.shift_table`.
     notes : tuple of str
         Concepts that only one of two runs has looked for, and what may make a difference that the
         generator does not: how two runs label differently, or concepts that only one dataset knows.

@@ -11,10 +11,10 @@ from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.graph.annotations.attributes import link_concepts, list_attributes
 from cobalance.graph.annotations.found import apply_runs, still_labelled
 from cobalance.graph.annotations.runs import (
-    AnnotationRun,
     change_settings,
     decide_run,
     delete_run,
+    read_labelling,
     read_run,
 )
 from cobalance.graph.database.store import GraphStore
@@ -55,7 +55,7 @@ def decide_labels(
     OutputMissingError
         Scores are missing, of this run if it is to be accepted, or of another accepted one.
     """
-    found = _labelling(store, run)
+    found = read_labelling(store, run)
     if state == "accepted" and found.has_labels:
         ScoreFiles(folder, run).require(LabelSettings.read(found.settings).chunks)
     if not decide_run(store, run, state, decided_by):
@@ -91,7 +91,7 @@ def change_thresholds(
         It has no such concept, or it compares with a base caption and has no threshold, or has a
         threshold and is told whether several attributes count.
     """
-    found = _labelling(store, run)
+    found = read_labelling(store, run)
     settings = LabelSettings.read(found.settings)
     unknown = sorted(set(thresholds or {}) - {one.concept for one in settings.attributes})
     if unknown:
@@ -136,13 +136,6 @@ def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> Non
         apply_accepted(store, folder, found.dataset)
     delete_run(store, run)
     folder.delete_folder(f"annotations/{run}")
-
-
-def _labelling(store: GraphStore, run: str) -> AnnotationRun:
-    found = read_run(store, run)
-    if found.kind == "propose":
-        raise OptionError(f"The run {run} proposed attributes. Review these; it labels nothing.")
-    return found
 
 
 def apply_accepted(

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
-from cobalance.annotation.language.chat import ChatModel, in_order
+from cobalance.annotation.language.chat import ChatModel, in_order, select_told
 from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.extract import QUESTION, Extracted, extract, singular_names
 from cobalance.graph.annotations.runs import change_settings, end_run, read_run
@@ -23,7 +23,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.label.propose import describe_chat, start_run
+from cobalance.workflows.label.propose import NAMING, start_run
 
 CHUNK_IMAGES = 1000
 
@@ -98,7 +98,7 @@ def extract_concepts(
     images = _read_captions(store, dataset, captions, limit)
     settings = LabelSettings(
         annotator="extract",
-        options={**describe_chat(chat), "limit": limit},
+        options={**select_told(chat.describe(), *NAMING), "limit": limit},
         rule="threshold",
         threshold=0.5,
         images=len(images),

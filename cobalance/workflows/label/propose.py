@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cobalance.annotation.language.chat import ChatModel
+from cobalance.annotation.language.chat import ChatModel, select_told
 from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
 from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.attribute_flags import Embed, flag_attributes, ngram_vectors
@@ -42,6 +43,7 @@ from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
 BY_LETTERS = "groups of letters"
+NAMING = ("model", "url", "revision")  # what names a language model in settings, where known
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,11 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
     """
     check_known("embedding", [kind], ("auto", "clip", "letters"))
     if kind == "auto":
-        kind = "clip" if is_installed("models") and _has_clip() else "letters"
+        kind = "letters"
+        with suppress(JobBlockedError):
+            if is_installed("models"):
+                find_in_cache(ClipOptions().model, CLIP_REVISION)
+                kind = "clip"
     if kind == "letters":
         with needs_extra("Comparing names by their letters", "annotate"):
             import sklearn  # noqa: F401
@@ -137,14 +143,6 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
         from cobalance.evaluation.training.tuning.clip import open_clip
     clip = open_clip(ClipOptions())
     return clip.embed_texts, clip.vision.checkpoint.label
-
-
-def _has_clip() -> bool:
-    try:
-        find_in_cache(ClipOptions().model, CLIP_REVISION)
-    except JobBlockedError:
-        return False
-    return True
 
 
 def start_run(
@@ -179,11 +177,7 @@ def start_run(
         except NotFoundError:
             break
     described = chat.describe()
-    known = {
-        name: str(described[name])
-        for name in ("revision", "weights_sha256", "licence")
-        if described.get(name)
-    }
+    known = select_told(described, "revision", "weights_sha256", "licence")
     new = NewRun(
         kind,
         str(described["model"]),
@@ -194,12 +188,6 @@ def start_run(
         **known,
     )
     return create_run(store, dataset, new, created_by=created_by)
-
-
-def describe_chat(chat: ChatModel) -> dict[str, Any]:
-    """Settings that name a language model: model, and URL and revision where known."""
-    described = chat.describe()
-    return {name: described[name] for name in ("model", "url", "revision") if described.get(name)}
 
 
 def propose_attributes(
@@ -240,7 +228,8 @@ def propose_attributes(
         raise OptionError("The caption is empty. Name the domain, such as 'a photo of a bird'.")
     embed, compared_by = compare
     classes = list(class_sizes(store, dataset))
-    settings = {"caption": caption, **describe_chat(chat), **options.model_dump(mode="json")}
+    named = select_told(chat.describe(), *NAMING)
+    settings = {"caption": caption, **named, **options.model_dump(mode="json")}
     prompt = hashlib.sha256(options.questions.model_dump_json().encode()).hexdigest()
     run = start_run(
         store, chat, dataset, "propose", settings, prompt, settings, created_by=created_by

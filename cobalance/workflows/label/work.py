@@ -7,6 +7,7 @@ from cobalance.annotation.labelling.labels import label_summary
 from cobalance.annotation.labelling.remote import open_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
 from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.annotation.language.chat import select_told
 from cobalance.annotation.language.transcript import Transcript
 from cobalance.annotation.proposing.attribute_flags import UNSEEN
 from cobalance.generation.worker.resources import RunTask, TaskRun
@@ -88,11 +89,7 @@ class _Labelling:
             folder = self._folders.open_output()
             self._opened = (run, open_annotator(settings, folder, run))
             described = self._opened[1].describe()
-            known = {
-                name: str(described[name])
-                for name in ("model", "revision", "weights_sha256")
-                if described.get(name) is not None
-            }
+            known = select_told(described, "model", "revision", "weights_sha256")
             task.graph(partial(describe_run, run=run, values=known))
         return self._opened[1]
 

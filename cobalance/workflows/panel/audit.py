@@ -11,7 +11,7 @@ from cobalance.annotation.auditing.sample import PER_STRATUM, assign_people, dra
 from cobalance.annotation.labelling.labels import present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.graph.annotations.runs import AnnotationRun, read_run
+from cobalance.graph.annotations.runs import AnnotationRun, read_labelling
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
@@ -55,7 +55,7 @@ def draw_audit(store: GraphStore, folder: OutputFolder, run: str, sample: AuditS
     OutputMissingError
         Its scores are gone.
     """
-    found = read_run(store, run)
+    found = read_labelling(store, run)
     people = clean_people(sample.people)
     overlap = len(people) if sample.overlap is None else sample.overlap
     labels = _Labels(store, folder, found)
@@ -118,10 +118,6 @@ class _Labels:
     """
 
     def __init__(self, store: GraphStore, folder: OutputFolder, run: AnnotationRun) -> None:
-        if run.kind == "propose":
-            raise OptionError(
-                f"The run {run.id} proposed attributes. Review these; it labels nothing."
-            )
         if not run.has_labels:
             raise ConflictError(
                 f"The run {run.id} is {run.state}, and can be audited once it is done. "

@@ -135,15 +135,12 @@ class Corrections:
 
 def read_corrections(store: GraphStore, dataset: str) -> Corrections | None:
     """Read counts corrected by audits of a dataset's accepted runs; None without audits."""
-    audits = list_panels(store, Audit, dataset=dataset)
-    if not audits:
-        return None
     runs = {
         run.id: LabelSettings.read(run.settings)
         for run in list_runs(store, dataset)
         if run.state == "accepted" and run.kind != "propose"
     }
-    audits = [audit for audit in audits if audit.run in runs]
+    audits = [one for one in list_panels(store, Audit, dataset=dataset) if one.run in runs]
     if not audits:
         return None
     known: dict[tuple[str, ...], pd.DataFrame] = {}

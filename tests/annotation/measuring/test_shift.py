@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from hypothesis import given, strategies as st
 
-from cobalance.annotation.measuring.shift import shift_chart, shift_table
-from cobalance.evaluation.metrics.attributes import attribute_shift
+from cobalance.annotation.measuring.shift import shift_chart
+from cobalance.evaluation.metrics.attributes import attribute_shift, shift_table
 
 COLUMNS = ["category", "attribute", "real", "generated", "n_real", "n_generated"]
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.errors import DataError, needs_extra
+from cobalance.graph.libraries import sklearn
 from cobalance.graph.options import Options
 
 STRENGTHS = tuple(10.0**power for power in range(-3, 4))
@@ -134,6 +135,7 @@ def _draw(
     return training, tested
 
 
+@needs_extra("An attacker", "evaluate")
 def fit_attacker(
     features: Any, groups: IntArray, attacker: Literal["linear", "mlp"], seed: int
 ) -> Callable[[Any], FloatArray]:
@@ -150,20 +152,18 @@ def fit_attacker(
     MissingExtraError
         scikit-learn is not installed.
     """
-    with needs_extra("An attacker", "evaluate"):
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
-        from sklearn.neural_network import MLPClassifier
-
     n, n_groups = len(groups), len(np.unique(groups))
     if attacker == "mlp":
-        model = MLPClassifier((300,), random_state=seed)
+        model = sklearn.neural_network.MLPClassifier((300,), random_state=seed)
     else:
-        held_out = StratifiedShuffleSplit(1, test_size=max(n_groups, n // 5), random_state=seed)
-        linear = LogisticRegression(max_iter=200, tol=1e-3)
-        model = GridSearchCV(linear, {"C": STRENGTHS}, scoring="neg_log_loss", cv=held_out)
+        held_out = sklearn.model_selection.StratifiedShuffleSplit(
+            1, test_size=max(n_groups, n // 5), random_state=seed
+        )
+        linear = sklearn.linear_model.LogisticRegression(max_iter=200, tol=1e-3)
+        model = sklearn.model_selection.GridSearchCV(
+            linear, {"C": STRENGTHS}, scoring="neg_log_loss", cv=held_out
+        )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", sklearn.exceptions.ConvergenceWarning)
         model.fit(features, groups)
     return lambda other: np.asarray(model.predict_proba(other), dtype=np.float64)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cobalance.evaluation.groups import align_groups, as_text
 from cobalance.evaluation.metrics.metric import Inputs, stack
-from cobalance.evaluation.metrics.tables import MOST_IMAGES, number_column, under
+from cobalance.evaluation.metrics.tables import count_column, number_column, under
 from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, runs
 from cobalance.evaluation.shortcuts import NONE, STATES, is_shortcut
 from cobalance.graph.arrays import STRING
@@ -261,15 +261,7 @@ def _attributes(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.Da
 
 
 def _repeat_rows(rows: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:
-    n = rows["n"].to_numpy(np.float64)
-    if (n != np.round(n)).any():
-        row = int(np.flatnonzero(n != np.round(n))[0])
-        reason = f"n is {n[row]:g}, and this metric counts whole images"
-        raise InputError(source, f"row {row + 1}", reason, "Give whole numbers in n.")
-    if n.sum() > MOST_IMAGES:
-        reason = f"n adds up to {n.sum():,.0f} images, more than the {MOST_IMAGES:,} of this metric"
-        raise InputError(source, None, reason, "Divide every n by the same number.")
-    return rows.loc[rows.index.repeat(n.astype(np.int64))]
+    return rows.loc[rows.index.repeat(count_column(rows, "n", source))]
 
 
 def _training(training: pd.DataFrame | None, name: str) -> tuple[Any, Any]:
@@ -277,7 +269,6 @@ def _training(training: pd.DataFrame | None, name: str) -> tuple[Any, Any]:
         return None, None
     known = training[training[name].notna() & ~training[name].isin(("", NONE))]
     if "n" in known:
-        known = known.assign(n=number_column(known, "n", "training"))
         known = _repeat_rows(known.reset_index(drop=True), "training")
     names = [LABEL + one for one in class_columns(known, LABEL)]
     labels = {one: number_column(known, one, "training") for one in names}

@@ -16,17 +16,13 @@ from cobalance.evaluation.metrics.tables import (
     rows_of_table,
     score_rows,
 )
+from cobalance.evaluation.predictions import PROBABILITY
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import NORMAL_95, wilson
 from cobalance.graph.errors import DataError, check_known
 
 LeakageScore = Literal["confidence", "accuracy", "folded"]
-
-
 Probabilities = pd.DataFrame | npt.ArrayLike
-
-
-PREFIX = "p_"
 
 
 def leakage(
@@ -163,8 +159,8 @@ def _read(
         if "group" in frame:
             groups = frame["group"].tolist()
             n = frame["n"].to_numpy(np.float64) if "n" in frame else None
-            frame = frame[[one for one in frame if str(one).startswith(PREFIX)]]
-        names = [str(column).removeprefix(PREFIX) for column in frame]
+            frame = frame[[one for one in frame if str(one).startswith(PROBABILITY)]]
+        names = [str(column).removeprefix(PROBABILITY) for column in frame]
         values = frame.to_numpy(np.float64)
     else:
         values = np.asarray(given, dtype=np.float64)

@@ -23,11 +23,10 @@ from cobalance.evaluation.metrics.tables import captions_by_image
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import OptionError, check_known, needs_extra
+from cobalance.graph.libraries import sklearn
 from cobalance.ingest.concepts.word_lists import load_group_words
 
 GROUP_WORD, UNKNOWN = "<group>", "<unknown>"
-
-
 HUMAN_CAPTIONS = 5
 
 
@@ -97,7 +96,7 @@ def lic(
     ]
     codes, _ = pd.factorize(pd.Series([str(groups[image]) for image in images]), sort=True)
     codes = np.asarray(codes, dtype=np.int64)
-    mask = _masks(words)
+    mask = match_words(words)
     generated = [tokens(of_model[str(image)][0], mask) for image in images]
     vocabulary = {token for caption in generated for token in caption}
     people = [
@@ -139,11 +138,14 @@ def tokens(caption: str, mask: re.Pattern[str] | None) -> list[str]:
     return re.findall(rf"{GROUP_WORD}|\w+", text)
 
 
-def _masks(words: Collection[str]) -> re.Pattern[str] | None:
-    longest_first = sorted((re.escape(word.lower()) for word in words), key=len, reverse=True)
-    return re.compile(rf"\b(?:{'|'.join(longest_first)})\b") if longest_first else None
+def match_words(words: Collection[str]) -> re.Pattern[str] | None:
+    """A pattern of words and phrases in any case, the longest first; None without any."""
+    longest_first = sorted(map(re.escape, words), key=len, reverse=True)
+    pattern = rf"\b(?:{'|'.join(longest_first)})\b"
+    return re.compile(pattern, re.IGNORECASE) if longest_first else None
 
 
+@needs_extra("The metric lic", "evaluate")
 def _attack(
     captions: Sequence[Sequence[str]],
     codes: IntArray,
@@ -156,10 +158,7 @@ def _attack(
             from cobalance.evaluation.metrics.bias.lstm_attacker import fit_lstm
 
         return fit_lstm(told, codes[split.training], split.seed)(tested)
-    with needs_extra("The metric lic", "evaluate"):
-        from sklearn.feature_extraction.text import CountVectorizer
-
-    words = CountVectorizer(analyzer=_terms, binary=True)
+    words = sklearn.feature_extraction.text.CountVectorizer(analyzer=_terms, binary=True)
     seen = words.fit_transform(told)
     guess = fit_attacker(seen, codes[split.training], attacker, split.seed)
     return guess(words.transform(tested))

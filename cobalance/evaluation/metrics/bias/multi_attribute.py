@@ -20,8 +20,6 @@ from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.errors import check_known
 
 Against = Literal["test", "train"]
-
-
 BLOCK = 512  # label sets that are looked for at a time: bounds the memory to images x 512
 
 

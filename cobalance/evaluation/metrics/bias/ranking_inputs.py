@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.evaluation.cells import missing_column
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, stack
 from cobalance.evaluation.metrics.tables import (
@@ -121,15 +122,9 @@ def groups_of_table(table: pd.DataFrame) -> list[list[str | None]]:
     InputError
         A column is missing, or a score is not a number.
     """
-    for column in ("score", "group"):
-        if column not in table:
-            reason = f"has no column {column}; its columns: {', '.join(map(str, table))}"
-            raise InputError("table", None, reason, "Give score and group, and query for several.")
-    scores = pd.to_numeric(table["score"], errors="coerce").astype(np.float64)
-    if scores.isna().any():
-        row = int(scores.isna().to_numpy().argmax())
-        reason = f"score is {table['score'].iloc[row]!r}, which is not a number"
-        raise InputError("table", f"row {row + 1}", reason, "Correct it, or leave the row out.")
+    if "group" not in table:
+        raise missing_column("group", table, "table", "the group of each image, and score")
+    scores = number_column(table, "score", least=-np.inf)
     query = table["query"] if "query" in table else pd.Series("", index=table.index)
     ordered = table.assign(score=scores, query=query)
     ordered = ordered.sort_values("score", ascending=False, kind="stable")

@@ -24,8 +24,6 @@ from cobalance.graph.libraries import special
 from cobalance.graph.options import Options
 
 Absent = Literal["skip", "one"]
-
-
 FairShares = Literal["population", "equal"]
 Parity = Mapping[str, float] | FairShares
 

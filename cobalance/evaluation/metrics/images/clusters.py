@@ -22,6 +22,7 @@ from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import STRING, FloatArray
 from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 from cobalance.graph.errors import DataError, OptionError, needs_extra
+from cobalance.graph.libraries import sklearn
 from cobalance.graph.names import clean_name
 from cobalance.graph.options import Options
 
@@ -32,6 +33,7 @@ _NAMED_BY = 3  # words in a cluster's name
 _LONGEST = 40  # characters of each
 
 
+@needs_extra("Clusters of captions", "evaluate")
 def cluster_captions(
     captions: pd.DataFrame, embeddings: npt.ArrayLike, rng: np.random.Generator, *, k: int = 20
 ) -> pd.DataFrame:
@@ -64,9 +66,6 @@ def cluster_captions(
     MissingExtraError
         scikit-learn is not installed.
     """
-    with needs_extra("Clusters of captions", "evaluate"):
-        from sklearn.cluster import KMeans
-        from sklearn.exceptions import ConvergenceWarning
     points = np.asarray(embeddings, dtype=np.float64)
     if points.ndim != 2 or len(points) != len(captions):
         raise DataError(
@@ -84,10 +83,11 @@ def cluster_captions(
     means /= np.bincount(codes)[:, np.newaxis]
     seed = int(rng.integers(2**31))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", ConvergenceWarning)  # of fewer points than clusters
+        unclear = sklearn.exceptions.ConvergenceWarning  # of fewer points than clusters
+        warnings.simplefilter("error", unclear)
         try:
-            found = KMeans(k, n_init=10, random_state=seed).fit_predict(means)
-        except ConvergenceWarning as warning:
+            found = sklearn.cluster.KMeans(k, n_init=10, random_state=seed).fit_predict(means)
+        except unclear as warning:
             raise OptionError(
                 f"{len(images):,} images have fewer than {k} different embeddings. Ask for fewer "
                 "clusters."
@@ -98,6 +98,7 @@ def cluster_captions(
     return pd.DataFrame({"image": images, "cluster": place[found]})
 
 
+@needs_extra("Words of clusters", "evaluate")
 def salient_words(
     captions: pd.DataFrame,
     clusters: pd.DataFrame,
@@ -125,10 +126,9 @@ def salient_words(
     ...               leave_out={"man"})
     {0: ['skis', 'skier']}
     """
-    with needs_extra("Words of clusters", "evaluate"):
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
-    split = CountVectorizer().build_analyzer()
-    dropped = ENGLISH_STOP_WORDS | {word.lower() for word in leave_out}
+    texts = sklearn.feature_extraction.text
+    split = texts.CountVectorizer().build_analyzer()
+    dropped = texts.ENGLISH_STOP_WORDS | {word.lower() for word in leave_out}
     cluster_of = dict(zip(clusters["image"], clusters["cluster"].tolist(), strict=True))
     counts: dict[int, Counter[str]] = {one: Counter() for one in sorted(set(cluster_of.values()))}
     for image, caption in zip(captions["image"].astype(STRING), captions["caption"], strict=True):

@@ -1,7 +1,6 @@
 """Distances of generated images from real ones, from their features."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ from pydantic import Field
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import DataError
+from cobalance.graph.libraries import linalg
 from cobalance.graph.options import Options
 
 FRECHET_IMAGES = 2048
@@ -57,8 +57,6 @@ def frechet(real: npt.ArrayLike, generated: npt.ArrayLike) -> pd.DataFrame:
     >>> float(frechet(points, points + [3, 4])["value"].round(6).item())
     25.0
     """
-    from scipy.linalg import eigvalsh
-
     first, second = _features(real, generated, least=2)
     n = min(len(first), len(second))
     if n < FRECHET_IMAGES:
@@ -73,7 +71,7 @@ def frechet(real: npt.ArrayLike, generated: npt.ArrayLike) -> pd.DataFrame:
     # tr (C1 C2)^1/2 = sum of the roots of the eigenvalues of C1^1/2 C2 C1^1/2, which is symmetric
     values, vectors = np.linalg.eigh(c1)
     root = vectors * np.sqrt(np.clip(values, 0, None)) @ vectors.T
-    shared = np.sqrt(np.clip(eigvalsh(root @ c2 @ root), 0, None)).sum()
+    shared = np.sqrt(np.clip(linalg.eigvalsh(root @ c2 @ root), 0, None)).sum()
     distance = max(float(shift @ shift + np.trace(c1) + np.trace(c2) - 2 * shared), 0.0)
     return score_frame("frechet", "", distance, n=float(n))
 
@@ -230,19 +228,6 @@ def _both(inputs: Inputs) -> tuple[FloatArray, FloatArray]:
     return inputs.vectors("real_embeddings"), inputs.vectors("embeddings")
 
 
-def _compute_frechet(inputs: Inputs, options: Any) -> pd.DataFrame:
-    del options
-    return frechet(*_both(inputs))
-
-
-def _compute_kernel(inputs: Inputs, options: Any) -> pd.DataFrame:
-    return kernel(*_both(inputs), inputs.generator(), **options.model_dump())
-
-
-def _compute_cmmd(inputs: Inputs, options: Any) -> pd.DataFrame:
-    return cmmd(*_both(inputs), sigma=options.sigma)
-
-
 _TAKES = ("embeddings", "real_embeddings")
 
 PLUGINS = (
@@ -250,20 +235,22 @@ PLUGINS = (
         "frechet",
         "Fréchet distance of features (FID with Inception's); biased below 2,048 images.",
         takes=_TAKES,
-        compute=_compute_frechet,
+        compute=lambda inputs, _: frechet(*_both(inputs)),
     ),
     MetricPlugin(
         "kernel",
         "Kernel distance of features (KID with Inception's), over random subsets.",
         options=KernelOptions,
         takes=_TAKES,
-        compute=_compute_kernel,
+        compute=lambda inputs, options: kernel(
+            *_both(inputs), inputs.generator(), **options.model_dump()
+        ),
     ),
     MetricPlugin(
         "cmmd",
         "CMMD: maximum mean discrepancy of CLIP embeddings, times 1000.",
         options=CmmdOptions,
         takes=_TAKES,
-        compute=_compute_cmmd,
+        compute=lambda inputs, options: cmmd(*_both(inputs), sigma=options.sigma),
     ),
 )

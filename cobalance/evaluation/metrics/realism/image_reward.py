@@ -24,7 +24,7 @@ from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.libraries import Image, torch, transformers
 from cobalance.ingest.models.devices import choose_device, out_of_memory
 from cobalance.ingest.models.loading import check_tokenizer
-from cobalance.ingest.models.weights import fill, read_weights
+from cobalance.ingest.models.weights import fill, read_weights, with_prefix
 
 _MEAN, _SD = 0.16717362830052426, 1.0333394966054072  # of rewards in the authors' data
 _TOKENS = 35
@@ -80,8 +80,8 @@ def open_towers(weights: Mapping[str, Any], path: str) -> tuple[Any, Any]:
     JobBlockedError
         They are of another model.
     """
-    seen = vision_names(_below(_VISION, weights))
-    read = _below(_TEXT, weights)
+    seen = vision_names(with_prefix(_VISION, weights))
+    read = with_prefix(_TEXT, weights)
     read.pop("embeddings.position_ids", None)
     try:
         positions = seen["embeddings.position_embedding"].shape[1]
@@ -136,7 +136,7 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     tokenizer = _tokenizer(options.vocabulary)
     weights = read_weights(options.weights, options.sha256)
     device = choose_device(options.device)
-    head = linear_head(_below(_HEAD, weights), options.weights).to(device)
+    head = linear_head(with_prefix(_HEAD, weights), options.weights).to(device)
     vision, text = (one.to(device) for one in open_towers(weights, options.weights))
     side = vision.config.image_size
     square = {"height": side, "width": side}
@@ -170,14 +170,6 @@ def _tokenizer(path: str) -> Any:
     tokenizer = transformers.BertTokenizer(vocab={word: at for at, word in enumerate(words)})
     check_tokenizer(path, "vocabulary", tokenizer, len(words))
     return tokenizer
-
-
-def _below(prefix: str, weights: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name.removeprefix(prefix): values
-        for name, values in weights.items()
-        if name.startswith(prefix)
-    }
 
 
 def _layers(weights: Mapping[str, Any], pattern: str) -> int:

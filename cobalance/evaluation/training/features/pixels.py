@@ -1,6 +1,6 @@
 """Principal components of the pixels: no model, nothing to download."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from cobalance.evaluation.training.examples import Examples, Floats, Pixels
 from cobalance.evaluation.training.features.features import Features
 from cobalance.graph.errors import DataError
-from cobalance.graph.libraries import Image
+from cobalance.graph.libraries import Image, sklearn
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 
@@ -41,8 +41,7 @@ class PixelFeatures(Features):
     """Whitened principal components of small images."""
 
     options: PixelOptions
-    analysis: Callable[..., Any]  # scikit-learn's PCA
-    components: Any = None  # the same, fitted
+    components: Any = None  # scikit-learn's PCA, fitted
 
     def fit(self, training: Examples, seed: int) -> "tuple[PixelFeatures, Floats]":
         """Fit principal components to training images; also the features of these images.
@@ -58,8 +57,9 @@ class PixelFeatures(Features):
             raise DataError(
                 f"There are {len(training)} training images; principal components need two or more."
             )
-        components = self.analysis(most, whiten=True, svd_solver="randomized", random_state=seed)
-        components.fit(values)
+        components = sklearn.decomposition.PCA(
+            most, whiten=True, svd_solver="randomized", random_state=seed
+        ).fit(values)
         # laid out as when read from a file, so that a kept model gives the same to the last bit
         own = {name: np.ascontiguousarray(getattr(components, name)) for name in _FITTED}
         fitted = self.with_arrays(own)
@@ -67,8 +67,7 @@ class PixelFeatures(Features):
 
     def read(self, images: Examples) -> Floats:
         """Features of images, shape (n_images, n_components)."""
-        features: Floats = self.components.transform(self._values(images))
-        return features
+        return np.asarray(self.components.transform(self._values(images)))
 
     def arrays(self) -> Mapping[str, Floats]:
         """Mean, components and their variances."""
@@ -76,7 +75,7 @@ class PixelFeatures(Features):
 
     def with_arrays(self, arrays: Mapping[str, Floats]) -> "PixelFeatures":
         """The features with these components."""
-        fitted = self.analysis(whiten=True)
+        fitted = sklearn.decomposition.PCA(whiten=True)
         for name in _FITTED:
             setattr(fitted, name, arrays[name])
         return replace(self, components=fitted)
@@ -103,14 +102,9 @@ def scale_down(image: Pixels, side_px: int) -> Floats:
     height, width, channels = image.shape
     if height % side_px == 0 and width % side_px == 0:
         blocks = image.reshape(side_px, height // side_px, side_px, width // side_px, channels)
-        means: Floats = blocks.mean(axis=(1, 3))
-        return means
+        return np.asarray(blocks.mean(axis=(1, 3)))
     scaled = Image.fromarray(image).resize((side_px, side_px), Image.Resampling.BOX)
     return np.asarray(scaled, dtype=np.float64)
 
 
-def open_features(options: PixelOptions) -> PixelFeatures:
-    """Open the features."""
-    from sklearn.decomposition import PCA
-
-    return PixelFeatures(options, PCA)
+open_features = PixelFeatures

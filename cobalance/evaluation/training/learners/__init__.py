@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from cobalance.evaluation.training.method import Learner, Run
-from cobalance.graph.plugins import Plugin, Plugins
+from cobalance.evaluation.training.method import Learner, LearnerPlugin, Run
+from cobalance.graph.plugins import Plugins
 
-LEARNERS: Plugins[Callable[[Run], Learner], Plugin] = Plugins(
+LEARNERS: Plugins[Callable[[Run], Learner], LearnerPlugin] = Plugins(
     "learner",
     {
         "linear": "cobalance.evaluation.training.learners.linear",

@@ -9,14 +9,13 @@ result is, each seed weights the training images at random: the Bayesian bootstr
 within groups, so that each group counts as much as it did.
 """
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features import FEATURES
@@ -29,7 +28,7 @@ from cobalance.evaluation.training.learners.linear_model import (
     standardise,
 )
 from cobalance.evaluation.training.learners.regression import Descent, Head, descend, solve
-from cobalance.evaluation.training.method import Learner, LearnerPlugin, Method, Run
+from cobalance.evaluation.training.method import Learner, LearnerPlugin, Method, Run, Strengths
 from cobalance.evaluation.training.selection import RULES, check_rule
 from cobalance.graph.errors import OptionError
 from cobalance.graph.options import Options
@@ -62,7 +61,7 @@ class LinearOptions(Options):
 
     features: str = "pixels"
     features_options: dict[str, Any] = Field(default_factory=dict)
-    c: tuple[float, ...] = (0.01,)
+    c: Strengths = (0.01,)
     epochs: int = Field(default=100, ge=1)
     batch_size: int = Field(default=128, ge=1)
     learning_rate: float = Field(default=0.1, gt=0, allow_inf_nan=False)
@@ -70,13 +69,6 @@ class LinearOptions(Options):
     select: Literal["last", "loss", "accuracy", "balanced", "worst-group", "group-balanced"] = (
         "last"
     )
-
-    @field_validator("c")
-    @classmethod
-    def _check_c(cls, c: tuple[float, ...]) -> tuple[float, ...]:
-        if not c or not all(0 < value < math.inf for value in c):
-            raise ValueError("give one positive number or more")
-        return c
 
 
 PLUGIN = LearnerPlugin(
@@ -197,14 +189,11 @@ def bootstrap_weights(training: Examples, rng: np.random.Generator) -> Floats:
     codes = training.groups if training.several_labels else [training.labels, training.groups]
     _, stratum = np.unique(np.atleast_2d(codes), axis=1, return_inverse=True)
     stratum = stratum.ravel()
-    weights: Floats = drawn / (np.bincount(stratum, drawn) / np.bincount(stratum))[stratum]
-    return weights
+    return drawn / (np.bincount(stratum, drawn) / np.bincount(stratum))[stratum]
 
 
 def open_learner(options: LinearOptions) -> Callable[[Run], Learner]:
     """Open the learner with its features; it fits models of the run that it is called with."""
-    import sklearn.linear_model  # noqa: F401
-
     features = FEATURES.open(options.features, options.features_options)
 
     def of_run(run: Run) -> Learner:

@@ -13,6 +13,7 @@ from cobalance.evaluation.training.features.features import Features
 from cobalance.evaluation.training.learners.regression import Head, head_probabilities
 from cobalance.graph.errors import DataError
 from cobalance.graph.files import make_file, make_folder
+from cobalance.ingest.models.weights import with_prefix
 
 FILE = "linear.npz"
 _OWN = ("weight", "bias", "mean", "spread")
@@ -122,10 +123,6 @@ def open_linear(folder: Path, features: Features) -> LinearModel | None:
         classes, several_labels = (arrays[name].tolist() for name in _ABOUT)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"The model {path} is damaged. Delete it to train again.") from error
-    fitted = {
-        name.removeprefix(_FITTED): values
-        for name, values in arrays.items()
-        if name.startswith(_FITTED)
-    }
-    reader = StandardFeatures(features.with_arrays(fitted), mean, spread)
+    own = features.with_arrays(with_prefix(_FITTED, arrays))
+    reader = StandardFeatures(own, mean, spread)
     return LinearModel((weight, bias), reader, tuple(classes), bool(several_labels))

@@ -12,6 +12,7 @@ import numpy as np
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.method import Method, Run
+from cobalance.graph.libraries import sklearn
 
 Head = tuple[Floats, Floats]
 """Weight, shape (n_classes, n_features), and bias, shape (n_classes,)."""
@@ -42,11 +43,9 @@ def head_probabilities(head: Head, features: Floats, several_labels: bool) -> Fl
     weight, bias = head
     outputs = features @ weight.T + bias
     if several_labels:
-        odds: Floats = np.exp(-np.logaddexp(0, -outputs))
-        return odds
+        return np.exp(-np.logaddexp(0, -outputs))
     raised = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-    shares: Floats = raised / raised.sum(axis=1, keepdims=True)
-    return shares
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def solve(features: Floats, training: Examples, weights: Floats, c: float) -> Head:
@@ -57,9 +56,8 @@ def solve(features: Floats, training: Examples, weights: Floats, c: float) -> He
     features : float64 array, shape (n_images, n_features)
     weights : float64 array, shape (n_images,)
     """
-    from sklearn.linear_model import LogisticRegression
-
-    solver, n_classes = LogisticRegression(C=c, max_iter=1000), len(training.classes)
+    n_classes = len(training.classes)
+    solver = sklearn.linear_model.LogisticRegression(C=c, max_iter=1000)
     weight, bias = np.zeros((n_classes, features.shape[1])), np.full(n_classes, float(_NEVER))
     if training.several_labels:
         for label in range(n_classes):
@@ -126,8 +124,7 @@ def losses_of(probabilities: Floats, wanted: Floats, several_labels: bool) -> Fl
     terms = wanted * np.log(p)
     if several_labels:
         terms = terms + (1 - wanted) * np.log1p(-p)
-    losses: Floats = -terms.sum(axis=1)
-    return losses
+    return np.asarray(-terms.sum(axis=1))
 
 
 def _one_hot(training: Examples) -> Floats:
@@ -135,5 +132,4 @@ def _one_hot(training: Examples) -> Floats:
     labels: IntArray = training.labels
     if training.several_labels:
         return labels.astype(float)
-    wanted: Floats = (labels[:, np.newaxis] == np.arange(len(training.classes))).astype(float)
-    return wanted
+    return np.asarray((labels[:, np.newaxis] == np.arange(len(training.classes))).astype(float))

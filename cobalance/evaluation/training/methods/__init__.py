@@ -1,11 +1,11 @@
 """Training methods, by name."""
 
 from cobalance.evaluation.training.method import Method, MethodPlugin, OwnModel
-from cobalance.graph.plugins import Plugin, Plugins
+from cobalance.graph.plugins import Plugins
 
 _NETWORK_ONLY = "cobalance.evaluation.training.methods.network_only"
 
-METHODS: Plugins[Method | OwnModel, Plugin] = Plugins(
+METHODS: Plugins[Method | OwnModel, MethodPlugin] = Plugins(
     "method",
     {
         "erm": "cobalance.evaluation.training.methods.erm",

@@ -6,7 +6,12 @@ import numpy as np
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.method import Method, MethodPlugin
-from cobalance.evaluation.training.methods.grouping import Unit, rows_by_unit, units_of
+from cobalance.evaluation.training.methods.grouping import (
+    Unit,
+    balance_units,
+    rows_by_unit,
+    units_of,
+)
 from cobalance.graph.options import Options
 
 
@@ -43,9 +48,7 @@ class SubSampling(Method):
 
     def rows(self, training: Examples, rng: np.random.Generator) -> IntArray:
         """Rows to train on."""
-        units = rows_by_unit(units_of(training, self.options.by, "Sub-sampling"))
-        fewest = min(map(len, units))
-        return np.concatenate([rng.choice(rows, fewest, replace=False) for rows in units])
+        return balance_units(units_of(training, self.options.by, "Sub-sampling"), rng)
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,7 @@ def inverse_sizes(units: IntArray) -> Floats:
     [0.6667, 0.6667, 0.6667, 2.0]
     """
     _, group, sizes = np.unique(units, return_inverse=True, return_counts=True)
-    weights: Floats = len(units) / (len(sizes) * sizes)[group]
-    return weights
+    return len(units) / (len(sizes) * sizes)[group]
 
 
 PLUGINS = (

@@ -43,8 +43,7 @@ class ClassBalanced(Method):
         """Sample weights, shape (n_images,)."""
         labels = units_of(training, "class", "The class-balanced loss")
         _, label, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-        of_images: Floats = class_weights(sizes, self.options.beta)[label]
-        return of_images
+        return class_weights(sizes, self.options.beta)[label]
 
 
 def class_weights(sizes: IntArray, beta: float) -> Floats:
@@ -58,8 +57,7 @@ def class_weights(sizes: IntArray, beta: float) -> Floats:
     if beta == 0:
         return np.ones(len(sizes))
     inverse = -(1 - beta) / np.expm1(sizes * np.log(beta))
-    weights: Floats = inverse * (len(sizes) / inverse.sum())
-    return weights
+    return np.asarray(inverse * (len(sizes) / inverse.sum()))
 
 
 open_method = ClassBalanced

@@ -1,16 +1,16 @@
 """DFR (deep feature reweighting): the last layer fitted anew to balanced held-out images."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
-from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
-from cobalance.evaluation.training.methods.grouping import rows_by_unit
+from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run, Strengths
+from cobalance.evaluation.training.methods.grouping import balance_units, rows_by_unit
 from cobalance.evaluation.training.model import Model
 from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.libraries import sklearn
 from cobalance.graph.options import Options
 
 _SELECT, _REFIT = 11, 12  # purposes of generators
@@ -28,15 +28,8 @@ class DfrOptions(Options):
         Fits to other balanced samples of the held-out images, whose heads are averaged.
     """
 
-    c: tuple[float, ...] = (1.0, 0.7, 0.3, 0.1, 0.07, 0.03, 0.01)
+    c: Strengths = (1.0, 0.7, 0.3, 0.1, 0.07, 0.03, 0.01)
     refits: int = Field(default=10, ge=1)
-
-    @field_validator("c")
-    @classmethod
-    def _check_c(cls, c: tuple[float, ...]) -> tuple[float, ...]:
-        if not c or not all(0 < value < math.inf for value in c):
-            raise ValueError("give one positive number or more")
-        return c
 
 
 PLUGIN = MethodPlugin(
@@ -95,7 +88,7 @@ class Dfr(Method):
             return strengths[0]
         halves = [np.array_split(rng.permutation(rows), 2) for rows in rows_by_unit(groups)]
         fitted, tested = (np.concatenate(part) for part in zip(*halves, strict=True))
-        rows = fitted[balance_groups(groups[fitted], rng)]
+        rows = fitted[balance_units(groups[fitted], rng)]
         fit_to, alike = validation.take(rows), np.ones(len(rows))
 
         def worst(c: float) -> float:
@@ -116,7 +109,7 @@ class Dfr(Method):
     ) -> tuple[Floats, Floats]:
         heads = []
         for _ in range(self.options.refits):
-            rows = balance_groups(validation.groups, rng)
+            rows = balance_units(validation.groups, rng)
             heads.append(self._fit(held[rows], validation.take(rows), drawn[rows], c))
         weights, biases = zip(*heads, strict=True)
         return np.mean(weights, axis=0), np.mean(biases, axis=0)
@@ -125,13 +118,11 @@ class Dfr(Method):
         self, features: Floats, images: Examples, weights: Floats, c: float
     ) -> tuple[Floats, Floats]:
         """A regression for each class against the others; of two classes one, shared by both."""
-        from sklearn.linear_model import LogisticRegression
-
         classes = images.classes
         codes = range(len(classes)) if len(classes) > 2 else (1,)
         fits = []
         for code in codes:
-            fitted = LogisticRegression(
+            fitted = sklearn.linear_model.LogisticRegression(
                 C=c, l1_ratio=1, solver="liblinear", random_state=0, max_iter=1000
             ).fit(features, images.labels == code, sample_weight=weights)
             fits.append((fitted.coef_[0], fitted.intercept_[0]))
@@ -139,13 +130,6 @@ class Dfr(Method):
         if len(classes) > 2:
             return weight, bias
         return np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
-
-
-def balance_groups(groups: IntArray, rng: np.random.Generator) -> IntArray:
-    """Random rows, of each group as many as the smallest has."""
-    units = rows_by_unit(groups)
-    fewest = min(map(len, units))
-    return np.concatenate([rng.choice(rows, fewest, replace=False) for rows in units])
 
 
 def _check_groups(validation: Examples, groups: IntArray) -> None:
@@ -165,8 +149,4 @@ def _check_groups(validation: Examples, groups: IntArray) -> None:
         )
 
 
-def open_method(options: DfrOptions) -> Method:
-    """Open the method, which needs scikit-learn."""
-    import sklearn.linear_model  # noqa: F401
-
-    return Dfr(options)
+open_method = Dfr

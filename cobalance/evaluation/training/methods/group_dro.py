@@ -62,8 +62,7 @@ class GroupDro(Method):
         counts = np.bincount(groups, minlength=len(q))
         sums = np.bincount(groups, weights=losses, minlength=len(q))
         q[:] = group_weights(q, sums / np.maximum(counts, 1), self.options.step)
-        weights: Floats = q[groups] / counts[groups]
-        return weights
+        return q[groups] / counts[groups]
 
 
 def group_weights(q: Floats, losses: Floats, step: float) -> Floats:
@@ -76,8 +75,7 @@ def group_weights(q: Floats, losses: Floats, step: float) -> Floats:
     ([0.8808, 0.1192], 1.7616)
     """
     raised = q * np.exp(step * (losses - losses.max()))
-    weights: Floats = raised / raised.sum()
-    return weights
+    return np.asarray(raised / raised.sum())
 
 
 open_method = GroupDro

@@ -38,6 +38,13 @@ def rows_by_unit(units: IntArray) -> list[IntArray]:
     return [np.flatnonzero(units == unit) for unit in np.unique(units)]
 
 
+def balance_units(units: IntArray, rng: np.random.Generator) -> IntArray:
+    """Random rows, of each group or class as many as the smallest has."""
+    rows_of = rows_by_unit(units)
+    fewest = min(map(len, rows_of))
+    return np.concatenate([rng.choice(rows, fewest, replace=False) for rows in rows_of])
+
+
 def count_domains(training: Examples, what: str) -> Floats:
     """Images of each domain, shape (n_domains,); errors begin with `what`.
 

@@ -17,7 +17,6 @@ from cobalance.evaluation.training.loop import (
     epoch_generator,
     optimiser_tensors,
     restore_optimiser,
-    with_prefix,
     without_single,
 )
 from cobalance.evaluation.training.method import Batch, Method
@@ -27,6 +26,7 @@ from cobalance.evaluation.training.networks.pixels import make_variation, read_b
 from cobalance.evaluation.training.selection import RULES
 from cobalance.ingest.models.classifiers import Classifier, ClassifierSettings, Network
 from cobalance.ingest.models.devices import out_of_memory
+from cobalance.ingest.models.weights import with_prefix
 
 
 @dataclass(eq=False)

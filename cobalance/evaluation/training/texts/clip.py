@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
+import numpy as np
 from pydantic import Field
 
 from cobalance.evaluation.training.examples import Floats
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.clip import CLIP
 from cobalance.ingest.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    from cobalance.evaluation.training.tuning.clip import ZeroShotClip
 
 
 class ClipTextOptions(ModelOptions):
@@ -35,12 +33,12 @@ PLUGIN = Plugin(
 class ClipTexts:
     """CLIP's text encoder; the seed changes nothing."""
 
-    model: "ZeroShotClip"
+    model: Any  # a ZeroShotClip, whose module needs torch
 
     def read(self, texts: Sequence[str], seed: int) -> Floats:
         """Embeddings of length 1, shape (n_texts, n_features)."""
         del seed
-        return self.model.embed_texts(texts)
+        return np.asarray(self.model.embed_texts(texts))
 
 
 def open_text_features(options: ClipTextOptions) -> ClipTexts:

@@ -6,10 +6,12 @@ Latent semantic analysis: Deerwester et al., "Indexing by Latent Semantic Analys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from pydantic import Field
 
 from cobalance.evaluation.training.examples import Floats
 from cobalance.graph.errors import DataError
+from cobalance.graph.libraries import sklearn
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 
@@ -38,7 +40,7 @@ PLUGIN = Plugin(
 class TfidfTexts:
     """TF-IDF of the words of the texts that are embedded together."""
 
-    components: int
+    options: TfidfOptions
 
     def read(self, texts: Sequence[str], seed: int) -> Floats:
         """Embeddings of length 1, or 0 without any words, shape (n_texts, n_features).
@@ -48,28 +50,18 @@ class TfidfTexts:
         DataError
             No text has a word that counts.
         """
-        from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.preprocessing import normalize
-
+        counting = sklearn.feature_extraction.text.TfidfVectorizer(stop_words="english")
         try:
-            weights = TfidfVectorizer(stop_words="english").fit_transform(texts)
+            weights = counting.fit_transform(texts)
         except ValueError as error:  # "empty vocabulary"
             raise DataError(
                 f"{len(texts):,} texts have no words but English stop words and single characters. "
                 "Embed them by clip."
             ) from error
-        if weights.shape[1] <= self.components:
-            dense: Floats = weights.toarray()
-            return dense
-        reduced = TruncatedSVD(self.components, random_state=seed).fit_transform(weights)
-        units: Floats = normalize(reduced)
-        return units
+        if weights.shape[1] <= self.options.components:
+            return np.asarray(weights.toarray())
+        svd = sklearn.decomposition.TruncatedSVD(self.options.components, random_state=seed)
+        return np.asarray(sklearn.preprocessing.normalize(svd.fit_transform(weights)))
 
 
-def open_text_features(options: TfidfOptions) -> TfidfTexts:
-    """Check that scikit-learn is installed."""
-    import sklearn
-
-    del sklearn
-    return TfidfTexts(options.components)
+open_text_features = TfidfTexts

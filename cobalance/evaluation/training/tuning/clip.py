@@ -52,8 +52,7 @@ class ZeroShotClip:
         scale = self.vision.model.logit_scale.exp().item()
         scaled = scale * self.features(images) @ texts.T
         odds = np.exp(scaled - scaled.max(axis=1, keepdims=True, initial=-np.inf))
-        shares: Floats = odds / odds.sum(axis=1, keepdims=True)
-        return shares
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def features(self, images: Examples) -> Floats:
         """Embeddings of images, of length 1, shape (n_images, n_dimensions)."""
@@ -145,5 +144,4 @@ def tune_clip(
 
 def _rows(embeddings: torch.Tensor) -> Floats:
     values: Floats = embeddings.double().cpu().numpy()
-    units: Floats = values / np.linalg.norm(values, axis=1, keepdims=True)
-    return units
+    return np.asarray(values / np.linalg.norm(values, axis=1, keepdims=True))

@@ -23,7 +23,6 @@ from cobalance.evaluation.training.loop import (
     optimiser_tensors,
     reproducible,
     restore_optimiser,
-    with_prefix,
     without_single,
 )
 from cobalance.evaluation.training.method import Run
@@ -37,6 +36,7 @@ from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.devices import choose_dtype, out_of_memory
 from cobalance.ingest.models.loading import load_model, quiet
 from cobalance.ingest.models.vision import VisionModel
+from cobalance.ingest.models.weights import with_prefix
 
 _ELSEWHERE = (
     *("device", "offline", "model", "revision", "layout", "weights_file", "language_model"),

@@ -298,7 +298,7 @@ def test_one_class_an_image_with_counts_in_place_of_images() -> None:
     # women: 10 nurses and 10 doctors become 12 and 8; men 10 and 10 become 7 and 13
     assert value(scores, "attribute_to_task_absolute", "gender") == pytest.approx((0.1 + 0.15) / 2)
     half = check_predictions(table.assign(n=table["n"] / 2))
-    with pytest.raises(CobalanceError, match="counts whole images"):
+    with pytest.raises(CobalanceError, match="no number of images"):
         score("directional_amplification", predictions=half)
 
 
@@ -317,7 +317,7 @@ def test_rows_of_training_stand_for_several_images(text: bool) -> None:
     labels = training.rename(columns={"class_name": "y_pan"}).assign(y_pan="1" if text else 1)
     scores = score("mals_amplification", predictions=several, training=labels)
     assert value(scores, "mals_amplification", "sex") == pytest.approx(36 / 44 - 30 / 40)
-    with pytest.raises(InputError, match=r"training, row 1: n is 0\.5"):
+    with pytest.raises(InputError, match=r"training, row 1: n is .?0\.5"):
         score("mals_amplification", predictions=several, training=labels.assign(n=["0.5", "1"]))
 
 
@@ -431,7 +431,7 @@ def test_lic_with_a_built_in_list_of_words() -> None:
 def test_without_scikit_learn_the_extra_is_named(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("sklearn.model_selection", "sklearn.feature_extraction.text"):
+    for module in ("sklearn", "sklearn.model_selection", "sklearn.feature_extraction.text"):
         monkeypatch.setitem(sys.modules, module, None)
     predictions, groups, _ = objects(60)
     texts = groups[["image"]].assign(caption="A dog")

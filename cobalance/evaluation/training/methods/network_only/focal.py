@@ -51,8 +51,7 @@ class Focal(Method):
 
     def _focal(self, losses: "torch.Tensor") -> "torch.Tensor":
         """From losses -log p, by 1 - p without loss of digits where p is near 1."""
-        focal: torch.Tensor = (-(-losses).expm1()) ** self.options.gamma * losses
-        return focal
+        return (-(-losses).expm1()) ** self.options.gamma * losses
 
 
 open_method = Focal
