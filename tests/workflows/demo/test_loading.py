@@ -6,8 +6,8 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.queries.clique_images import read_clique_images
 from cobalance.ingest.images.regions import read_regions
-from cobalance.workflows.demo import draw_digits, loading
-from cobalance.workflows.demo.runner import Runner
+from cobalance.workflows.demo import draw_digits
+from cobalance.workflows.demo.runner import Runner, load_digits
 from cobalance.workflows.images import image_reader
 from cobalance.workflows.settings import Settings
 
@@ -18,7 +18,7 @@ def test_the_digits_have_their_pictures(
     monkeypatch.setenv("COBALANCE_OUTPUT", str(tmp_path / "made"))
     monkeypatch.setenv("COBALANCE_HOME", str(tmp_path / "home"))
     settings = Settings.from_environment()
-    loading.load_digits(Runner(store, settings), dataset, train)
+    load_digits(Runner(store, settings), dataset, train)
     assert read_mining_options(store, dataset).max_size == 2
     found = read_clique_images(store, dataset, ("coin",), "eight", skip=0, limit=3)
     assert len(found) == 3
