@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import datasets as datasets
     import diffusers as diffusers
     import huggingface_hub as huggingface_hub
     import safetensors as safetensors
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     import torch as torch
     import transformers as transformers
     from PIL import Image as Image
+    from pyspark import sql as sql
     from scipy import (
         linalg as linalg,
         optimize as optimize,
@@ -27,6 +29,7 @@ else:
                 raise AttributeError(name)
             return getattr(importlib.import_module(self.__name__), name)
 
+    datasets, sql = _Library("datasets"), _Library("pyspark.sql")
     diffusers, huggingface_hub = _Library("diffusers"), _Library("huggingface_hub")
     safetensors, torch = _Library("safetensors"), _Library("torch")
     transformers, Image = _Library("transformers"), _Library("PIL.Image")

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.errors import InputError, needs_extra
+from cobalance.graph.libraries import datasets
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.documents import decode_json
@@ -150,11 +151,11 @@ def _is_compressed(message: pa.ipc.Message) -> bool:
 def _features(tree: FileTree, folder: str, problems: Problems) -> Mapping[str, Any]:
     """Feature type of each column, by name."""
     with needs_extra("Reading datasets of Hugging Face", "hub"):
-        import datasets
+        from_dict = datasets.Features.from_dict
     name = _inside(folder, _INFO)
     given = _read_description(tree, name, problems).get("features")
     with _naming_damage(problems, name):
-        return {} if given is None else dict(datasets.Features.from_dict(given))
+        return {} if given is None else dict(from_dict(given))
 
 
 def _read_description(tree: FileTree, name: str, problems: Problems) -> dict[str, Any]:
@@ -191,8 +192,6 @@ def _inside(folder: str, name: str) -> str:
 
 def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.RecordBatch:
     """The same rows with the paths of images, and not their bytes."""
-    import datasets
-
     for at, name in enumerate(batch.schema.names):
         column = batch.column(at)
         if isinstance(features.get(name), datasets.Image) and pa.types.is_struct(column.type):
@@ -204,8 +203,6 @@ def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.Re
 
 def _name_labels(value: Any, feature: Any) -> Any:
     """A value with the names of its labels, as deep as its feature goes."""
-    import datasets
-
     if value is None:
         return None
     if isinstance(feature, datasets.ClassLabel):

@@ -36,6 +36,7 @@ FORMATS = {
 _TRANSPOSE = ("FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270",
               "TRANSVERSE", "ROTATE_90")  # fmt: skip
 """Pillow's names of the EXIF orientations from 2 on."""
+_ORIENTATION = 0x0112  # EXIF's tag
 _QUARTER_TURNS = (5, 6, 7, 8)
 _SCALED_IN_PLACE = ("RGB", "L", "CMYK", "YCbCr")
 
@@ -239,10 +240,8 @@ def png(image: ImageArray) -> bytes:
 
 
 def _orientation(image: "Image.Image") -> int:
-    from PIL import ExifTags
-
     try:
-        return int(image.getexif().get(ExifTags.Base.Orientation, 1))
+        return int(image.getexif().get(_ORIENTATION, 1))
     except Exception:  # noqa: BLE001
         return 1
 

@@ -5,7 +5,7 @@ https://spark.apache.org
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, clique_order,
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import TooManyCliquesError, check_known
+from cobalance.graph.libraries import sql
 from cobalance.ingest.spark.images import (
     Singles,
     SparkOptions,
@@ -26,16 +27,13 @@ from cobalance.ingest.spark.images import (
     warns_not_of_pandas,
 )
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
 BY_IMAGES_UP_TO = 5_000_000
 """Possible cliques up to which every task may hold counts of all; see `count_with_spark`."""
 _MEMBER, _COUNT = "member_", "count_"
 
 
 def count_with_spark(
-    session: "SparkSession",
+    session: "sql.SparkSession",
     path: str | Sequence[str],
     options: SparkOptions | None = None,
     mining: MiningOptions | None = None,
@@ -87,7 +85,7 @@ def count_with_spark(
 
 @warns_not_of_pandas
 def count_cliques(
-    images: "DataFrame",
+    images: "sql.DataFrame",
     singles: Singles,
     split: Split,
     mining: MiningOptions,
@@ -158,14 +156,13 @@ def _batch(members: IntArray, counts: IntArray, max_size: int) -> pa.RecordBatch
 
 
 def _by_images(
-    images: "DataFrame",
+    images: "sql.DataFrame",
     code_of: Mapping[str, int],
     names: Sequence[str],
     classes: Sequence[str],
     mining: MiningOptions,
-) -> "DataFrame":
+) -> "sql.DataFrame":
     """Count the cliques of each partition, sum, and drop the rare ones."""
-    from pyspark.sql import functions as spark
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in incidences(batches, code_of, names, classes):
@@ -177,21 +174,20 @@ def _by_images(
     summed = (
         images.mapInArrow(count, _schema(mining.max_size, len(classes)))
         .groupBy(*members)
-        .agg(*(spark.sum(name).alias(name) for name in counts))
+        .agg(*(sql.functions.sum(name).alias(name) for name in counts))
     )
-    most = (
-        spark.greatest(*(summed[name] for name in counts)) if len(counts) > 1 else summed[counts[0]]
-    )
+    columns = [summed[name] for name in counts]
+    most = sql.functions.greatest(*columns) if len(columns) > 1 else columns[0]
     return summed.where(most >= mining.min_support)
 
 
 def _by_prefixes(
-    images: "DataFrame",
+    images: "sql.DataFrame",
     code_of: Mapping[str, int],
     names: Sequence[str],
     classes: Sequence[str],
     mining: MiningOptions,
-) -> "DataFrame":
+) -> "sql.DataFrame":
     """Partition images by each of their concepts, and count the cliques that begin with it."""
 
     def project(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +16,9 @@ from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.counting.sample import priorities, sample_rows
 from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.graph.errors import InputError
+from cobalance.graph.libraries import sql
 from cobalance.graph.names import clean_name
 from cobalance.ingest.tables.columns import usual_column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -68,13 +66,13 @@ class SparkOptions:
 
 
 def read_images(
-    session: "SparkSession",
+    session: "sql.SparkSession",
     path: str | Sequence[str],
     options: SparkOptions,
     *,
     of_split: str | None = None,
     named: bool = False,
-) -> "DataFrame":
+) -> "sql.DataFrame":
     """Read the class and the list of concepts of each image: ``label`` and ``concepts``.
 
     Parameters
@@ -91,8 +89,6 @@ def read_images(
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
-    from pyspark.sql import functions as spark
-    from pyspark.sql.types import ArrayType, StringType
 
     paths = [path] if isinstance(path, str) else [*path]
     file = ", ".join(paths)
@@ -115,19 +111,23 @@ def read_images(
         )
     }
     if of_split is not None:
-        frame = frame.where(spark.trim(frame[found["split"]].cast("string")) == of_split)
+        frame = frame.where(sql.functions.trim(frame[found["split"]].cast("string")) == of_split)
     concepts = frame[found["concepts"]]
     kind = frame.schema[found["concepts"]].dataType
-    if isinstance(kind, StringType):
-        concepts = spark.split(concepts, spark.lit(f"\\Q{options.delimiter}\\E"))
-    elif not (isinstance(kind, ArrayType) and isinstance(kind.elementType, StringType)):
+    text, lists = sql.types.StringType, sql.types.ArrayType
+    if isinstance(kind, text):
+        at = sql.functions.lit(f"\\Q{options.delimiter}\\E")
+        concepts = sql.functions.split(concepts, at)
+    elif not (isinstance(kind, lists) and isinstance(kind.elementType, text)):
         reason = f"the column {found['concepts']!r} holds {kind.simpleString()}"
         raise InputError(file, None, reason, "Give text, or lists of text.")
     label = frame[found["class"]].cast("string")
     columns = [label.alias("label"), concepts.alias("concepts")]
     if named:
         columns += [
-            (frame[found[role]] if found[role] else spark.lit(None)).cast("string").alias(role)
+            (frame[found[role]] if found[role] else sql.functions.lit(None))
+            .cast("string")
+            .alias(role)
             for role in ("id", "uri", "split")
         ]
     return frame.select(*columns)
@@ -164,10 +164,8 @@ class Singles:
 
 
 @warns_not_of_pandas
-def count_singles(images: "DataFrame", file: str) -> Singles:
+def count_singles(images: "sql.DataFrame", file: str) -> Singles:
     """Count the images of each class, and of each class with each concept."""
-    from pyspark.sql import functions as spark
-
     sizes: dict[str, int] = {}
     for row in images.groupBy("label").count().collect():
         name = clean_name(row["label"] or "")
@@ -176,7 +174,8 @@ def count_singles(images: "DataFrame", file: str) -> Singles:
             raise InputError(file, None, reason, "Name the class of each, or leave them out.")
         sizes[name] = sizes.get(name, 0) + row["count"]
     # Which written names are one is decided here; how many images show it needs each image's set.
-    written = images.select(spark.explode("concepts").alias("concept")).distinct().collect()
+    exploded = images.select(sql.functions.explode("concepts").alias("concept"))
+    written = exploded.distinct().collect()
     raw: dict[str, list[str]] = {}
     for row in written:
         if row["concept"] is not None and (name := clean_name(row["concept"])):
@@ -251,7 +250,7 @@ _NAMED = ("label", "concepts", "id", "uri", "split")
 
 @warns_not_of_pandas
 def sample_with_spark(
-    images: "DataFrame",
+    images: "sql.DataFrame",
     raw: Mapping[str, Sequence[str]],
     cliques: Cliques,
     per_class: int,

@@ -24,7 +24,12 @@ from cobalance.app.web.widgets.messages import (
     show_task,
     viewer_note,
 )
-from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
+from cobalance.app.web.widgets.tables import (
+    count_column,
+    draw_columns,
+    draw_table,
+    percent_column,
+)
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.graph.database.store import GraphStore
@@ -104,9 +109,7 @@ def _draw(dataset: str, drawn: frozenset[tuple[str, str]]) -> None:
                 "state": (states, text("State", width=130)),
                 "progress": (
                     [100 * one.done / one.chunks if one.chunks else None for one in found],
-                    st.column_config.ProgressColumn(
-                        "Progress", min_value=0, max_value=100, format="%d%%", width=100
-                    ),
+                    percent_column(100),
                 ),
                 "left": ([time_left(one) for one in found], text("Time left", width=80)),
                 "licence": ([one.licence or "-" for one in found], text("Licence", width=110)),

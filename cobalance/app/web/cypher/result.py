@@ -24,7 +24,7 @@ from cobalance.app.web.cypher.pictures import (
 )
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.session import CurrentDataset, names_of
-from cobalance.app.web.widgets.controls import choose_view, download
+from cobalance.app.web.widgets.controls import choose_view, download_table
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, shorten
@@ -35,7 +35,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError, QueryRefusedError, StoreUnavailableError
 from cobalance.graph.queries.console_query import ConsoleQuery, names_in
 from cobalance.graph.queries.nodes import NodeDetails, read_named, read_node
-from cobalance.workflows.cells import to_csv
 
 FIRST_WAIT_S = 1.0  # enough for most queries; then the page responds again
 RUN = "_cypher_run"  # the session's last run
@@ -111,7 +110,8 @@ def show_result(current: CurrentDataset | None, run: Run) -> None:
         if found:
             view = choose_view("Show as", (TABLE, GRAPH), _VIEW)
         st.space("stretch")
-        _downloads(frame, run.query)
+        file = run.query.text if run.query.is_saved else "query"
+        download_table(lambda: frame, file, key="_cypher")
         if current is not None and run.query.given.get(session.DATASET) == current.name:
             _to_plan(result)
     if result.truncated:
@@ -150,17 +150,6 @@ def _graph(current: CurrentDataset | None, found: Elements, classes: list[str]) 
             st.caption("Click a node for its properties and relationships.")
         else:
             show_node(current, node)
-
-
-def _downloads(frame: pd.DataFrame, query: ConsoleQuery) -> None:
-    name = query.text if query.is_saved else "query"
-    download("CSV", lambda: to_csv(frame), f"{name}.csv", key="_cypher_csv")
-    download(
-        "Parquet",
-        lambda: frame.to_parquet(index=False),
-        f"{name}.parquet",
-        key="_cypher_parquet",
-    )
 
 
 def _to_plan(result: ConsoleResult) -> None:

@@ -11,7 +11,7 @@ from cobalance.app.web.state.access import may_edit, require_editor
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_error, show_kept_error
-from cobalance.app.web.widgets.tables import draw_columns
+from cobalance.app.web.widgets.tables import draw_columns, percent_column
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, name_settings
 from cobalance.graph.plurals import inflect
@@ -91,9 +91,7 @@ def _table(left: Sequence[Evaluation]) -> None:
             ),
             "progress": (
                 [100 * (one.done or 0) / one.total if one.total else 0 for one in left],
-                st.column_config.ProgressColumn(
-                    "Progress", min_value=0, max_value=100, format="%d%%", width=110
-                ),
+                percent_column(110),
             ),
             "error": ([one.error for one in left], text("Message", width=320)),
         },

@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import partial
 
 import streamlit as st
-from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components import job_form
 from cobalance.app.web.components.workers import task_buttons
@@ -15,7 +14,7 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
-from cobalance.app.web.widgets.tables import count_column, draw_columns
+from cobalance.app.web.widgets.tables import count_column, draw_columns, percent_column
 from cobalance.app.web.widgets.theme import duration_text, escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.writing import KIND
@@ -91,13 +90,6 @@ def _overview(jobs: list[Job]) -> None:
     )
     if len(jobs) == MOST_LISTED:
         st.caption(f"The {MOST_LISTED} newest jobs.")
-
-
-def percent_column(width: int) -> ColumnConfig:
-    """A column of progress bars."""
-    return st.column_config.ProgressColumn(
-        "Progress", min_value=0, max_value=100, format="%d%%", width=width
-    )
 
 
 def left_text(job: Job | Task) -> str:

@@ -34,7 +34,7 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, number_in_url
-from cobalance.app.web.widgets.controls import choose_view, download
+from cobalance.app.web.widgets.controls import choose_view, download, download_table
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
@@ -48,7 +48,6 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError, render
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.cells import to_csv
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.panel.verdicts import query_verdicts, warn_unsupported
 from cobalance.workflows.plan.resample import list_images, read_listed
@@ -284,14 +283,7 @@ def offer_lists(current: CurrentDataset, cliques: Cliques, chosen: IntArray) -> 
             help="Which images are repeated or dropped. Equal seeds give equal lists.",
         )
         made = partial(_list, current, cliques, chosen, baseline, seed)
-        file = f"{current.name}-{baseline}"
-        download("CSV", lambda: to_csv(made()), f"{file}.csv", key="_plan_list_csv")
-        download(
-            "Parquet",
-            lambda: made().to_parquet(index=False),
-            f"{file}.parquet",
-            key="_plan_list_parquet",
-        )
+        download_table(made, f"{current.name}-{baseline}", key="_plan_list")
 
 
 def _list(

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
+import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.state.url import in_url, named_in_url
+from cobalance.workflows.cells import to_csv
 
 _TYPES = {
     ".csv": "text/csv",
@@ -33,6 +35,16 @@ def download(
         on_click="ignore",
         disabled=disabled,
     )
+
+
+def download_table(made: Callable[[], pd.DataFrame], file: str, *, key: str) -> None:
+    """Draw buttons that download a table as CSV and as Parquet; `file` has no ending."""
+    download("CSV", lambda: to_csv(made()), f"{file}.csv", key=f"{key}_csv")
+
+    def parquet() -> bytes:
+        return made().to_parquet(index=False)
+
+    download("Parquet", parquet, f"{file}.parquet", key=f"{key}_parquet")
 
 
 def choose_view(

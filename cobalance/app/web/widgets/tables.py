@@ -58,3 +58,10 @@ def count_column(
 ) -> ColumnConfig:
     """A column of whole numbers, with separators."""
     return st.column_config.NumberColumn(label, format="localized", width=width, help=help)
+
+
+def percent_column(width: int) -> ColumnConfig:
+    """A column of progress bars."""
+    return st.column_config.ProgressColumn(
+        "Progress", min_value=0, max_value=100, format="%d%%", width=width
+    )
