@@ -55,7 +55,6 @@ JOB = Node(
     _STARTED_AT,
     _ENDED_AT,
     Property("updated_at", datetime, "written to take the lock of a write"),
-    Property("heartbeat_at", datetime, "of the last worker heard of"),
     Property("error", str, "why it failed"),
     Property("note", str, "what people should know of its images"),
     Property("dataset_digest", int, "of the images when it was created"),

@@ -98,7 +98,7 @@ def heartbeat(
     extras: Sequence[str] | None = None,
     only: Collection[str] | None = None,
 ) -> None:
-    """Record a worker's heartbeat.
+    """Record a worker's heartbeat, which waits for no lock of a job.
 
     Parameters
     ----------

@@ -221,9 +221,7 @@ WITH w
 CALL () {
   MATCH (old:Worker) WHERE old.heartbeat_at < datetime() - duration('P1D')
   DELETE old
-}
-MATCH (j:Job {id: $job})
-SET j.heartbeat_at = w.heartbeat_at""",
+}""",
 )
 
 STOP_WORKER = Statement("Delete a worker.", "MATCH (w:Worker {id: $worker}) DELETE w")

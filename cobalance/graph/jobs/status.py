@@ -35,8 +35,8 @@ class Job:
         is known.
     created_by, error, note : str
         Who ordered it; why it failed; remarks on its images. Empty where there is none.
-    created_at, started_at, ended_at, heartbeat_at : datetime or None
-        In UTC; the last is when a worker on it was last heard of.
+    created_at, started_at, ended_at : datetime or None
+        In UTC.
     queries : mapping of QueryState to int
         How many of its queries are in each state.
     short : int
@@ -72,7 +72,6 @@ class Job:
     created_at: datetime | None
     started_at: datetime | None
     ended_at: datetime | None
-    heartbeat_at: datetime | None
     queries: Mapping[QueryState, int]
     short: int
     wanted: int

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
+from cobalance.graph.backup import read_cut
 from cobalance.graph.jobs.candidates import QueryCounts, decide, record_made
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, query_id, retry_job
 from cobalance.graph.jobs.reports import (
@@ -82,6 +83,18 @@ def test_workers_are_alive_while_they_are_heard_of(store, job):
     assert store.read("MATCH (w:Worker {id: $id}) RETURN w.id", id=name) == []
     stop_worker(store, f"{name} 2")
     heartbeat(store, name, job="no such job")
+    stop_worker(store, name)
+
+
+def test_workers_are_heard_of_while_a_backup_reads_their_jobs(store, loaded, job):
+    name = f"worker of {job}"
+
+    def beat(*_):
+        with ThreadPoolExecutor() as pool:
+            pool.submit(heartbeat, store, name, host="here", job=job).result(timeout=60)
+
+    read_cut(store, [loaded], beat)
+    assert name in [worker.id for worker in workers_alive(store)]
     stop_worker(store, name)
 
 
