@@ -29,7 +29,8 @@ def test_a_click_reads_the_state_once_and_each_class_once(
         original = getattr(GraphStore, name)
 
         def recorded(self: GraphStore, text: str, **parameters: Any) -> Any:
-            read.append(text)
+            if "dbms.components" not in str(text):  # which a new connection asks
+                read.append(text)
             return original(self, text, **parameters)
 
         monkeypatch.setattr(GraphStore, name, recorded)
