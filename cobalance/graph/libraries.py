@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import datasets as datasets
     import diffusers as diffusers
     import huggingface_hub as huggingface_hub
+    import pandas as pandas
     import safetensors as safetensors
     import sklearn as sklearn
     import torch as torch
@@ -30,6 +31,7 @@ else:
             return getattr(importlib.import_module(self.__name__), name)
 
     datasets, sql = _Library("datasets"), _Library("pyspark.sql")
+    pandas = _Library("pandas")
     diffusers, huggingface_hub = _Library("diffusers"), _Library("huggingface_hub")
     safetensors, torch = _Library("safetensors"), _Library("torch")
     transformers, Image = _Library("transformers"), _Library("PIL.Image")

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import (
     ALL_JOBS,
@@ -20,6 +19,7 @@ from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.dataset import cliques as kept_cliques, names, state as states
 from cobalance.graph.jobs import status as job_status
+from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.safe_text import safe_text

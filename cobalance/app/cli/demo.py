@@ -8,7 +8,6 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from rich.markup import escape
 
-from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
@@ -19,6 +18,7 @@ from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
+from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.queries import imbalances as rankings

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import full_id
 from cobalance.app.cli.shared.options import DatasetName, FormatOption, LimitOption, OutputOption
@@ -18,6 +17,7 @@ from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.dataset import cliques as kept_cliques, mining as minings, state as states
 from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.errors import OptionError, render
+from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.plurals import inflect
 from cobalance.graph.queries import imbalances as rankings, own_effects
 from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables

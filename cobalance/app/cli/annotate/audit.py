@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import RunId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, read_clique
@@ -20,6 +19,7 @@ from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError
+from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.names import clean_name
 from cobalance.graph.panels import audits
 from cobalance.graph.plurals import inflect

@@ -7,7 +7,6 @@ import typer
 
 from cobalance.annotation.measuring import scores, shift, truth as truths
 from cobalance.app.cli.annotate.propose import CompareByOption
-from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.ids import find_id
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned
 from cobalance.app.cli.shared.stores import opened_store, output_folder
@@ -18,6 +17,7 @@ from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.files import replacing
+from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.label import (
     compare as label_comparison,

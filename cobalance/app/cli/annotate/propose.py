@@ -7,7 +7,6 @@ import typer
 
 from cobalance.annotation.language import chat as chats, endpoint_settings
 from cobalance.annotation.proposing import cost as costs, options as proposing_options
-from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.options import (
     FormatOption,
@@ -20,6 +19,7 @@ from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph import options as options_
 from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.label import propose as proposing
 

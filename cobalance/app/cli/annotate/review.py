@@ -7,7 +7,6 @@ import typer
 
 from cobalance.annotation.labelling import labels, settings as label_settings
 from cobalance.annotation.proposing import review as reviewing
-from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import RunId, find_id
 from cobalance.app.cli.shared.options import (
@@ -26,6 +25,7 @@ from cobalance.graph.annotations import attributes as kept_attributes, runs as l
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.dataset import state as dataset_states
 from cobalance.graph.errors import OptionError
+from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.plurals import inflect
 from cobalance.ingest import reader
 from cobalance.workflows.label import decide

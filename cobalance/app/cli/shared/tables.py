@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cobalance.app.cli.shared import frames as pd
 from cobalance.app.cli.shared.terminal import Terminal, notes, out
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.files import replacing
+from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.safe_text import safe_text, show_controls
 from cobalance.workflows import cells as texts
 
