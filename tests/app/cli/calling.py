@@ -39,6 +39,7 @@ def call(
     with (
         patch.dict(os.environ, environment, clear=True),
         patch.object(sys, "argv", ["cobalance", *words]),
+        patch.object(sys.modules["__main__"], "__package__", ""),  # `python -m pytest`, too
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(out if together else err),
     ):
