@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from cobalance.graph.arrays import STRING, IntArray
+from cobalance.graph.arrays import STRING, FloatArray, IntArray
 
 Box = tuple[float, float, float, float]
 
 IMAGE_COLUMNS = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic")
 _NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
+ALL_IMAGES = "all images"  # the class of every image where a dataset has no classes
 ANNOTATION = "annotation"  # the source of a mention that a person or the dataset's own file made
 
 
@@ -158,6 +160,33 @@ class PlannedQuery(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Metadata:
+    """Columns of records beside class and concepts, of any type.
+
+    Parameters
+    ----------
+    image : int64 array, shape (n,)
+        Row of each record's image, -1 for none; an image may have several records, or none.
+    columns : mapping of str to pyarrow.Array
+        Of n values each: text (``large_string``), floats, lists or structures; null where missing.
+    numbers : mapping of str to float64 array
+        Score, area and box where a record is an object in its image, as in `Annotations.mentions`.
+    """
+
+    image: IntArray
+    columns: Mapping[str, pa.Array]
+    numbers: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def move(self, new_row: IntArray) -> "Metadata":
+        """Renumber the images, and leave out records of those whose new row is -1."""
+        image = np.append(new_row, -1)[self.image]
+        kept = np.flatnonzero(image >= 0)
+        columns = {name: column.take(pa.array(kept)) for name, column in self.columns.items()}
+        numbers = {name: values[kept] for name, values in self.numbers.items()}
+        return Metadata(image[kept], columns, numbers)
+
+
+@dataclass(frozen=True, eq=False)
 class Annotations:
     """Annotations as two frames, images and mentions, from a reader to the graph.
 
@@ -191,6 +220,8 @@ class Annotations:
         What is written about images, of no count either: ``image`` (int64, each row once),
         ``captions`` (a list of str, or None where none was looked for), ``license``,
         ``license_url`` and ``attribution`` (str or None).
+    metadata : tuple of Metadata
+        Of the records, until `cobalance.ingest.load` has made concepts of it.
 
     Examples
     --------
@@ -206,6 +237,7 @@ class Annotations:
     notes: tuple[str, ...] = ()
     objects: pd.DataFrame | None = None
     texts: pd.DataFrame | None = None
+    metadata: tuple[Metadata, ...] = ()
 
     @classmethod
     def from_records(cls, records: Iterable[ImageRecord]) -> "Annotations":
@@ -253,6 +285,7 @@ class Annotations:
             mentions=_without_unused(of_images(self.mentions), "concept", "source"),
             objects=None if self.objects is None else of_images(self.objects),
             texts=None if self.texts is None else of_images(self.texts),
+            metadata=tuple(part.move(place) for part in self.metadata),
         )
 
     def records(self) -> Iterator[ImageRecord]:

@@ -1,9 +1,10 @@
 """Collect images and mentions record by record, checked, for readers of files that are no table."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite, nan
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +12,14 @@ import pyarrow as pa
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
-from cobalance.graph.records import ANNOTATION, Annotations, Box
+from cobalance.graph.records import ANNOTATION, Annotations, Box, Metadata
 from cobalance.ingest import frames
 from cobalance.ingest.concepts.class_names import labels_from_texts, labels_of_objects
 from cobalance.ingest.frames import NUMBERS, TEXT, ImageColumns, Labels, MentionColumns
 from cobalance.ingest.names import Coded, name_fault, recode_names
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.row_values import table_of_rows
 
 SKIPPED = -1
 """Row of an image that is malformed, or that the file does not have."""
@@ -72,6 +74,8 @@ class Collector:
         self._segmentations: list[bytes | None] = []
         self._crowds = array("b")
         self._without_image = 0
+        self._metadata: list[tuple[int, Mapping[str, Any]]] = []
+        self._attributes: list[tuple[int, Mapping[str, Any]]] = []
 
     def image(
         self,
@@ -83,12 +87,13 @@ class Collector:
         height: int | None = None,
         split: str | None = None,
         class_name: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> int:
         """Add an image, and return its row for `mention`, or `SKIPPED` if it is malformed.
 
         `id_` is unique in the dataset; `place` is where the record is, in the format's own terms,
-        for messages. The others are as in `cobalance.graph.records.ImageRecord`; None where the
-        file does not say.
+        for messages; `metadata` is what else the record says, any values of JSON by name. The
+        others are as in `cobalance.graph.records.ImageRecord`; None where the file does not say.
         """
         if (fault := name_fault(id_)) is not None:
             reason = f"the id {id_[:60]!r} {fault}"
@@ -112,6 +117,8 @@ class Collector:
         self._sizes[1].append(height)
         self._splits.append(self._split_names(split))
         self._classes.append(self._class_names(class_name))
+        if metadata:
+            self._metadata.append((row, metadata))
         return row
 
     def _skip(self, place: str, reason: str, fix: str) -> int:
@@ -129,11 +136,13 @@ class Collector:
         area: float | None = None,
         segmentation: bytes | None = None,
         crowd: bool = False,
+        attributes: Mapping[str, Any] | None = None,
     ) -> None:
         """Add a mention of a concept in an image, as `graph.records.Mention` describes it.
 
         `image` is what `image` returned, and `place` as there; a mention in a skipped image is
-        counted and left out.
+        counted and left out. `attributes` is what else is said of the object, any values of JSON
+        by name.
         """
         if image == SKIPPED:
             self._without_image += 1
@@ -158,6 +167,8 @@ class Collector:
                 self._numbers[column].append(value)
             self._segmentations.append(segmentation)
             self._crowds.append(crowd)
+            if attributes:
+                self._attributes.append((len(self._image) - 1, attributes))
             return
         self._problems.record(place, reason, fix)
 
@@ -169,7 +180,7 @@ class Collector:
         Raises
         ------
         InputError
-            There is no image, or nothing says which class an image has.
+            There is no image.
         UnknownNameError
             A category of the options is none of the concepts.
         """
@@ -211,10 +222,22 @@ class Collector:
             [columns(concept)],
             np.ones(n, dtype=bool),
             objects=columns(objects),
+            metadata=list(self._all_metadata(image, numbers)),
             set_aside={"annotations of skipped images": self._without_image},
             skipped=self._problems.messages,
             notes=(*notes, *more),
         )
+
+    def _all_metadata(
+        self, image: IntArray, numbers: Mapping[str, FloatArray]
+    ) -> Iterator[Metadata]:
+        """Metadata of images, and attributes of the objects in them."""
+        for told, of_objects in ((self._metadata, False), (self._attributes, True)):
+            if told:
+                columns = table_of_rows((("", said) for _, said in told), self._problems).columns
+                row = np.array([row for row, _ in told], dtype=np.int64)
+                taken = {name: values[row] for name, values in numbers.items()}
+                yield Metadata(image[row], columns, taken) if of_objects else Metadata(row, columns)
 
     def _labels(
         self, images: ImageColumns, image: IntArray, category: Coded, progress: Progress

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
-from cobalance.graph.records import Annotations
+from cobalance.graph.records import ALL_IMAGES, Annotations, Metadata
 from cobalance.ingest.names import Coded, categorical, translate_codes
 
 TEXT = pa.large_string()
@@ -31,6 +31,12 @@ class Labels:
 
     column: Coded
     why: Coded
+
+    @classmethod
+    def none(cls, n_images: int) -> "Labels":
+        """The labels of images without classes: all are of the class `ALL_IMAGES`."""
+        nothing = Coded(np.full(n_images, -1, dtype=np.int64), ())
+        return cls(Coded.constant(ALL_IMAGES, n_images), nothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +114,7 @@ def annotations(
     *,
     objects: MentionColumns | None = None,
     texts: TextColumns | None = None,
+    metadata: Sequence[Metadata] = (),
     set_aside: Mapping[str, int] | None = None,
     skipped: Sequence[str] = (),
     notes: Sequence[str] = (),
@@ -150,6 +157,7 @@ def annotations(
         (*notes, *(() if texts is None else texts.notes)),
         None if instances.empty else instances.drop(columns=["concept", "source"]),
         None if texts is None else texts.frame(new_row),
+        tuple(part.move(new_row) for part in metadata),
     )
 
 

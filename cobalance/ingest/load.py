@@ -15,6 +15,7 @@ from cobalance.graph.records import Annotations
 from cobalance.graph.run_log import log_run
 from cobalance.ingest.captions.caption_file import with_captions
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
+from cobalance.ingest.fields.apply import apply_fields
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.names import Coded, categorical
@@ -97,8 +98,8 @@ def read_frame(
 def _finish(
     annotations: Annotations, options: ReadOptions, file: str, progress: Progress
 ) -> Annotations:
-    """Filter what was read, and add captions of another file."""
-    annotations = refine(annotations, options, file)
+    """Make concepts of metadata, filter what was read, and add captions of another file."""
+    annotations = refine(apply_fields(annotations, options), options, file)
     if annotations.images.empty:
         raise InputError(file, None, _nothing_left(annotations), "Ask for less, or correct it.")
     return with_captions(annotations, options, file, progress)

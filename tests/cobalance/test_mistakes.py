@@ -24,10 +24,6 @@ MISTAKES = [
     ("cb.read(frame, class_column='tags', concepts_column='tags')", "'tags' is the column of the "),
     ("cb.read(frame, input_format='coco')", "input_format is of files. Leave it out, or read"),
     ("cb.read('https://example.org/x.csv')", "https://example.org/x.csv: is an address, not a f"),
-    (
-        "cb.read(frame.rename(columns={'label': 'Class Label'}), concepts_column='tags')",
-        "no column looks like the class (columns: Class Label, tags, split, index; perhaps 'Class ",
-    ),
     ("cb.read(frame, min_score='high')", "min_score is 'high', where a number is needed."),
     ("cb.read(frame, on_error='ignore')", "unknown on_error 'ignore'. Known: fail, skip."),
     ("cb.imbalances(frame)", "data is of the type DataFrame, where what cb.read(...) returns is n"),

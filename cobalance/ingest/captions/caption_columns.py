@@ -14,7 +14,7 @@ from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.concept_cells import parse_list
 from cobalance.ingest.tables.loading import Table
 
-_ABOUT = ("license", "license_url", "attribution")
+ABOUT = ("license", "license_url", "attribution")
 
 
 def caption_column(table: Table, taken: Sequence[str]) -> str | None:
@@ -64,13 +64,13 @@ def read_caption_cells(table: Table, name: str) -> tuple[IntArray, list[str | No
 
 def table_texts(table: Table, caption: str | None) -> TextColumns:
     """Captions, from the column `caption`, licence and attribution in each row of a table."""
-    if caption is None and not any(name in table.columns for name in _ABOUT):
+    if caption is None and not any(name in table.columns for name in ABOUT):
         return TextColumns(np.arange(0), [], [], [], [])
     if caption is None:
         captions: Sequence[list[str] | None] = [None] * table.n_rows
     else:
         captions = captions_by_image(*read_caption_cells(table, caption), table.n_rows)
-    return TextColumns(np.arange(table.n_rows), captions, *(_about(table, name) for name in _ABOUT))
+    return TextColumns(np.arange(table.n_rows), captions, *(_about(table, name) for name in ABOUT))
 
 
 def _about(table: Table, name: str) -> list[str | None]:

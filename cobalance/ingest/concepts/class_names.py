@@ -22,6 +22,7 @@ from cobalance.ingest.tables import TABLES
 from cobalance.ingest.tables.columns import map_columns, shorten_list, text_column
 
 DEFAULT_WORDS = "coco-gb"
+UNCLASSED = "nothing says which class an image has: no image has one"
 
 
 def labels_beside(
@@ -29,18 +30,15 @@ def labels_beside(
     options: ReadOptions,
     problems: Problems,
     progress: Progress,
-    own: Setting,
-    why: str = "does not say which class an image has",
 ) -> tuple[Labels, tuple[str, ...]]:
     """Read classes from a second file, a table or captions, with notes about it.
 
-    For the error, `own` is the option that gives a file of this format its own classes, and `why`
-    the reason.
+    Images have no class where no option names such a file.
 
     Raises
     ------
     InputError
-        No option names a second file, or it cannot be used.
+        The second file cannot be used.
     """
     if options.class_file is not None:
         path = options.class_file
@@ -49,13 +47,7 @@ def labels_beside(
     if options.class_captions is not None:
         path = options.class_captions
         return labels_from_captions(path, columns, options, problems, progress), ()
-    raise problems.fatal(
-        why,
-        (
-            "Say where the class comes from with ",
-            *(own, ", ", Setting("class_file"), " or ", Setting("class_captions"), "."),
-        ),
-    )
+    return Labels.none(len(columns.ids)), (f"{problems.file}: {UNCLASSED}",)
 
 
 def labels_of_objects(
@@ -66,7 +58,7 @@ def labels_of_objects(
     problems: Problems,
     progress: Progress,
 ) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
-    """Classes of images that have objects and no class: from categories, or a second file.
+    """Classes of images that have objects and no class: from categories, a second file, or none.
 
     Parameters
     ----------
@@ -90,8 +82,7 @@ def labels_of_objects(
     classes = options.class_category
     if classes:
         return (*labels_from_categories(image, category, classes, len(columns.ids)), ())
-    own = Setting("class_category")
-    labels, notes = labels_beside(columns, options, problems, progress, own)
+    labels, notes = labels_beside(columns, options, problems, progress)
     return labels, category, Coded(np.full(len(image), -1), ()), notes
 
 

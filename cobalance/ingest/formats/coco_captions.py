@@ -42,9 +42,7 @@ class CocoCaptions:
         if options.searches_own_captions:
             labels = labels_from_texts(images.image, texts, n, options, problems, progress)
         else:
-            labels, notes = labels_beside(
-                images.columns, options, problems, progress, Setting("class_words")
-            )
+            labels, notes = labels_beside(images.columns, options, problems, progress)
         rows, concept = vocabulary.find_all(texts, problems, progress)
         mentions = MentionColumns(images.image[rows], concept, CAPTION, {})
         return frames.annotations(

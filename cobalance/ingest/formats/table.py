@@ -12,9 +12,10 @@ from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import Setting
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
-from cobalance.graph.records import ANNOTATION, Annotations
+from cobalance.graph.records import ANNOTATION, Annotations, Metadata
 from cobalance.ingest import frames
 from cobalance.ingest.captions.caption_columns import (
+    ABOUT,
     caption_column,
     is_text,
     read_caption_cells,
@@ -91,6 +92,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     texts = _texts(table, columns)
     progress("check", table.n_rows, table.n_rows)
     kept = ~rows.bad
+    image_row: IntArray = np.arange(table.n_rows)
     if further.any():
         image_row = _image_rows(first, further, rows)
         mentions = [_move_mentions(part, image_row, rows) for part in mentions]
@@ -102,6 +104,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         mentions,
         kept,
         texts=texts,
+        metadata=[Metadata(np.where(rows.bad, -1, image_row), _others(table, columns, options))],
         skipped=problems.messages,
         notes=([taken] if columns.guessed or notes else []) + list(more),
     )
@@ -242,6 +245,15 @@ def _texts(table: Table, columns: ColumnMap) -> TextColumns:
     return table_texts(table, name)
 
 
+def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str, pa.Array]:
+    """The columns without a role; none where the options say which columns hold concepts."""
+    if options.concepts_column or options.concept_columns or not options.by_name:
+        return {}
+    taken = {*columns.of.values(), *columns.indicators, *ABOUT}
+    taken.add(caption_column(table, [*taken]) or "")
+    return {name: column for name, column in table.columns.items() if name not in taken}
+
+
 def _read_indicators(table: Table, names: tuple[str, ...], rows: RowProblems) -> MentionColumns:
     """Mentions from indicator columns, one concept each."""
     image, code, n_found = [], [], 0
@@ -274,9 +286,11 @@ def _labels(
     if options.searches_own_captions:
         row, captions = _captions(table, columns)
         return labels_from_texts(row, captions, table.n_rows, options, table.problems, progress), ()
-    if "class" not in columns.of or options.class_file or options.searches_classes:
-        own, why = Setting("class_column"), no_column(table, "class", "the class")
-        return labels_beside(images, options, table.problems, progress, own, why)
+    if options.class_file or options.searches_classes:
+        return labels_beside(images, options, table.problems, progress)
+    if "class" not in columns.of:
+        why = f"{table.problems.file}: {no_column(table, 'class', 'the class')}: no image has one"
+        return Labels.none(table.n_rows), (why,)
     name = columns.of["class"]
     column = encode_names(text_column(table, name, Setting("class_column")))
     rows.report(

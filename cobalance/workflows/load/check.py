@@ -17,7 +17,7 @@ from cobalance.graph.dataset.sampled import Sample, dry_run_sampled
 from cobalance.graph.dataset.write import IfExists, IngestReport, dry_run
 from cobalance.graph.errors import InputError, parts_of
 from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations, plain_values
+from cobalance.graph.records import ALL_IMAGES, Annotations, plain_values
 from cobalance.ingest.images.regions import regions_in
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options
@@ -119,6 +119,8 @@ class CheckedImport:
     def nothing_to_compare(self) -> str | None:
         """Why no class could be compared with another after loading; None if some could."""
         names = {*self.classes["class"], *self.kept_classes}
+        if names == {ALL_IMAGES}:
+            return self._nothing_shown()
         if len(names) == 1:
             return (
                 f"All {len(self.annotations.images):,} images have one class, {min(names)!r}: "
@@ -128,13 +130,17 @@ class CheckedImport:
         if self.kept_classes:
             return None
         if self.concepts.empty:
-            return "No image shows a concept. Choose the column or the file that names them."
+            return self._nothing_shown()
         if not (incidence_of(self.annotations).class_concept_counts() > 0).sum(axis=0).max() > 1:
             return (
                 "No concept occurs in images of two classes: there is nothing to compare. Look "
                 "whether the columns of class and concepts are the right ones."
             )
         return None
+
+    def _nothing_shown(self) -> str | None:
+        nothing = "No image shows a concept. Choose the column or the file that names them."
+        return nothing if self.concepts.empty else None
 
     def count_left_out(self) -> tuple[int, list[str]]:
         """Images that are left out though nobody asked for it, and the reasons with their counts.

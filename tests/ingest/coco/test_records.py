@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cobalance.graph.errors import UnknownNameError, render
+from cobalance.graph.records import ALL_IMAGES
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 
@@ -257,11 +258,12 @@ def test_instances_given_as_captions(write, failure):
     assert "input_format='coco-instances'" in render(error.remedy)
 
 
-def test_no_class_option_lists_the_three(write, failure):
-    error = failure(write(WHOLE), ReadOptions())
-    assert error.reason == "does not say which class an image has"
-    for flag in ("class_category", "class_file", "class_captions"):
-        assert flag in render(error.remedy)
+def test_without_a_class_every_image_and_object_stays(write):
+    annotations = read_annotations(write(WHOLE), ReadOptions())
+    assert annotations.images["class_name"].tolist() == [ALL_IMAGES] * len(INSTANCES["images"])
+    assert len(annotations.mentions) == len(INSTANCES["annotations"])
+    assert annotations.set_aside == {}
+    assert "no image has one" in annotations.notes[0]
 
 
 def test_unknown_class_category_lists_the_known(write):

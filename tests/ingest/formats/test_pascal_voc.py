@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from cobalance.graph.errors import InputError
+from cobalance.graph.records import ALL_IMAGES
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
 
@@ -84,6 +85,7 @@ def test_malformed_files_fail_or_are_skipped(voc, content, reason):
     assert len(found.skipped) == 1
 
 
-def test_without_classes_the_message_says_where_they_may_come_from(voc):
-    with pytest.raises(InputError, match="which class an image has"):
-        read_annotations(voc)
+def test_without_classes_all_images_stay(voc):
+    annotations = read_annotations(voc)
+    assert set(annotations.images["class_name"]) == {ALL_IMAGES}
+    assert set(annotations.mentions["image"]) <= set(annotations.images.index)

@@ -3,6 +3,7 @@
 import pytest
 
 from cobalance.graph.errors import render
+from cobalance.graph.records import ALL_IMAGES
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 
@@ -100,7 +101,6 @@ FILES = {
     "no rows": (HEADER, None, "has no rows", "a row for each image"),
     "column twice": ("id,label,label\na,b,c\n", "line 1", "two columns are named 'label'", "own"),
     "no id": ("name,label,concepts\na,cat,x\n", None, "looks like the image id", "id_column"),
-    "no class": ("id,concepts\na,x\n", None, "looks like the class (col", "class_column"),
     "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "concept_columns"),
     "empty header": (",,\na,b,c\n", "line 1", "there is no header", "Name the columns"),
     "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "the control character '\\x02'", "another"),
@@ -143,6 +143,12 @@ def test_nothing_but_malformed_records(write, failure):
     for content in (HEADER + "a,cat\n", HEADER + "a,,x\n"):
         error = failure(write(content), ReadOptions(on_error="skip"))
         assert "(1 malformed record skipped)" in error.reason
+
+
+def test_without_a_class_images_have_none_and_the_likely_column_is_named(write):
+    annotations = read_annotations(write("id,Class Label,concepts\na,cat,x\nb,dog,x\n"))
+    assert annotations.images["class_name"].tolist() == [ALL_IMAGES] * 2
+    assert "perhaps 'Class Label'" in " ".join(annotations.notes)
 
 
 @pytest.mark.parametrize("case", FILES)

@@ -1,0 +1,1 @@
+"""The step from metadata to concepts, classes, splits and clusters."""
