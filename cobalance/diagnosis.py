@@ -14,6 +14,7 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
+from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
 from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
 from cobalance.graph.diagnosis.order import EVIDENCE, SMALLEST_FIRST, by_evidence
 from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
@@ -186,6 +187,14 @@ class Imbalances(Result):
             `n` is below 1, or `max_q_value` not from 0 to 1.
         """
         return summarize(self.cliques, limit=n, max_q_value=max_q_value)
+
+    def cooccurrences(self) -> pd.DataFrame:
+        """Concepts that occur together more or less often than their frequencies say.
+
+        Of all that were mined, whatever the classes, those with evidence first; the columns are
+        those of `cobalance.graph.diagnosis.cooccurrences.cooccurrence_table`.
+        """
+        return cooccurrence_table(self.cliques)
 
     def title(self) -> str:
         """Number of combinations, how many lean or have a gap, and images per class."""

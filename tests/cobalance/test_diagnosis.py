@@ -94,6 +94,11 @@ def test_two_diagnoses_are_compared(found):
 
 
 def test_what_stands_on_its_own(found):
+    together = found.cooccurrences()
+    assert (
+        together["images"].max()
+        == found.frame.query("size == 2").filter(like="count_").sum(axis=1).max()
+    )
     summary = found.summary(5)
     assert len(summary) == 5
     assert (summary["own_q_value"] <= 0.05).all()

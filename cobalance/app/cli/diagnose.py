@@ -1,4 +1,4 @@
-"""`cobalance mine`, `imbalances` and `summary`: count a dataset's concepts, find imbalances."""
+"""`cobalance mine`, `imbalances`, `summary`, `cooccurrences`: count a dataset's concepts."""
 
 from collections.abc import Iterator, Mapping
 from shlex import quote
@@ -19,7 +19,8 @@ from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.plurals import inflect
-from cobalance.graph.queries import imbalances as rankings, own_effects
+from cobalance.graph.queries import cooccurrences as pairings, imbalances as rankings, own_effects
+from cobalance.graph.records import ALL_IMAGES
 from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables
 from cobalance.workflows.evaluate import failures
 from cobalance.workflows.panel import verdicts
@@ -103,6 +104,8 @@ def mine(
         sizes = dict(states.dataset_state(store, dataset).mined_classes)
     for note in _mining_notes(dataset, options, report, sizes):
         notes.print(note)
+    if set(sizes) == {ALL_IMAGES}:
+        notes.print(f"Next: cobalance cooccurrences {quote(dataset)}")
 
 
 def _mining_notes(
@@ -243,6 +246,41 @@ def summary(
             return
         frame = diagnose_tables.summary_table(frame, sizes)
     write_frame(frame, format_, output, spare=_spare_columns(sizes))
+
+
+def cooccurrences(
+    dataset: DatasetName,
+    concept: Annotated[
+        list[str] | None, typer.Option(help="Concept that the combinations have; repeat it.")
+    ] = None,
+    max_size: Annotated[int | None, typer.Option(min=2, help="Largest combination.")] = None,
+    max_q_value: Annotated[
+        float | None, typer.Option("--max-q", help="Largest q-value: the false discovery rate.")
+    ] = None,
+    limit: LimitOption = 20,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show concepts that occur together more or less often than their frequencies say.
+
+    Classes play no part. A combination of three or more has evidence only beyond each of its parts.
+    """
+    with opened_store() as (store, _):
+        frame = pairings.read_cooccurrences(
+            store,
+            dataset,
+            concepts=concept or (),
+            max_size=max_size,
+            max_q_value=max_q_value,
+            limit=limit,
+        )
+    if format_ is Format.TABLE and output is None:
+        if frame.empty:
+            notes.print("No combination passes these filters.")
+            return
+        notes.print(diagnose_tables.COOCCURRENCES)
+        frame = diagnose_tables.cooccurrence_table(frame)
+    write_frame(frame, format_, output)
 
 
 def _spare_columns(sizes: Mapping[str, int]) -> list[str]:

@@ -43,6 +43,7 @@ COMMANDS = {
         "mine": "diagnose.mine",
         "imbalances": "diagnose.imbalances",
         "summary": "diagnose.summary",
+        "cooccurrences": "diagnose.cooccurrences",
         "compare": "compare.app",
         "report": "report.report",
         "cypher": "cypher.cypher",

@@ -11,6 +11,7 @@ from cobalance.graph.diagnosis.order import EVIDENCE, OWN, SMALLEST_FIRST
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import Action, Text
 from cobalance.graph.plurals import inflect
+from cobalance.graph.records import ALL_IMAGES
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio
 FEW = 50  # images: a class of fewer is small beside one with ten times as many
@@ -31,6 +32,8 @@ def not_compared(class_sizes: Mapping[str, int], split: str | None = None) -> st
     shown = [name for name, images in class_sizes.items() if images]
     if len(shown) > 1:
         return ""
+    if shown == [ALL_IMAGES]:
+        return "The images have no classes, so that nothing leans to one."
     where = "" if split is None else f"in split {split!r} "
     who = f"only class {shown[0]!r} has" if shown else "no class has"
     return f"Nothing can be compared: {where}{who} images."

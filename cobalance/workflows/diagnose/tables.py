@@ -7,6 +7,7 @@ import pandas as pd
 
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.plurals import inflect
 from cobalance.graph.safe_text import safe_text
 from cobalance.workflows.cells import class_pairs, is_missing, log_odds_texts, q_text, rate_texts
@@ -14,6 +15,10 @@ from cobalance.workflows.cells import class_pairs, is_missing, log_odds_texts, q
 COUNT_GAP = "count gap (ConBias)"
 DISAGREEMENT = "counts and rates"
 """Columns of imbalance tables for people."""
+COOCCURRENCES = (
+    f"Combinations with a q-value of at most {MAX_Q_VALUE} first, by how many images more or fewer "
+    "they have than their two parts would share by chance."
+)
 
 
 def describe_mining(options: MiningOptions) -> str:
@@ -119,6 +124,32 @@ def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.Dat
             **own_texts(frame),
         }
     ).rename(columns={"own q-value": "q-value"})
+
+
+def cooccurrence_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns of `graph.diagnosis.cooccurrences.cooccurrence_table` that people read.
+
+    Examples
+    --------
+    >>> row = {"concepts": ("cow", "meadow"), "images": 38, "expected": 20.04, "ratio": 1.896,
+    ...        "part": ("cow",), "q_value": 0.00001}
+    >>> cooccurrence_table(pd.DataFrame([row])).iloc[0].tolist()
+    [('cow', 'meadow'), 38, '20.0', '1.90', 'cow | meadow', '<0.001']
+    """
+    divided = zip(frame["concepts"], frame["part"], strict=True)
+    return pd.DataFrame(
+        {
+            "concepts": frame["concepts"],
+            "images": frame["images"],
+            "expected": [f"{images:,.1f}" for images in frame["expected"]],
+            "ratio": ["-" if is_missing(ratio) else f"{ratio:.2f}" for ratio in frame["ratio"]],
+            "parts": [
+                " | ".join([" + ".join(part), " + ".join(n for n in names if n not in part)])
+                for names, part in divided
+            ],
+            "q-value": [q_text(q) for q in frame["q_value"]],
+        }
+    )
 
 
 def describe_summary(shown: int, cliques: int) -> str:

@@ -182,6 +182,27 @@ def test_summary_of_what_stands_on_its_own(run, mined):
     assert "by its parts" in run("imbalances", mined, "--own", width=200).stdout
 
 
+def test_cooccurrences_without_classes(run, dataset, tmp_path):
+    rows = ["sofa|lamp"] * 30 + ["sofa"] * 5 + ["lamp"] * 5 + ["lawn"] * 60
+    file = tmp_path / "pets.csv"
+    file.write_text("id,tags\n" + "\n".join(f"{at},{row}" for at, row in enumerate(rows)))
+    assert "no image has one" in run("ingest", file, "--dataset", dataset).stderr
+    assert "cobalance cooccurrences" in run("mine", dataset).stderr
+    found = json.loads(run("cooccurrences", dataset, "-f", "json").stdout)
+    shown = {tuple(row["concepts"]): (row["images"], row["expected"]) for row in found}
+    assert shown == {
+        ("lamp", "sofa"): (30, 35 * 35 / 100),
+        ("lamp", "lawn"): (0, 35 * 60 / 100),
+        ("lawn", "sofa"): (0, 35 * 60 / 100),
+    }
+    assert all(row["q_value"] < 1e-9 for row in found)
+    asked = json.loads(run("cypher", "observed-over-expected", "-d", dataset, "-f", "json").stdout)
+    assert [(row["images"], row["expected"]) for row in asked] == [(30, 12.25)]
+    table = run("cooccurrences", dataset, "--concept", "sofa", "--limit", 1, width=120).stdout
+    assert "lawn + sofa" in table
+    assert "No combination passes" in run("cooccurrences", dataset, "--max-q", 0).stderr
+
+
 def test_two_splits(run, dataset, tmp_path):
     file = tmp_path / "split.csv"
     images = [  # of each: split, class, concepts, how many

@@ -18,7 +18,7 @@ from cobalance.app.web.components.imbalances import (
     model_accuracy,
 )
 from cobalance.app.web.components.imbalances.table import MAX_BARS
-from cobalance.app.web.diagnose import charts, heat_map, table
+from cobalance.app.web.diagnose import charts, cooccurrences, heat_map, table
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
@@ -34,6 +34,7 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.own_effects import read_summary
 from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
+from cobalance.graph.records import ALL_IMAGES
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose.facets import Facet, read_communities
@@ -52,7 +53,7 @@ from cobalance.workflows.report.page import report
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
 GRAPH_VIEW, IMAGES, HEAT_MAP = "Graph", "Images", "Heat map"
-MATRIX, COMBINATIONS = "Matrix", "Combinations"
+MATRIX, COMBINATIONS, TOGETHER = "Matrix", "Combinations", "Together"
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
 STRIPS, STRIP_IMAGES, STRIP_PX, STRIP_CLASSES = 3, 8, 64, 4  # rows of the view Images
@@ -168,9 +169,11 @@ def _pictures(
     current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS]
+        views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER]
         if len(current.class_sizes) < 3:
             views.remove(HEAT_MAP)  # one row says all of the other
+        if set(current.class_sizes) == {ALL_IMAGES}:
+            views.sort(key=TOGETHER.__ne__)  # first: nothing leans to a class
         view = st.segmented_control(
             "Picture", views, default=views[0], **in_url("view"), required=True
         )
@@ -189,6 +192,11 @@ def _pictures(
         axis = choose_axis(current) if between else None
     if view == HEAT_MAP:
         heat_map.draw(current)
+        return
+    if view == TOGETHER:
+        cooccurrences.draw(
+            current, tuple(st.session_state[imbalance_filters.CONCEPTS]), table.HEIGHT_PX - 60
+        )
         return
     if view == IMAGES:
         _draw_strips(current, frame)

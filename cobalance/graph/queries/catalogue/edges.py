@@ -36,6 +36,20 @@ LIMIT $limit""",
         parameters={"concept": CONCEPT, "limit": LIMIT},
     ),
     dataset_query(
+        "observed-over-expected",
+        "Pairs of concepts by how many images they share, beside how many their frequencies say.",
+        "concept_1 concept_2 images expected ratio",
+        """
+MATCH (s:Dataset {name: $dataset})
+MATCH (a:Concept {dataset: $dataset})-[e:CO_OCCURS]->(b:Concept)
+WITH a, b, e.images AS images, toFloat(coalesce(a.images, COUNT { (a)<-[:CONTAINS]-() }))
+  * coalesce(b.images, COUNT { (b)<-[:CONTAINS]-() }) / s.images AS expected
+RETURN a.name AS concept_1, b.name AS concept_2, images, expected, images / expected AS ratio
+ORDER BY abs(images - expected) DESC, concept_1, concept_2
+LIMIT $limit""",
+        parameters={"limit": LIMIT},
+    ),
+    dataset_query(
         "edges-between-concepts",
         "The strongest edges among the given concepts, with the pair's count in each class where "
         "it was mined, and how many edges there are among them.",

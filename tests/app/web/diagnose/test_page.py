@@ -11,7 +11,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.graph.records import ALL_IMAGES, Annotations, ImageRecord
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from tests import unequal
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
@@ -336,3 +336,15 @@ def test_concepts_selected_in_the_graph_are_a_clique_for_the_plan(
     )
     graphless = open_page("diagnose", dataset=cars)
     assert "_graph_to_plan" not in [one.key for one in graphless.button]
+
+
+def test_without_classes_the_picture_is_what_occurs_together(
+    open_page: OpenPage, dataset: str, write_dataset: WriteDataset
+) -> None:
+    groups = [(ALL_IMAGES, ("x", "y"), 30), (ALL_IMAGES, ("z",), 40), (ALL_IMAGES, (), 30)]
+    write_dataset(dataset, groups)
+    app = open_page("diagnose", dataset=dataset)
+    assert not app.exception
+    assert "The images have no classes" in shown_text(app)
+    together = app.dataframe[1].value
+    assert together[["concepts", "images", "expected"]].iloc[0].tolist() == ["x + y", 30, "9.0"]
