@@ -29,11 +29,13 @@ def readable(name: str) -> str:
     r"""Turn a concept's name into words for people and models.
 
     Separators become spaces, CamelCase is split, and control characters and final numbers without
-    a space before them are dropped. The result has at most `LONGEST` characters; a name that would
-    become empty is kept.
+    a space before them are dropped. A value comes before its category. The result has at most
+    `LONGEST` characters; a name that would become empty is kept.
 
     Examples
     --------
+    >>> readable("weather: rainy"), readable("time_of_day: night")
+    ('rainy weather', 'night time of day')
     >>> readable("garage-outdoor"), readable("street_sign"), readable("fire hydrant")
     ('garage outdoor', 'street sign', 'fire hydrant')
     >>> readable("StopSign"), readable("SUVCar"), readable("TV"), readable("t-shirt")
@@ -43,6 +45,8 @@ def readable(name: str) -> str:
     >>> readable("say \"hi\"\n{0}"), readable("___"), len(readable("long " * 60))
     ('say "hi" {0}', '___', 79)
     """
+    category, colon, value = name.partition(": ")
+    name = f"{value} {category}" if colon else name
     printable = "".join(letter if letter.isprintable() else " " for letter in name)
     text = _NUMBER.sub("", printable.strip())
     parts = _CAMEL.split(text)
