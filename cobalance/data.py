@@ -34,6 +34,7 @@ class ReaderOptions(TypedDict, total=False):
     scores_column: str | int
     caption_column: str | int
     split_column: str | int
+    cluster_column: str | int
     uri_column: str | int
     width_column: str | int
     height_column: str | int
@@ -273,6 +274,8 @@ def read(
         ``scores_column``, ``caption_column``, ``split_column``, ``uri_column``, ``width_column``,
         ``height_column``, ``delimiter``
             More columns of a table, and what separates concepts in text.
+        ``cluster_column``
+            What images share that depend on each other, such as a patient or a video.
         ``max_columns``, ``max_rows``, ``max_mentions``, ``max_table_mb``, ``max_skipped``
             Limits, so that no file takes all memory.
 

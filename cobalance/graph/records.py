@@ -13,7 +13,10 @@ from cobalance.graph.arrays import STRING, FloatArray, IntArray
 
 Box = tuple[float, float, float, float]
 
-IMAGE_COLUMNS = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic")
+IMAGE_COLUMNS = (
+    *("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic"),
+    "cluster",
+)
 _NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 ALL_IMAGES = "all images"  # the class of every image where a dataset has no classes
 ANNOTATION = "annotation"  # the source of a mention that a person or the dataset's own file made
@@ -71,6 +74,8 @@ class ImageRecord:
         The image's size in pixels.
     synthetic : bool
         Whether it was generated.
+    cluster : str or None
+        What it shares with images that depend on it, such as a video; None for nothing.
     """
 
     id: str
@@ -81,6 +86,7 @@ class ImageRecord:
     width_px: int | None = None
     height_px: int | None = None
     synthetic: bool = False
+    cluster: str | None = None
 
     @property
     def concepts(self) -> tuple[str, ...]:
@@ -198,7 +204,9 @@ class Annotations:
     images : pandas.DataFrame
         One row an image, index 0..n-1. ``id`` (str, unique), ``class_name`` (category), ``split``
         (category, may be missing), ``uri`` (str, may be missing), ``width_px`` and ``height_px``
-        (Int64, may be missing), ``synthetic`` (bool): whether it was generated.
+        (Int64, may be missing), ``synthetic`` (bool): whether it was generated. Where images are
+        not independent, ``cluster`` (category): which belong together, such as frames of a video;
+        missing for an image on its own.
     mentions : pandas.DataFrame
         One row a mention. ``image`` (int64, the row in `images`), ``concept`` (category),
         ``source`` (category), and float64 columns that are NaN where unknown: ``score``,
@@ -288,6 +296,13 @@ class Annotations:
             metadata=tuple(part.move(place) for part in self.metadata),
         )
 
+    def cluster_codes(self) -> IntArray | None:
+        """Cluster code of each image, -1 for one on its own; None where no image has a cluster."""
+        found = self.images.get("cluster")
+        if found is None or found.isna().all():
+            return None
+        return found.cat.codes.to_numpy(dtype=np.int64)
+
     def records(self) -> Iterator[ImageRecord]:
         """Yield the annotations record by record, mentions in file order."""
         order = self.mentions.sort_values("image", kind="stable")
@@ -303,7 +318,7 @@ class Annotations:
 
 def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     """Build the frame `Annotations.images` from lists of values, by the names `IMAGE_COLUMNS`."""
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "id": pd.array(columns["id"], dtype=STRING),
             "class_name": category(columns["class_name"]),
@@ -314,6 +329,8 @@ def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
             "synthetic": np.array(columns["synthetic"], dtype=bool),
         }
     )
+    clusters = columns.get("cluster", ())
+    return frame.assign(cluster=category(clusters)) if any(clusters) else frame
 
 
 def _without_unused(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:

@@ -111,6 +111,10 @@ class ReadOptions:
         str | None, _column("Captions", "text to search for the vocabulary")
     ] = None
     split_column: Annotated[str | None, _column("Split", "its split")] = None
+    cluster_column: Annotated[
+        str | None,
+        _column("Cluster", "what images share that depend on each other: a video, a patient"),
+    ] = None
     uri_column: Annotated[str | None, _column("Picture", "where its pixels are")] = None
     width_column: Annotated[str | None, _column("Width in pixels", "its width in pixels")] = None
     height_column: Annotated[str | None, _column("Height in pixels", "its height in pixels")] = None
@@ -251,6 +255,7 @@ class ReadOptions:
     def about_columns(self) -> bool:
         """Whether an option about the columns of a table is set."""
         names = [name for name in declared_options() if name.endswith("_column")]
+        names.remove("cluster_column")  # any record may have it
         names = [*names, "concept_columns", "delimiter", "by_name"]
         unset = ReadOptions()
         return any(getattr(self, name) != getattr(unset, name) for name in names)

@@ -1,7 +1,7 @@
 """Image-by-concept incidence matrix in sparse form, the input of all counting."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,8 @@ class Incidence:
         Class codes.
     concepts, classes : tuple of str
         Names by code, both in ascending order of name (Unicode code points).
+    clusters : int array, shape (n_images,), or None
+        Codes of images that depend on each other, -1 for an image on its own; None where all are.
     """
 
     indptr: IntArray
@@ -35,6 +37,7 @@ class Incidence:
     labels: IntArray
     concepts: tuple[str, ...]
     classes: tuple[str, ...]
+    clusters: IntArray | None = None
 
     def class_sizes(self) -> IntArray:
         """Count the images of each class: int64 array, shape (n_classes,)."""
@@ -72,8 +75,13 @@ class Incidence:
         lengths = np.diff(self.indptr)[rows]
         indptr = np.append(0, np.cumsum(lengths))
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
-        return Incidence(
-            indptr, self.indices[entries], self.labels[rows], self.concepts, self.classes
+        clusters = None if self.clusters is None else self.clusters[rows]
+        return replace(
+            self,
+            indptr=indptr,
+            indices=self.indices[entries],
+            labels=self.labels[rows],
+            clusters=clusters,
         )
 
     def restrict(self, kept: BoolArray) -> "Incidence":
@@ -95,8 +103,8 @@ class Incidence:
         before = np.append(0, np.cumsum(stays))
         codes = (np.cumsum(kept) - 1).astype(np.int32)
         concepts = tuple(self.concepts[code] for code in np.flatnonzero(kept))
-        return Incidence(
-            before[self.indptr], codes[self.indices[stays]], self.labels, concepts, self.classes
+        return replace(
+            self, indptr=before[self.indptr], indices=codes[self.indices[stays]], concepts=concepts
         )
 
 
@@ -173,6 +181,7 @@ def incidence_of(annotations: Annotations) -> Incidence:
         np.concatenate([block.labels for block in blocks]),
         blocks[0].concepts,
         blocks[0].classes,
+        annotations.cluster_codes(),
     )
 
 

@@ -85,6 +85,7 @@ IMAGE = Node(
     Property("width_px", int),
     Property("height_px", int),
     Property("synthetic", bool, "whether it was generated"),
+    Property("cluster", str, "that it shares with images that depend on it, such as a video"),
 )
 CLIQUE = Node(
     "Clique",
@@ -130,6 +131,7 @@ INCIDENCE_TABLE = Node(
     Property("labels", bytes, "class code of each image, zlib"),
     Property("split_codes", bytes, "of each image, -1 for none, zlib"),
     Property("lengths", bytes, "how many concepts each image shows, zlib"),
+    Property("clusters", bytes, "cluster code of each image, -1 for none, zlib; if any has one"),
     Property("indices", bytes, "concept codes, image after image, zlib"),
     Property("ids", bytes, "of the images as JSON, zlib"),
     Property("uris", bytes, "of their files, likewise; where only a sample are nodes"),
@@ -192,6 +194,7 @@ EXCLUDED_IMAGE = Node(
     Property("width_px", int),
     Property("height_px", int),
     Property("synthetic", bool),
+    Property("cluster"),
     Property("mentions", Json, "concept, source, score and count of each CONTAINS edge"),
 )
 SAVED_VIEW = Node(

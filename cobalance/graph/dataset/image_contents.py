@@ -13,7 +13,7 @@ from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.mention_rows import BLOCK, MentionRows
 from cobalance.graph.records import Annotations
 
-_SYNTHETIC = np.uint64(0xD1B54A32D192ED03)
+_SYNTHETIC, _CLUSTER = np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +102,10 @@ def image_digests(annotations: Annotations) -> IntArray:
     for first, end, places in rows.blocks():
         found = _hash_rows(images[fields].iloc[first:end])
         found = found ^ np.where(images["synthetic"].iloc[first:end], _SYNTHETIC, np.uint64(0))
+        if "cluster" in images:
+            named = images[["cluster"]].iloc[first:end]
+            hashed = _hash_rows(named) * _CLUSTER
+            found = found ^ np.where(named["cluster"].notna(), hashed, np.uint64(0))
         if len(mentions):
             # A product before the sum: content cannot move between image and mentions unseen.
             found = found * np.uint64(0x9E3779B97F4A7C15)

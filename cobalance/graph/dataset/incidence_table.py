@@ -69,7 +69,12 @@ class SplitIncidence:
         keys = (incidence.sum_rows(of_concept), splits, incidence.labels)
         order = np.lexsort((equal, *keys) if len(equal) else keys)
         named = replace(self, incidence=incidence, splits=splits, split_names=tuple(names))
-        return named.take(order)
+        ordered = named.take(order)
+        clusters = ordered.incidence.clusters
+        if clusters is None:
+            return ordered
+        seen = pd.factorize(np.where(clusters < 0, np.nan, clusters))[0]  # in their order
+        return replace(ordered, incidence=replace(ordered.incidence, clusters=seen))
 
     def take(self, rows: IntArray) -> "SplitIncidence":
         """Return the images at some positions, with all names of concepts, classes and splits."""
@@ -129,10 +134,13 @@ def write_incidence_table(
             np.diff(incidence.indptr[first : end + 1]),
             incidence.indices[entries],
         )
+        clusters = incidence.clusters
+        numbered = None if clusters is None else pack(clusters[first:end], _CODE)
         texts = [
             pack_texts(some[first:end]) if len(some) else None for some in (images.ids, images.uris)
         ]
-        packed = [*(pack(some, _CODE) for some in numbers), *texts]
+        labels, splits, lengths, indices = (pack(some, _CODE) for some in numbers)
+        packed = [labels, splits, lengths, numbered, indices, *texts]
         row = [part, [digest, parts, *names, *packed]]
         write_packed(claim, schema.INCIDENCE_TABLE, [row])
 
@@ -148,8 +156,11 @@ def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitInciden
         unpack([part[name] for part in parts], _CODE).astype(np.int32)
         for name in ("labels", "split_codes", "lengths", "indices")
     )
-    names = (tuple(parts[0][name]) for name in ("concepts", "classes"))
-    incidence = Incidence(np.append(0, np.cumsum(lengths, dtype=np.int64)), indices, labels, *names)
+    concepts, classes = (tuple(parts[0][name]) for name in ("concepts", "classes"))
+    packed = [part["clusters"] for part in parts]
+    clusters = None if packed[0] is None else unpack(packed, _CODE).astype(np.int64)
+    indptr = np.append(0, np.cumsum(lengths, dtype=np.int64))
+    incidence = Incidence(indptr, indices, labels, concepts, classes, clusters)
     ids, uris = (
         [text for part in parts for text in unpack_texts(part[name])] for name in ("ids", "uris")
     )

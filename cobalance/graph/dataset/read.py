@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -162,12 +162,15 @@ def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
     concept_codes: dict[str, int] = {}
     split_codes: dict[str, int] = {}
     labels, splits, lengths, codes = array("i"), array("i"), array("i"), array("i")
+    cluster_codes: dict[str | None, int] = {None: -1}
+    clusters = array("i")
     ids: list[str] = []
     for row in store.stream(statements.IMAGE_CONCEPTS, dataset=dataset):
         ids.append(row["id"])
         labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
         split = row["split"]
         splits.append(-1 if split is None else split_codes.setdefault(split, len(split_codes)))
+        clusters.append(cluster_codes.setdefault(row["cluster"], len(cluster_codes) - 1))
         found = row["concepts"]
         lengths.append(len(found))
         codes.extend([concept_codes.setdefault(name, len(concept_codes)) for name in found])
@@ -178,6 +181,8 @@ def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
         tuple(concept_codes),
         tuple(class_codes),
     )
+    if len(cluster_codes) > 1:
+        incidence = replace(incidence, clusters=np.array(clusters, dtype=np.int64))
     return SplitIncidence(incidence, np.array(splits, dtype=np.int64), tuple(split_codes), ids)
 
 

@@ -112,7 +112,7 @@ COUNT_IMAGES = Statement(
 
 _CONTENT = """
 RETURN i.id AS id, y.name AS class_name, i.split AS split, i.uri AS uri, i.width_px AS width_px,
-  i.height_px AS height_px, i.synthetic AS synthetic,
+  i.height_px AS height_px, i.synthetic AS synthetic, i.cluster AS cluster,
   COLLECT { MATCH (i)-[e:CONTAINS]->(c:Concept) RETURN [c.name, e.source, e.score, e.count] }
   AS mentions"""
 
@@ -134,7 +134,7 @@ IMAGE_CONCEPTS = Statement(
     """
 MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
 RETURN i.id AS id, y.name AS class_name, i.split AS split, i.synthetic AS synthetic,
-  COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } AS concepts""",
+  i.cluster AS cluster, COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } AS concepts""",
 )
 
 SPLITS_OF = Statement(
@@ -205,6 +205,7 @@ INCIDENCE_TABLE = Statement(
 MATCH (t:IncidenceTable {dataset: $dataset, digest: $digest})
 RETURN t.parts AS parts, t.concepts AS concepts, t.classes AS classes, t.splits AS splits,
   t.labels AS labels, t.split_codes AS split_codes, t.lengths AS lengths, t.indices AS indices,
+  t.clusters AS clusters,
   t.ids AS ids, t.uris AS uris
 ORDER BY t.part""",
 )

@@ -233,7 +233,9 @@ def write_images(
 
     def rows_at(positions: IntArray) -> list[NodeRow]:
         batch = images.iloc[positions]
-        columns = [plain_values(batch[name]) for name in schema.IMAGE.property_names[1:]]
+        names = schema.IMAGE.property_names[1:]
+        missing = [None] * len(batch)
+        columns = [plain_values(batch[name]) if name in batch else missing for name in names]
         values = zip(digests[positions].tolist(), *columns, strict=True)
         keys, labels = batch["id"].tolist(), plain_values(batch["class_name"])
         found = zip(keys, values, labels, contents.edges(positions), strict=True)

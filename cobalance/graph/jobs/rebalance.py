@@ -19,7 +19,14 @@ from cobalance.graph.errors import Action, ConflictError, DataError, OptionError
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations, Counterfactual, ImageRecord, Mention, plain_values
+from cobalance.graph.records import (
+    Annotations,
+    Counterfactual,
+    ImageRecord,
+    Mention,
+    category,
+    plain_values,
+)
 
 SOURCE = "generation-query"
 """Source of an unverified mention: the image was generated to show the concept."""
@@ -117,29 +124,37 @@ def read_counterfactuals(store: GraphStore, job: str) -> list[Counterfactual]:
 
 
 def _annotate_generated(
-    images: Iterable[AcceptedImage], split_of: Mapping[str, str | None]
+    images: Iterable[AcceptedImage],
+    split_of: Mapping[str, str | None],
+    cluster_of: Mapping[str, str | None],
 ) -> Annotations:
     """Convert generated images to annotations.
 
-    Each is of the split of its source, so that none made from a test image is trained on; without a
+    Each is of the cluster and split of its source, so that none made from a test image is trained
+    on; without a
     source it is of the only split that real images have, or of `DEFAULT_SPLIT` where they have
     several.
 
     Parameters
     ----------
-    split_of : mapping of str to str or None
-        The splits of the real images.
+    split_of, cluster_of : mapping of str to str or None
+        The splits and clusters of the real images.
 
     Examples
     --------
     >>> made = AcceptedImage("generated/1", "bird", job="5f1c", source_image="7")
-    >>> next(_annotate_generated([made], {"6": "train", "7": "test"}).records()).split
+    >>> next(_annotate_generated([made], {"6": "train", "7": "test"}, {}).records()).split
     'test'
     """
     splits = set(split_of.values())
     usual = splits.pop() if len(splits) == 1 else DEFAULT_SPLIT
     return Annotations.from_records(
-        replace(image, split=split_of.get(image.source_image or "", usual)) for image in images
+        replace(
+            image,
+            split=split_of.get(image.source_image or "", usual),
+            cluster=cluster_of.get(image.source_image or ""),
+        )
+        for image in images
     )
 
 
@@ -189,6 +204,8 @@ def write_rebalanced(
     held = read_annotations(store, dataset, progress)
     own = held.images[~held.images["synthetic"]]
     split_of = dict(zip(own["id"], plain_values(own["split"]), strict=True))
+    clusters = plain_values(own["cluster"]) if "cluster" in own else ()
+    cluster_of = dict(zip(own["id"], clusters, strict=False))
     if taken := sorted(split_of.keys() & {image.id for image in images}):
         raise ConflictError(
             f"A real image has the id {taken[0]!r} of a generated one. Give it another id and "
@@ -198,7 +215,7 @@ def write_rebalanced(
     new = [image for image in images if image.id not in there]
     kept = held if real is None else _only(held, {*real, *(image.id for image in images)})
     if new:
-        made = _annotate_generated(new, split_of)
+        made = _annotate_generated(new, split_of, cluster_of)
         kept = _join(kept, _with_inherited(made, new, held))
     _claim_copy(store, into, job.id)
     is_demo = {"demo": dataset_state(store, dataset).demo}
@@ -268,9 +285,13 @@ def _with_inherited(
 def _join(first: Annotations, second: Annotations) -> Annotations:
     """Concatenate two sets of annotations."""
     moved = second.mentions.assign(image=second.mentions["image"] + len(first.images))
+    made, coded = second.images, ["class_name", "split"]
+    if "cluster" in first.images:
+        made = made.assign(cluster=made.get("cluster", category([None] * len(made))))
+        coded.append("cluster")
     return replace(
         first,
-        images=_stack(first.images, second.images, ("class_name", "split")),
+        images=_stack(first.images, made, coded),
         mentions=_stack(first.mentions, moved, ("concept", "source")),
     )
 

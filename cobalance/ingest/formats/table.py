@@ -246,10 +246,11 @@ def _texts(table: Table, columns: ColumnMap) -> TextColumns:
 
 
 def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str, pa.Array]:
-    """The columns without a role; none where the options say which columns hold concepts."""
+    """The columns without a role; of clusters alone where the options say which hold concepts."""
+    cluster = columns.of.get("cluster", "")
     if options.concepts_column or options.concept_columns or not options.by_name:
-        return {}
-    taken = {*columns.of.values(), *columns.indicators, *ABOUT}
+        return {cluster: table.columns[cluster]} if cluster else {}
+    taken = {*columns.of.values(), *columns.indicators, *ABOUT} - {cluster}
     taken.add(caption_column(table, [*taken]) or "")
     return {name: column for name, column in table.columns.items() if name not in taken}
 

@@ -25,6 +25,7 @@ USUAL_NAMES = {
     "scores": "scores",
     "caption": "caption captions text description",
     "split": "split partition subset",
+    "cluster": "patient_id video video_id sequence scene_token photographer",
     "uri": "uri url image_url image_path img_path path filepath file_path file_name filename "
     "img_filename image_file file image",
     "width": "width width_px image_width",

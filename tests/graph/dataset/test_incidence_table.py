@@ -1,6 +1,7 @@
 """The packed images equal those of the nodes, and are never read when they do not."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,12 +10,18 @@ import pytest
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.dataset import incidence_table
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.image_contents import image_digests
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
-from cobalance.graph.dataset.read import load_incidence, load_named_images, scan_incidence
+from cobalance.graph.dataset.read import (
+    load_incidence,
+    load_named_images,
+    read_annotations,
+    scan_incidence,
+)
 from cobalance.graph.dataset.state import dataset_state, find_dataset
-from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.dataset.write import dry_run, write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention, category
 
 PACKED = "MATCH (t:IncidenceTable {dataset: $d}) RETURN properties(t) AS part ORDER BY t.part"
 
@@ -191,3 +198,38 @@ def load_shuffled(annotations: Annotations, seed: int) -> SplitIncidence:
     return SplitIncidence(
         incidence_of(some), split.codes.to_numpy(dtype=np.int64), tuple(split.categories)
     ).sort_images()
+
+
+def grouped(images, names):
+    """The ids of each cluster, by the least of them; images on their own are left out."""
+    groups = {}
+    for name, code in zip(names, images.incidence.clusters.tolist(), strict=True):
+        groups.setdefault(code, set()).add(name)
+    assert all(code >= 0 for code, ids in groups.items() if len(ids) > 1)
+    return sorted(sorted(ids) for ids in groups.values())
+
+
+def test_clusters_are_packed_and_read_back(store, dataset):
+    records = [
+        ImageRecord(str(at), "ab"[at % 2], (Mention("sea"),), cluster=cluster)
+        for at, cluster in enumerate(["v2", None, "v1", "v2", "v1", "v3"])
+    ]
+    annotations = Annotations.from_records(records)
+    write(store, dataset, annotations)
+    expected = [["0", "3"], ["1"], ["2", "4"], ["5"]]
+    for images in (packed(store, dataset), scan_incidence(store, dataset)):
+        assert grouped(images, images.ids) == expected
+    assert packed(store, dataset).of_split(None).clusters.min() == -1
+    again = read_annotations(store, dataset)
+    assert list(again.records()) == records
+    assert dry_run(store, dataset, again, source="a test").unchanged == 6
+    moved = [*records[:5], replace(records[5], cluster="v1")]
+    write(store, dataset, Annotations.from_records(moved))
+    images = packed(store, dataset)
+    assert grouped(images, images.ids) == [["0", "3"], ["1"], ["2", "4", "5"]]
+
+
+def test_images_without_clusters_have_the_digests_that_they_had(annotations):
+    images = annotations.images.assign(cluster=category([None] * len(annotations.images)))
+    assert (image_digests(replace(annotations, images=images)) == image_digests(annotations)).all()
+    assert incidence_of(replace(annotations, images=images)).clusters is None
