@@ -14,8 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.errors import InputError, needs_extra
-from cobalance.graph.libraries import datasets
+from cobalance.graph.errors import InputError
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.documents import decode_json
@@ -23,7 +22,7 @@ from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
-from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.tables.hub_features import named_row
 from cobalance.ingest.tables.row_values import batch_rows, table_of_rows
 from cobalance.ingest.trees import FileTree
 
@@ -35,7 +34,7 @@ class HubDataset(TreeReader):
     """Reader of datasets saved by ``Dataset.save_to_disk`` or ``DatasetDict.save_to_disk``.
 
     Numbered labels get their names, alone and in lists of objects; an image's path is its address.
-    Rows without an id are numbered within their split. Needs the extra ``hub``.
+    Rows without an id are numbered within their split.
     """
 
     description = "Hugging Face datasets on disk: a folder or archive of Arrow files"
@@ -64,12 +63,9 @@ def _rows(
             with _naming_damage(problems, folder):
                 found = batch_rows(light, problems)
             for row in found:
-                named = {
-                    name: _name_labels(value, features.get(name)) for name, value in row.items()
-                }
                 id_ = f"{split}-{number}" if split else str(number)
                 place = f"{split}, row {number}" if split else f"row {number}"
-                yield place, _as_row(named, id_, split)
+                yield place, named_row(row, features, id_, split)
                 number += 1
             progress("read", number, None)
 
@@ -150,12 +146,11 @@ def _is_compressed(message: pa.ipc.Message) -> bool:
 
 def _features(tree: FileTree, folder: str, problems: Problems) -> Mapping[str, Any]:
     """Feature type of each column, by name."""
-    with needs_extra("Reading datasets of Hugging Face", "hub"):
-        from_dict = datasets.Features.from_dict
     name = _inside(folder, _INFO)
-    given = _read_description(tree, name, problems).get("features")
-    with _naming_damage(problems, name):
-        return {} if given is None else dict(from_dict(given))
+    given = _read_description(tree, name, problems).get("features") or {}
+    if not isinstance(given, dict):
+        raise _cannot_open(problems, name, "its features are no object")
+    return given
 
 
 def _read_description(tree: FileTree, name: str, problems: Problems) -> dict[str, Any]:
@@ -194,37 +189,10 @@ def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.Re
     """The same rows with the paths of images, and not their bytes."""
     for at, name in enumerate(batch.schema.names):
         column = batch.column(at)
-        if isinstance(features.get(name), datasets.Image) and pa.types.is_struct(column.type):
+        feature = features.get(name)
+        is_image = isinstance(feature, dict) and feature.get("_type") == "Image"
+        if is_image and pa.types.is_struct(column.type):
             paths = [field.name for field in column.type].count("path") == 1
             light = pc.struct_field(column, "path") if paths else pa.nulls(len(column))
             batch = batch.set_column(at, name, light)
     return batch
-
-
-def _name_labels(value: Any, feature: Any) -> Any:
-    """A value with the names of its labels, as deep as its feature goes."""
-    if value is None:
-        return None
-    if isinstance(feature, datasets.ClassLabel):
-        known = isinstance(value, int) and 0 <= value < feature.num_classes
-        return feature.int2str(value) if known else None
-    if isinstance(feature, datasets.Image):
-        return value.get("path") if isinstance(value, dict) else value
-    if isinstance(feature, dict) and isinstance(value, dict):
-        return {name: _name_labels(each, feature.get(name)) for name, each in value.items()}
-    inner = getattr(feature, "feature", None)
-    if inner is not None and isinstance(value, list):
-        return [_name_labels(each, inner) for each in value]
-    return value
-
-
-def _as_row(row: Mapping[str, Any], name: str, split: str) -> dict[str, Any]:
-    found = dict(row)
-    image = found.pop("image", None)
-    if isinstance(image, str) and usual_column("uri", found) is None:
-        found["uri"] = image
-    if usual_column("id", found) is None:
-        found["image_id"] = name
-    if split and "split" not in found:
-        found["split"] = split
-    return found

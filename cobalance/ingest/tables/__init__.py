@@ -5,13 +5,13 @@ The order of the registry is the order of detection: the plainest text comes las
 
 from cobalance.graph.registry import Registry
 from cobalance.ingest.tables.delimited import Delimited
+from cobalance.ingest.tables.hub_features import HubParquet
 from cobalance.ingest.tables.jsonl import JsonLines
 from cobalance.ingest.tables.list_attr import ListAttr
 from cobalance.ingest.tables.loading import TableFormat
-from cobalance.ingest.tables.parquet import Parquet
 
 TABLES: Registry[TableFormat] = Registry("table format")
-TABLES.register("parquet", Parquet())
+TABLES.register("parquet", HubParquet())
 TABLES.register("jsonl", JsonLines())
 TABLES.register("list-attr", ListAttr())
 TABLES.register("tsv", Delimited("Text with tabs between fields and a header line", "\t"))

@@ -94,18 +94,24 @@ def load_rows(
     return Table(problems, columns, rows, lambda row: f"row {row + 1}", unusable)
 
 
-def row_batches(path: Path, problems: Problems) -> Iterator[pa.RecordBatch]:
+def row_batches(path: Path, problems: Problems, *, pixels: bool = True) -> Iterator[pa.RecordBatch]:
     """Read rows with columns of any type, a thousand at a time and within the limits.
 
-    Text is in codes, as in `load_rows`, whose errors are raised.
+    Text is in codes, as in `load_rows`, whose errors are raised. Without `pixels` bytes that are
+    no text are left out, within structures, too.
     """
     with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         problems.within("rows", file.metadata.num_rows)
-        names, n_groups = file.schema_arrow.names, file.num_row_groups
+        n_groups, leaves = file.num_row_groups, map(file.schema.column, range(len(file.schema)))
+        names = [it.path for it in leaves if pixels or not _is_bytes(it)]
         coded = _check_sizes(file, names, n_groups, _Budget(problems).check)
     with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
         for group in range(n_groups):
-            yield from file.iter_batches(1_000, [group])
+            yield from file.iter_batches(1_000, [group], names)
+
+
+def _is_bytes(leaf: pq.ColumnSchema) -> bool:
+    return bool(leaf.physical_type == "BYTE_ARRAY" and leaf.logical_type.type == "NONE")
 
 
 def read_unlimited(path: Path, columns: list[str] | None = None) -> pa.Table:

@@ -13,8 +13,12 @@ import webdataset
 from PIL import Image
 
 from cobalance.graph.errors import InputError
+from cobalance.graph.progress import silent
+from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.hub_features import name_labels
 from tests.ingest.dataset_files import pixels
 
 ROWS = [
@@ -76,6 +80,33 @@ def test_a_saved_dataset_gives_names_boxes_and_addresses(tmp_path):
     assert seen(found) == EXPECTED
     assert found.images["uri"].tolist() == [row["id"] for row in ROWS]
     assert set(found.mentions["w_px"]) == {3.0}
+
+
+def test_a_parquet_file_with_features_gives_names_boxes_and_addresses(tmp_path):
+    weather = datasets.ClassLabel(names=["rainy", "sunny"])
+    rows = hub_rows().add_column("weather", [0, 1, 0, 1, 0, 1, 0]).cast_column("weather", weather)
+    rows.remove_columns("image_id").to_parquet(tmp_path / "birds.parquet")
+    found = read_annotations(tmp_path / "birds.parquet", ReadOptions(concepts_column="objects"))
+    assert seen(found, lambda id_: ROWS[int(id_)]["id"]) == EXPECTED
+    assert found.images["uri"].tolist() == [row["id"] for row in ROWS]
+    assert set(found.mentions["w_px"]) == {3.0}
+    table = FORMATS["parquet"].reader.format.load(
+        tmp_path / "birds.parquet", Problems("birds"), silent
+    )
+    assert table.columns["weather"].to_pylist() == ["rainy", "sunny"] * 3 + ["rainy"]
+
+
+def test_labels_are_named_as_deep_as_features_go():
+    label = {"_type": "ClassLabel", "names": ["cow", "sign"]}
+    for feature in ([label], {"_type": "Sequence", "feature": label, "length": -1}):
+        assert name_labels([1, -1, 0, None], feature) == ["sign", None, "cow", None]
+    objects = {"_type": "Sequence", "feature": {"category": label, "area": {"_type": "Value"}}}
+    assert name_labels({"category": [0], "area": [5]}, objects) == {
+        "category": ["cow"],
+        "area": [5],
+    }
+    assert name_labels([{"category": 1}], [{"category": label}]) == [{"category": "sign"}]
+    assert name_labels(1, {"_type": "ClassLabel", "num_classes": 2}) == 1
 
 
 def test_splits_of_a_saved_dataset_are_kept(tmp_path):

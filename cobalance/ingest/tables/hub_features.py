@@ -1,0 +1,99 @@
+"""Features of Hugging Face datasets: names of numbered labels, and paths of images for pixels.
+
+https://huggingface.co/docs/datasets/about_dataset_features
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from cobalance.graph.progress import Progress
+from cobalance.ingest.documents import decode_json
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.tables.loading import Table
+from cobalance.ingest.tables.parquet import Parquet, readable, row_batches
+from cobalance.ingest.tables.row_values import batch_rows, table_of_rows
+
+_LISTS = ("Sequence", "List", "LargeList")
+
+
+@dataclass(frozen=True)
+class HubParquet(Parquet):
+    """Parquet whose features, if the file tells them, name labels and images."""
+
+    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
+        """Load all columns; by rows where a feature is more than a plain value."""
+        features = _of_parquet(path, problems)
+        if all(isinstance(it, dict) and it.get("_type") == "Value" for it in features.values()):
+            return super().load(path, problems, progress)
+        return table_of_rows(_rows(path, features, problems, progress), problems)
+
+
+def _of_parquet(path: Path, problems: Problems) -> Mapping[str, Any]:
+    """Features by column, as the Parquet's metadata tells them; none where it does not."""
+    with readable(problems):
+        told = (pq.read_schema(path).metadata or {}).get(b"huggingface")
+    try:
+        features = decode_json(told or b"{}")["info"]["features"]
+    except (ValueError, LookupError, TypeError):
+        return {}
+    return features if isinstance(features, dict) else {}
+
+
+def _rows(
+    path: Path, features: Mapping[str, Any], problems: Problems, progress: Progress
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    number = 0
+    for batch in row_batches(path, problems, pixels=False):
+        for row in batch_rows(batch, problems):
+            yield f"row {number + 1}", named_row(row, features, str(number))
+            number += 1
+        progress("read", number, None)
+
+
+def named_row(
+    row: Mapping[str, Any], features: Mapping[str, Any], id_: str, split: str = ""
+) -> dict[str, Any]:
+    """A row with the names of its labels, and id, address and split where it has none."""
+    found = {name: name_labels(value, features.get(name)) for name, value in row.items()}
+    image = found.pop("image", None)
+    if isinstance(image, str) and usual_column("uri", found) is None:
+        found["uri"] = image
+    if usual_column("id", found) is None:
+        found["image_id"] = id_
+    if split and "split" not in found:
+        found["split"] = split
+    return found
+
+
+def name_labels(value: Any, feature: Any) -> Any:
+    """A value with the names of its labels, as deep as its feature goes.
+
+    Examples
+    --------
+    >>> label = {"_type": "ClassLabel", "names": ["cow", "sign"]}
+    >>> name_labels({"id": [7, 9], "category": [1, 0]}, {"category": [label]})
+    {'id': [7, 9], 'category': ['sign', 'cow']}
+    """
+    if isinstance(feature, list):  # an older notation
+        feature = {"_type": "List", "feature": feature[0] if feature else None}
+    if value is None or not isinstance(feature, dict):
+        return value
+    kind = feature.get("_type")
+    if kind == "ClassLabel" and isinstance(names := feature.get("names"), list):
+        return str(names[value]) if isinstance(value, int) and 0 <= value < len(names) else None
+    if kind == "Image":
+        return value.get("path") if isinstance(value, dict) else value
+    inner = feature.get("feature") if kind in _LISTS else feature
+    if isinstance(value, list):
+        return [name_labels(each, inner) for each in value]
+    if isinstance(value, dict) and isinstance(inner, dict):  # a list of objects is one of lists
+        return {
+            name: name_labels(each, [inner.get(name)] if kind in _LISTS else inner.get(name))
+            for name, each in value.items()
+        }
+    return value
