@@ -71,6 +71,11 @@ class Form:
     write: Callable[[Path], None] = field(repr=False)
     left_open: tuple[str, ...] = ()
 
+    @property
+    def module(self) -> str:
+        """The module that it is in, which is a section of docs/datasets.md."""
+        return self.write.__module__
+
 
 FORMS: dict[str, Form] = {}
 
