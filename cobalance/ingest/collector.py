@@ -236,8 +236,11 @@ class Collector:
             if told:
                 columns = table_of_rows((("", said) for _, said in told), self._problems).columns
                 row = np.array([row for row, _ in told], dtype=np.int64)
+                if not of_objects:
+                    yield Metadata(row, columns)
+                    continue
                 taken = {name: values[row] for name, values in numbers.items()}
-                yield Metadata(image[row], columns, taken) if of_objects else Metadata(row, columns)
+                yield Metadata(image[row], columns, taken)
 
     def _labels(
         self, images: ImageColumns, image: IntArray, category: Coded, progress: Progress

@@ -1,8 +1,9 @@
-"""Decode untrusted JSON, TOML and YAML; failures raise ValueError."""
+"""Decode untrusted JSON, TOML, XML and YAML; failures raise ValueError."""
 
 import json
 import tomllib
 from typing import Any
+from xml.etree import ElementTree
 
 import msgspec
 import yaml
@@ -54,6 +55,25 @@ def decode_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+
+
+def decode_xml(content: bytes) -> ElementTree.Element:
+    """Decode an XML document in UTF-8; gives its root.
+
+    Raises
+    ------
+    ValueError
+        It is not XML, or declares a document type, which could declare entities.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+        if "<!DOCTYPE" in text:
+            raise ValueError("declares a document type")
+        return ElementTree.fromstring(text)  # noqa: S314 (no document type, so no entities)
+    except UnicodeDecodeError:
+        raise ValueError("is not UTF-8") from None
+    except ElementTree.ParseError as error:
+        raise ValueError(f"is not XML ({error})") from None
 
 
 def decode_yaml(text: str) -> Any:

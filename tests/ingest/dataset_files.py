@@ -70,6 +70,23 @@ def pascal_voc() -> dict[str, bytes]:
     return files
 
 
+def cvat() -> dict[str, bytes]:
+    """An XML file of all pictures."""
+    images = "".join(
+        f'<image id="{number}" name="{picture.file}" subset="{picture.split}" width="{WIDTH}" '
+        f'height="{HEIGHT}">'
+        + "".join(
+            f'<box label="{one.name}" xtl="{x}" ytl="{y}" xbr="{x + w}" ybr="{y + h}"/>'
+            for one in picture.objects
+            for x, y, w, h in [one.box]
+        )
+        + "</image>"
+        for number, picture in enumerate(PICTURES)
+    )
+    text = f"<annotations><version>1.1</version>{images}</annotations>"
+    return {"annotations.xml": text.encode()}
+
+
 def yolo() -> dict[str, bytes]:
     """A text file a picture, and the pictures, which say how large they are."""
     names = "".join(f"  {number}: {name}\n" for number, name in enumerate(NAMES))
@@ -200,6 +217,7 @@ def lvis() -> dict[str, bytes]:
 
 
 DATASETS = {
+    "cvat": cvat,
     "fiftyone": fiftyone,
     "lvis": lvis,
     "open-images": open_images,
@@ -208,7 +226,7 @@ DATASETS = {
     "yolo": yolo,
 }
 
-ONE_FILE = {"lvis": "lvis.json", "visual-genome": "objects.json"}
+ONE_FILE = {"cvat": "annotations.xml", "lvis": "lvis.json", "visual-genome": "objects.json"}
 """Formats that are one file, with its name; another may lie beside it."""
 
 

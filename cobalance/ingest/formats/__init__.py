@@ -8,6 +8,7 @@ from typing import Any
 from cobalance.graph.plugins import Declarations, misfit
 from cobalance.ingest.formats.coco_captions import CocoCaptions
 from cobalance.ingest.formats.coco_instances import CocoInstances
+from cobalance.ingest.formats.cvat import Cvat
 from cobalance.ingest.formats.fiftyone_dataset import FiftyOneDataset
 from cobalance.ingest.formats.hub_dataset import HubDataset
 from cobalance.ingest.formats.image_folder import ImageFolder
@@ -41,6 +42,7 @@ FORMATS.register("coco-captions", CocoCaptions())
 FORMATS.register("visual-genome", VisualGenome())
 FORMATS.register("fiftyone", FiftyOneDataset())
 FORMATS.register("yolo", Yolo())
+FORMATS.register("cvat", Cvat())
 FORMATS.register("pascal-voc", PascalVoc())
 FORMATS.register("open-images", OpenImages())
 FORMATS.register("hub-dataset", HubDataset())

@@ -7,6 +7,7 @@ from cobalance.graph.errors import InputError
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations, Box
 from cobalance.ingest.collector import Collector
+from cobalance.ingest.documents import decode_xml
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
@@ -48,18 +49,13 @@ class _XmlError(Exception):
 
 
 def _parse(tree: FileTree, name: str) -> ElementTree.Element:
-    """The root of an annotation file; document types, which could declare entities, are refused."""
+    """The root of an annotation file."""
     try:
-        text = tree.read(name).decode("utf-8-sig")
-        if "<!DOCTYPE" in text:
-            raise _XmlError("declares a document type")
-        root = ElementTree.fromstring(text)  # noqa: S314 (no document type, so no entities)
+        root = decode_xml(tree.read(name))
     except InputError as error:
         raise _XmlError(str(error.reason)) from None
-    except UnicodeDecodeError:
-        raise _XmlError("is not UTF-8") from None
-    except (ElementTree.ParseError, ValueError) as error:
-        raise _XmlError(f"is not XML ({error})") from None
+    except ValueError as error:
+        raise _XmlError(str(error)) from None
     if root.tag != "annotation":
         raise _XmlError(f"begins with <{root.tag[:60]}>, not <annotation>")
     return root

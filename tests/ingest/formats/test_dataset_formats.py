@@ -68,7 +68,7 @@ def test_every_format_is_known_and_read_alike(tmp_path, name):
     check(read_annotations(path, OPTIONS), name)
 
 
-@pytest.mark.parametrize("name", ["fiftyone", "open-images", "pascal-voc", "yolo"])
+@pytest.mark.parametrize("name", ["cvat", "fiftyone", "open-images", "pascal-voc", "yolo"])
 def test_archives_with_a_folder_around_all_are_read_alike(tmp_path, name):
     path = tmp_path / "data.bin"
     path.write_bytes(archive({f"birds/{file}": it for file, it in DATASETS[name]().items()}))
@@ -77,6 +77,7 @@ def test_archives_with_a_folder_around_all_are_read_alike(tmp_path, name):
 
 
 SPOILED = {
+    "cvat": ("annotations.xml", b'label="bird"', b'label=""', "image 1, box 1"),
     "fiftyone": ("samples.json", b'"label": "bird"', b'"label": [1]', "sample 1"),
     "lvis": ("lvis.json", b'"category_id": 1', b'"category_id": 99', "annotations[0]"),
     "open-images": ("train-annotations-bbox.csv", b"xclick,/m/01,1", b"xclick,/m/01,2", "line 2"),

@@ -1,0 +1,112 @@
+"""CVAT's XML, as Datumaro wrote it and as CVAT's documentation has it."""
+
+import numpy as np
+import pytest
+
+from cobalance.graph.errors import InputError
+from cobalance.ingest.load import detect_format, read_annotations
+from cobalance.ingest.options import ReadOptions
+from tests.ingest.dataset_files import archive, pixels
+
+# Written by datumaro 1.13.12 (Dataset.export(..., "cvat")), without the lines of its labels.
+IMAGES = """<?xml version="1.0" encoding="utf-8"?>
+<annotations>
+  <version>1.1</version>
+  <meta><task><name>train</name><size>2</size><mode>annotation</mode></task></meta>
+  <image id="0" name="street/1.jpg" width="64" height="48">
+    <box label="car" occluded="1" outside="0" keyframe="0" xtl="8.00" ytl="12.00" xbr="24.00"
+     ybr="36.00" z_order="1">
+    </box>
+    <polygon label="bus" occluded="0" outside="0" keyframe="0"
+     points="1.00,1.00;9.00,1.00;9.00,9.00" z_order="0">
+    </polygon>
+    <tag label="night">
+    </tag>
+    <polyline label="bus" occluded="0" outside="0" keyframe="0" points="0.00,0.00;5.00,5.00"
+     z_order="0">
+    </polyline>
+  </image>
+  <image id="1" name="street/2.jpg" width="64" height="48">
+  </image>
+</annotations>"""
+VIDEO = """<annotations><version>1.1</version>
+<meta><task><name>drive</name><size>4</size><mode>interpolation</mode>
+<original_size><width>64</width><height>48</height></original_size><source>drive.mp4</source>
+</task></meta>
+<track id="0" label="car" source="manual">
+  <box frame="0" outside="0" occluded="0" keyframe="1" xtl="1" ytl="2" xbr="11" ybr="22">
+    <attribute name="parked">true</attribute><attribute name="color">red</attribute></box>
+  <box frame="1" outside="0" occluded="1" keyframe="0" xtl="2" ytl="2" xbr="12" ybr="22"/>
+  <box frame="2" outside="1" occluded="0" keyframe="1" xtl="2" ytl="2" xbr="12" ybr="22"/>
+</track>
+<track id="1" label="dog"><points frame="1" outside="0" keyframe="1" points="3,4;5,9"/></track>
+</annotations>"""
+
+
+def boxes(found):
+    columns = found.mentions[["concept", "x_px", "y_px", "w_px", "h_px"]]
+    return [(name, *np.nan_to_num(box, nan=-1)) for name, *box in columns.itertuples(index=False)]
+
+
+def test_images_have_their_shapes_and_tags(tmp_path):
+    (tmp_path / "annotations.xml").write_text(IMAGES)
+    assert detect_format(tmp_path / "annotations.xml") == "cvat"
+    found = read_annotations(tmp_path / "annotations.xml")
+    assert found.images["id"].tolist() == ["street/1.jpg", "street/2.jpg"]
+    assert set(found.images["width_px"]) == {64}
+    assert boxes(found)[:4] == [
+        ("car", 8, 12, 16, 24), ("bus", 1, 1, 8, 8), ("night", -1, -1, -1, -1),
+        ("bus", 0, 0, 5, 5),
+    ]  # fmt: skip
+    assert bytes(found.mentions["segmentation"][1]) == b"[[1.0, 1.0, 9.0, 1.0, 9.0, 9.0]]"
+
+
+def test_an_archive_finds_its_images(tmp_path):
+    path = tmp_path / "task.zip"
+    files = {"task/annotations.xml": IMAGES.encode(), "task/images/street/1.jpg": pixels()}
+    path.write_bytes(archive(files))
+    assert detect_format(path) == "cvat"
+    uris = read_annotations(path).images["uri"].tolist()
+    assert uris == ["task/images/street/1.jpg", "street/2.jpg"]
+
+
+def test_all_frames_of_a_video_are_images(tmp_path):
+    (tmp_path / "drive.xml").write_text(VIDEO)
+    found = read_annotations(tmp_path / "drive.xml")
+    assert found.images["id"].tolist() == [f"drive.mp4#frame={number}" for number in range(4)]
+    shown = [[*record.concepts] for record in found.records()]
+    assert [[name for name in names if name in ("car", "dog")] for names in shown] == [
+        ["car"], ["car", "dog"], [], [],
+    ]  # fmt: skip
+    assert boxes(found)[1] == ("car", 2, 2, 10, 20)
+    assert any("4 frames of drive.mp4" in note for note in found.notes)
+
+
+def test_a_turned_box_has_its_outline(tmp_path):
+    text = IMAGES.replace('xtl="8.00"', 'rotation="90" xtl="8.00"')
+    (tmp_path / "a.xml").write_text(text)
+    _, *box = boxes(read_annotations(tmp_path / "a.xml"))[0]
+    assert np.allclose(box, (4, 16, 24, 16))  # around its centre (16, 24)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("<annotations>", "<!DOCTYPE a [<!ENTITY b 'c'>]><annotations>", "document type"),
+        ("</annotations>", "", "is not XML"),
+        ('xtl="8.00"', 'xtl="left"', "image 1, box 1"),
+        ('label="car"', 'label=""', "image 1, box 1"),
+        ('width="64"', 'width="0"', "image 1"),
+    ],
+)
+def test_damage_is_named(tmp_path, old, new, reason):
+    (tmp_path / "a.xml").write_text(IMAGES.replace(old, new, 1))
+    with pytest.raises(InputError, match=reason):
+        read_annotations(tmp_path / "a.xml")
+
+
+def test_malformed_shapes_can_be_skipped(tmp_path):
+    (tmp_path / "a.xml").write_text(IMAGES.replace('xtl="8.00"', 'xtl="left"'))
+    found = read_annotations(tmp_path / "a.xml", ReadOptions(on_error="skip"))
+    assert len(found.skipped) == 1
+    assert boxes(found)[0][0] == "bus"
