@@ -239,3 +239,63 @@ def ade20k_scenes(folder: Path) -> None:
         split = "training" if "train" in name else "validation"
         put_pictures(root / "images" / split, [f"{name}.jpg"])
     put(root / "sceneCategories.txt", "".join(f"{k} {v}\n" for k, v in _SCENES.items()))
+
+
+_PETS = ["train/cat.0.jpg", "train/cat.1.jpg", "train/dog.0.jpg", "train/dog.1.jpg"]
+
+
+@form(
+    "Dogs vs. Cats",
+    'dogs-vs-cats --path-pattern "{split}/{class}.*.jpg"',
+    {path: seen(cls=path[6:9], split="train") for path in _PETS},
+)
+def dogs_vs_cats(folder: Path) -> None:
+    """Kaggle, Dogs vs. Cats: the class is in the name of each file."""
+    put_pictures(folder / "dogs-vs-cats", _PETS)
+
+
+_DOGS = _some(("n02085620-Chihuahua", "n02085782-Japanese_spaniel"), name="n_{}.jpg")
+
+
+@form(
+    "Stanford Dogs",
+    'Images --path-pattern "*-{class}/*"',
+    {path: seen(cls=path.split("/")[0].split("-")[1]) for path in _DOGS},
+)
+def stanford_dogs(folder: Path) -> None:
+    """vision.stanford.edu, Stanford Dogs: folders of a synset and a breed."""
+    put_pictures(folder / "Images", _DOGS)
+
+
+_SPUCO = _some(("train", "val"), ("landbirds", "waterbirds"), ("land", "water"))
+
+
+@form(
+    "SpuCoAnimals",
+    'spuco_birds --path-pattern "{split}/{class}/{background}/*"',
+    {
+        path: seen(f"background: {place}", cls=cls, split=split)
+        for path in _SPUCO
+        for split, cls, place, _ in [path.split("/")]
+    },
+)
+def spuco_animals(folder: Path) -> None:
+    """BigML-CS-UCLA/SpuCo, spuco_birds.py: split, class, background."""
+    put_pictures(folder / "spuco_birds", _SPUCO)
+
+
+_FOOD = {"apple_pie/1005649": "train", "apple_pie/1011328": "test", "waffles/1034462": "train",
+         "waffles/1043283": "test"}  # fmt: skip
+
+
+@form(
+    "Food-101",
+    "food-101/images --join food-101/meta/train.txt --join food-101/meta/test.txt",
+    {f"{path}.jpg": seen(cls=path.split("/")[0], split=split) for path, split in _FOOD.items()},
+)
+def food101(folder: Path) -> None:
+    """data.vision.ee.ethz.ch, Food-101: lists of paths without an ending, called by their split."""
+    put_pictures(folder / "food-101/images", [f"{path}.jpg" for path in _FOOD])
+    for split in ("train", "test"):
+        lines = "".join(f"{path}\n" for path, of in _FOOD.items() if of == split)
+        put(folder / f"food-101/meta/{split}.txt", lines)

@@ -42,6 +42,13 @@ NOT_YET = {
     **dict.fromkeys(("hf_folder_jsonl", "hf_saved"), f"misread: {_FIELDS}"),
     "hf_parquet": f"{_FILES}; labels of features in the schema",
     "hf_parquet_file": "rows named by their picture or number; labels of features in the schema",
+    **dict.fromkeys(("dogs_vs_cats", "stanford_dogs", "spuco_animals"), _PATHS),
+    "food101": _JOINS,
+    "domainnet": f"{_PATHS}; several lists",
+    "gtsrb": _NAMES,
+    "tensorflow_csv": "boxes in columns of a table",
+    "flickr8k": "several captions an image in a table",
+    "createml": "boxes by their centres",
 }
 """Forms that are not read right yet, and what they wait for.
 

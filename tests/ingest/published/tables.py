@@ -293,14 +293,17 @@ def ham10000(folder: Path) -> None:
     "ISIC 2019",
     "ISIC_2019_Training_GroundTruth.csv --join ISIC_2019_Training_Metadata.csv",
     {
-        "ISIC_0000000": seen("NV", "anatom_site_general: anterior torso", "sex: female"),
-        "ISIC_0000001": seen("NV", "anatom_site_general: anterior torso", "sex: female"),
-        "ISIC_0000002": seen("MEL", "anatom_site_general: upper extremity", "sex: female"),
-        "ISIC_0000004": seen("MEL", "sex: male"),
-        "ISIC_0000009": seen("BCC", "anatom_site_general: upper extremity"),
+        "ISIC_0000000": seen("NV", "anatom_site_general: anterior torso", "sex: female",
+                             split="train"),
+        "ISIC_0000001": seen("NV", "anatom_site_general: anterior torso", "sex: female",
+                             split="train"),
+        "ISIC_0000002": seen("MEL", "anatom_site_general: upper extremity", "sex: female",
+                             split="train"),
+        "ISIC_0000004": seen("MEL", "sex: male", split="train"),
+        "ISIC_0000009": seen("BCC", "anatom_site_general: upper extremity", split="train"),
     },
     "age_approx",
-)
+)  # fmt: skip
 def isic2019(folder: Path) -> None:
     """ISIC Challenge 2019: a column of 0 and 1 for each diagnosis, metadata in a second table."""
     put(
@@ -670,3 +673,94 @@ def json_list(folder: Path) -> None:
         ],
         indent=2,
     )
+
+
+@form(
+    "TensorFlow object detection CSV",
+    "_annotations.csv",
+    {
+        "a_jpg.rf.1.jpg": seen(car=[CAR, BUS]),
+        "b_jpg.rf.2.jpg": seen(car=CAR, person=BUS),
+        "c_jpg.rf.3.jpg": seen(person=CAR),
+    },
+)
+def tensorflow_csv(folder: Path) -> None:
+    """Roboflow, Formats, Tensorflow Object Detection CSV: a row an object, boxes by corners."""
+    rows = [("a_jpg.rf.1.jpg", "car", CAR), ("a_jpg.rf.1.jpg", "car", BUS),
+            ("b_jpg.rf.2.jpg", "car", CAR), ("b_jpg.rf.2.jpg", "person", BUS),
+            ("c_jpg.rf.3.jpg", "person", CAR)]  # fmt: skip
+    put_csv(
+        folder / "_annotations.csv",
+        "filename,width,height,class,xmin,ymin,xmax,ymax",
+        [(name, 64, 48, label, x, y, x + w, y + h) for name, label, (x, y, w, h) in rows],
+    )
+
+
+@form(
+    "Flickr8k captions",
+    "captions.txt --vocabulary words.txt",
+    {
+        "1000268201_693b08cb0e.jpg": seen("dog", "child"),
+        "1001773457_577c3a7d70.jpg": seen("dog"),
+        "1002674143_1b742ab4b8.jpg": seen("child"),
+    },
+)
+def flickr8k(folder: Path) -> None:
+    """Kaggle, Flickr 8k: a row a caption, several of an image."""
+    put(
+        folder / "captions.txt",
+        "image,caption\n1000268201_693b08cb0e.jpg,A child in a pink dress .\n"
+        '1000268201_693b08cb0e.jpg,"A child, and a dog behind it ."\n'
+        "1001773457_577c3a7d70.jpg,A black dog and a spotted dog are fighting .\n"
+        "1001773457_577c3a7d70.jpg,Two dogs on the pavement .\n"
+        "1002674143_1b742ab4b8.jpg,A small child is covered in paint .\n",
+    )
+    put(folder / "words.txt", "dog\nchild\n")
+
+
+_SIGNS = {"0": "speed limit 20", "14": "stop"}
+
+
+@form(
+    "GTSRB (German Traffic Sign Recognition Benchmark)",
+    "Train.csv --class-column ClassId --names \"ClassId:0=speed limit 20,14=stop\"",
+    {
+        f"Train/{code}/{code:0>5}_00000_0000{at}.png": seen(cls=name, split="train")
+        for code, name in _SIGNS.items()
+        for at in (0, 1)
+    },
+    "Width", "Height", "Roi.X1", "Roi.Y1", "Roi.X2", "Roi.Y2",
+)  # fmt: skip
+def gtsrb(folder: Path) -> None:
+    """Kaggle, GTSRB: sizes, the region of the sign, a code and a path."""
+    put_csv(
+        folder / "Train.csv",
+        "Width,Height,Roi.X1,Roi.Y1,Roi.X2,Roi.Y2,ClassId,Path",
+        [
+            (27 + at, 26, 5, 5, 22 + at, 20, code, f"Train/{code}/{code:0>5}_00000_0000{at}.png")
+            for code in _SIGNS
+            for at in (0, 1)
+        ],
+    )
+
+
+@form(
+    "DomainNet",
+    'DomainNet --path-pattern "{domain}/{class}/*"',
+    {
+        f"{domain}/{cls}/{domain}_{at:03}_000001.jpg": seen(f"domain: {domain}", cls=cls,
+                                                            split=split)
+        for domain in ("clipart", "real")
+        for at, (cls, split) in enumerate([("aircraft_carrier", "train"), ("zebra", "train"),
+                                           ("zebra", "test")])
+    },
+    "label",
+)  # fmt: skip
+def domainnet(folder: Path) -> None:
+    """ai.bu.edu/M3SDA, DomainNet: lists of a domain and a split, a path and a code a line."""
+    for domain in ("clipart", "real"):
+        lines = [f"{domain}/{cls}/{domain}_{at:03}_000001.jpg {code}\n"
+                 for at, (cls, code) in enumerate([("aircraft_carrier", 0), ("zebra", 344),
+                                                   ("zebra", 344)])]  # fmt: skip
+        put(folder / f"DomainNet/{domain}_train.txt", "".join(lines[:2]))
+        put(folder / f"DomainNet/{domain}_test.txt", lines[2])

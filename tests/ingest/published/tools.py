@@ -555,3 +555,27 @@ def fiftyone(folder: Path) -> None:
             ]
         },
     )  # fmt: skip
+
+
+_UNTAGGED = {
+    name: one._replace(concepts=one.concepts - {_RAINY, _CLEAR}) for name, one in STREETS.items()
+}
+
+
+@form("Apple Create ML JSON", "_annotations.createml.json", _UNTAGGED)
+def createml(folder: Path) -> None:
+    """developer.apple.com, Building an object detector data source: boxes by their centres."""
+    put_json(
+        folder / "_annotations.createml.json",
+        [
+            {
+                "image": name,
+                "annotations": [
+                    {"label": label, "coordinates": {"x": x + w / 2, "y": y + h / 2, "width": w,
+                                                     "height": h}}
+                    for label, (x, y, w, h) in _objects(name)
+                ],
+            }
+            for name in STREETS
+        ],
+    )  # fmt: skip
