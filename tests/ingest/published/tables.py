@@ -517,9 +517,13 @@ def dollar_street(folder: Path) -> None:
                                              cls="restaurant"),
         "ILSVRC2012_val_00037471.JPEG": seen("metaclass: other", cls="tiger"),
     },
+    "justification",
 )  # fmt: skip
 def imagenet_x(folder: Path) -> None:
-    """facebookresearch/imagenetx: a JSON object a line, factors of 0 and 1."""
+    """facebookresearch/imagenetx: a JSON object a line, factors of 0 and 1.
+
+    What four sentences are is left open; of 50,000 each has one of its own.
+    """
     put_lines(
         folder / "imagenet_x_val_multi_factor.jsonl",
         [
