@@ -16,6 +16,7 @@ COMMANDS = (
         "scores",
         "planning",
         "whole_images",
+        "properties",
     ),
 )
 

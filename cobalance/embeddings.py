@@ -1,4 +1,4 @@
-"""Vectors of a dataset's images from Python: similar images and near duplicates."""
+"""Vectors and properties of a dataset's images from Python: similar images, near duplicates."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +16,17 @@ from cobalance.jobs import run_in_process
 from cobalance.remedies import SpeaksPython
 from cobalance.workflows.embed.compute import order_embeddings
 from cobalance.workflows.embed.search import USUAL, keep_embeddings, require_embedded
+from cobalance.workflows.properties import (
+    compare_classes,
+    order_properties,
+    read_properties,
+    show_properties,
+)
 from cobalance.workflows.settings import Settings
 
 
 class Embedded(SpeaksPython):
-    """Vectors that a model gave a dataset's images."""
+    """Vectors that a model gave a dataset's images, and properties of their files."""
 
     graph: GraphStore
     settings: Settings
@@ -74,12 +80,14 @@ class Embedded(SpeaksPython):
         MissingExtraError
             A worker, or what the features need, is not installed.
         """
-        task = order_embeddings(self.graph, self.name, features, options)
+        self._execute(order_embeddings(self.graph, self.name, features, options))
+        return len(require_embedded(self.graph, self.settings.folders(), self.name).images)
+
+    def _execute(self, task: str) -> None:
         run_in_process(self.settings, [task], self.progress)
         ended = read_task(self.graph, task)
         if ended.state != "done":
             raise CobalanceError(ended.error or f"The task is {ended.state}.")
-        return len(require_embedded(self.graph, self.settings.folders(), self.name).images)
 
     def similar(self, image: str, n: int = 20) -> pd.DataFrame:
         """The `n` images most like one: ``id``, ``class``, ``similarity`` (cosine).
@@ -108,3 +116,34 @@ class Embedded(SpeaksPython):
         """
         found = require_embedded(self.graph, self.settings.folders(), self.name)
         return found.duplicates(similarity, self.progress)
+
+    def properties(
+        self, *, measure: bool = False, concepts: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """How far brightness, sharpness, file type and the like tell the classes apart.
+
+        Parameters
+        ----------
+        measure : bool
+            Measure the image files first, in this process.
+        concepts : sequence of str, optional
+            Have images show these properties as concepts, and no others; mine again to count them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `cobalance.workflows.properties.compare_classes` has it.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such property.
+        DataError
+            They have not been measured, or no file can be read.
+        """
+        folders = self.settings.folders()
+        if measure:
+            self._execute(order_properties(self.graph, self.name))
+        if concepts is not None:
+            show_properties(self.graph, folders, self.name, concepts, self.progress)
+        return compare_classes(read_properties(self.graph, folders, self.name))

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+IMAGE_PROPERTY = "image: "
+"""How the names of concepts begin that are properties of an image's file."""
 _NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")  # joiners, which shape letters, stay
 
 
@@ -17,3 +19,8 @@ def clean_name(text: str) -> str:
     'stop sign'
     """
     return unicodedata.normalize("NFC", _NO_WIDTH.sub("", text).strip())
+
+
+def is_image_property(concept: str) -> bool:
+    """Whether a concept is a property of an image's file, such as its brightness."""
+    return concept.startswith(IMAGE_PROPERTY)

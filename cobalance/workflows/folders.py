@@ -22,7 +22,7 @@ class Folders:
     Parameters
     ----------
     home : Path
-        What is kept: boxes, captions, embeddings, exports.
+        What is kept: boxes, captions, embeddings, properties, exports.
     cache : Path
         What can be had again.
     output : str
@@ -53,6 +53,11 @@ class Folders:
     def embeddings(self) -> Path:
         """Embeddings of all datasets' images."""
         return self.home / "embeddings"
+
+    @property
+    def properties(self) -> Path:
+        """Properties of all datasets' image files."""
+        return self.home / "properties"
 
     @property
     def exports(self) -> Path:

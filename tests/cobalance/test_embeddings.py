@@ -10,6 +10,7 @@ from PIL import Image
 
 import cobalance as cb
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.errors import DataError, InputError, OptionError, UnknownNameError
 from cobalance.workflows.settings import Settings
 
@@ -80,6 +81,10 @@ def test_vectors_of_pixels_are_computed(
     assert held.near_duplicates(0.99)["id"].tolist() == ["a", "b"]
     with pytest.raises(OptionError, match="no option"):
         held.compute_embeddings("pixels", side=4)
+    found = held.properties(measure=True, concepts=["contrast"])
+    assert found.columns[:2].tolist() == ["property", "class"]
+    concepts = load_incidence(store, dataset).concepts
+    assert list(concepts) == ["image: contrast 100 and above", "image: contrast below 100", "sofa"]
 
 
 def test_vectors_of_other_images_change_nothing(held: cb.Dataset) -> None:

@@ -1,7 +1,7 @@
 """`cobalance embeddings`: compute or add vectors, find similar images and near duplicates."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,8 +21,12 @@ from cobalance.graph import plugins
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.plurals import inflect
+from cobalance.graph.progress import Progress
 from cobalance.graph.tasks import lifecycle as task_lifecycle
 from cobalance.workflows.embed import search as vectors
+
+if TYPE_CHECKING:
+    from cobalance.graph.database.store import GraphStore
 
 USUAL = declared("workflows.embed.search.USUAL")
 app = typer.Typer(no_args_is_help=True)
@@ -81,25 +85,31 @@ def compute(
     """
     with needs_extra("Computing vectors", "worker"):
         from cobalance.workflows.embed.compute import order_embeddings
-
-        if here:
-            from cobalance.workflows.work.run import run_here
     with opened_store() as (store, progress):
         task = order_embeddings(store, dataset, features, assigned(setting))
-        out.print(task)
-        if here:
-            settings = environment()
-            run_here(settings, [task], settings.queue_url(), progress)
-            found = task_lifecycle.read_task(store, task)
-            for remark in found.remarks:
-                notes.print(remark)
-            if found.state != "done":
-                raise typer.Exit(1)
-            return
-    notes.print("Compute them: cobalance work --until-idle")
+        finish_task(store, task, progress, here=here)
+    if here:
+        return
     extra = feature_kinds.FEATURES[features].extra
     if extra and not plugins.is_installed(extra):
         notes.print(f"Workers need it installed: {install_command(extra)}")
+
+
+def finish_task(store: "GraphStore", task: str, progress: Progress, *, here: bool) -> None:
+    """Print a task's id; execute it here, or say how workers do."""
+    out.print(task)
+    if not here:
+        notes.print("Compute them: cobalance work --until-idle")
+        return
+    with needs_extra("Working here", "worker"):
+        from cobalance.workflows.work.run import run_here
+    settings = environment()
+    run_here(settings, [task], settings.queue_url(), progress)
+    found = task_lifecycle.read_task(store, task)
+    for remark in found.remarks:
+        notes.print(remark)
+    if found.state != "done":
+        raise typer.Exit(1)
 
 
 @app.command()

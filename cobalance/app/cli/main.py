@@ -44,6 +44,7 @@ COMMANDS = {
         "imbalances": "diagnose.imbalances",
         "summary": "diagnose.summary",
         "cooccurrences": "diagnose.cooccurrences",
+        "properties": "properties.properties",
         "compare": "compare.app",
         "report": "report.report",
         "cypher": "cypher.cypher",

@@ -14,6 +14,7 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.errors import DataError, OptionError, Setting
+from cobalance.graph.names import is_image_property
 from cobalance.graph.records import PlannedQuery
 
 
@@ -82,10 +83,15 @@ class PlanOptions:
         return min(2, largest) if self.min_size is None else self.min_size, largest
 
     def rows(self, cliques: Cliques) -> IntArray:
-        """Find the rows of the cliques of these sizes, ascending; errors are those of `resolve`."""
+        """Find the rows of the cliques of these sizes, ascending; errors are those of `resolve`.
+
+        Those with a property of image files are left out: no prompt asks for it.
+        """
         smallest, largest = self.resolve(cliques)
         sizes = cliques.sizes()
-        return np.flatnonzero((sizes >= smallest) & (sizes <= largest))
+        of_file = np.array([*map(is_image_property, cliques.concepts), False])
+        can_make = ~of_file[cliques.members].any(axis=1)
+        return np.flatnonzero((sizes >= smallest) & (sizes <= largest) & can_make)
 
     def cap(self, images: IntArray) -> IntArray:
         """Limit the images of each query to `max_per_query`.

@@ -23,6 +23,7 @@ from cobalance.ingest.images.regions import write_regions
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.label.decide import apply_accepted
+from cobalance.workflows.properties import property_files, show_properties
 
 ALL_RUNS = 2**31 - 1
 
@@ -53,8 +54,9 @@ def load_dataset(
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
 
-    What accepted annotation runs found is added to them again, and what tags say is applied. With a
-    sample, the graph gets the counts and these images, as `write_sampled` has it, and no files.
+    What accepted annotation runs found, and image properties, are added to them again, and what
+    tags say is applied. With a sample, the graph gets the counts and these images, as
+    `write_sampled` has it, and no files.
 
     Parameters
     ----------
@@ -90,6 +92,7 @@ def load_dataset(
         # Also where nothing is new: an earlier loading may have been interrupted before this.
         if has_accepted(store, dataset):
             apply_accepted(store, folders.open_output(), dataset, progress)
+        show_properties(store, folders, dataset, progress=progress)
         apply_tags(store, dataset, progress=progress)
     store.write(UPDATE_DATASET, dataset=dataset, values={"demo": demo})
     return report
@@ -137,9 +140,10 @@ def rename_dataset(
 
 
 def dataset_files(folders: Folders) -> tuple[DatasetFiles, ...]:
-    """Regions, captions and embeddings of all datasets, which are kept beside the graph."""
+    """Regions, captions, embeddings and properties of images, kept beside the graph."""
     regions, captions = region_files(folders.regions), caption_files(folders.captions)
-    return regions, captions, embedding_files(folders.embeddings)
+    properties = property_files(folders.properties)
+    return regions, captions, embedding_files(folders.embeddings), properties
 
 
 def describe_load(dataset: str, report: IngestReport) -> str:

@@ -41,6 +41,7 @@ from cobalance.workflows.evaluate.tasks import evaluation_tasks
 from cobalance.workflows.label.work import annotation_tasks
 from cobalance.workflows.order.job import source_images
 from cobalance.workflows.plugins import usable_plugins
+from cobalance.workflows.properties import property_tasks
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
@@ -90,6 +91,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
             **evaluation_tasks(settings.folders()),
             **annotation_tasks(settings.folders()),
             **embedding_tasks(settings.folders()),
+            **property_tasks(settings.folders()),
         },
         plugins=usable_plugins(),
     )

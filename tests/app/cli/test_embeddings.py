@@ -1,5 +1,7 @@
 """Embeddings from the command line: added from files, neighbours and near duplicates."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -144,3 +146,14 @@ def test_vectors_of_pixels_are_ordered_and_computed(run, environment, store, dat
         "unknown features 'eyes'"
         in run("embeddings", "compute", dataset, "--features", "eyes", exit_code=2).stderr
     )
+    said = run("properties", dataset, exit_code=1).stderr
+    assert "have not been measured. Have a worker measure them" in said
+    measured = run("properties", dataset, "--here", "--concept", "brightness", "-f", "json")
+    assert "cobalance mine" in measured.stderr
+    (row,) = json.loads(measured.stdout.partition("\n")[2])  # two of a class are not ranked
+    assert (row["property"].rpartition(" ")[0], row["q_value"]) == ("dominant hue", 1)
+    listed = table(run("properties", dataset, "--extremes", "brightness", "-f", "csv"))
+    assert sorted(listed["id"]) == ["a", "b", "c", "d"]
+    assert listed.columns.tolist() == ["class", "extreme", "id", "brightness"]
+    shown = run("cypher", "concepts", "-d", dataset).stdout
+    assert "image: brightness below" in shown

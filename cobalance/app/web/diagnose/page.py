@@ -18,7 +18,7 @@ from cobalance.app.web.components.imbalances import (
     model_accuracy,
 )
 from cobalance.app.web.components.imbalances.table import MAX_BARS
-from cobalance.app.web.diagnose import charts, cooccurrences, heat_map, table
+from cobalance.app.web.diagnose import charts, cooccurrences, heat_map, properties, table
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
@@ -53,7 +53,7 @@ from cobalance.workflows.report.page import report
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
 GRAPH_VIEW, IMAGES, HEAT_MAP = "Graph", "Images", "Heat map"
-MATRIX, COMBINATIONS, TOGETHER = "Matrix", "Combinations", "Together"
+MATRIX, COMBINATIONS, TOGETHER, FILES = "Matrix", "Combinations", "Together", "Files"
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
 STRIPS, STRIP_IMAGES, STRIP_PX, STRIP_CLASSES = 3, 8, 64, 4  # rows of the view Images
@@ -169,7 +169,7 @@ def _pictures(
     current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER]
+        views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES]
         if len(current.class_sizes) < 3:
             views.remove(HEAT_MAP)  # one row says all of the other
         if set(current.class_sizes) == {ALL_IMAGES}:
@@ -192,6 +192,9 @@ def _pictures(
         axis = choose_axis(current) if between else None
     if view == HEAT_MAP:
         heat_map.draw(current)
+        return
+    if view == FILES:
+        properties.draw(current, table.HEIGHT_PX - 60)
         return
     if view == TOGETHER:
         cooccurrences.draw(

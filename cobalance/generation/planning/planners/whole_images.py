@@ -18,6 +18,7 @@ from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import sets_matrix
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.libraries import sparse
+from cobalance.graph.names import is_image_property
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 
@@ -149,7 +150,11 @@ class Pool:
         """Draw the sample, and count pairs in all images, of the concepts that cliques have."""
         used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
         used[cliques.members] = True
-        code_of = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
+        code_of = {
+            name: code
+            for code, name in enumerate(cliques.concepts)
+            if used[code] and not is_image_property(name)
+        }
         images = images.restrict(np.array([name in code_of for name in images.concepts], bool))
         codes = np.array([code_of[name] for name in images.concepts], dtype=np.int64)
         label_of = {name: code for code, name in enumerate(cliques.classes)}

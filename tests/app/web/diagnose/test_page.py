@@ -2,8 +2,11 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from cobalance.graph.database.store import GraphStore
@@ -11,8 +14,12 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.records import ALL_IMAGES, Annotations, ImageRecord
+from cobalance.graph.records import ALL_IMAGES, Annotations, ImageRecord, Mention
+from cobalance.graph.tasks.lifecycle import list_tasks
+from cobalance.ingest.images.properties import image_properties
+from cobalance.workflows import properties
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
+from cobalance.workflows.settings import Settings
 from tests import unequal
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
@@ -348,3 +355,31 @@ def test_without_classes_the_picture_is_what_occurs_together(
     assert "The images have no classes" in shown_text(app)
     together = app.dataframe[1].value
     assert together[["concepts", "images", "expected"]].iloc[0].tolist() == ["x + y", 30, "9.0"]
+
+
+def test_image_properties_are_measured_and_shown(
+    open_page: OpenPage, dataset: str, store: GraphStore, settings: Settings, tmp_path: Path
+) -> None:
+    records = []
+    for at in range(12):
+        Image.new("RGB", (8, 8), (20 * at, 9, 9)).save(tmp_path / f"{at}.png")
+        records.append(ImageRecord(f"{at}", "ab"[at // 6], (Mention("x"),), uri=f"{at}.png"))
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(), max_cliques=100)
+    app = open_page("diagnose", dataset=dataset, view="Files")
+    assert "No image properties yet" in shown_text(app)
+    app.button(key="_measure").click().run()
+    (task,) = list_tasks(store, dataset)
+    assert task.kind == properties.KIND
+    measured = [
+        {"id": f"{at}", **image_properties((tmp_path / f"{at}.png").read_bytes())}
+        for at in range(12)
+    ]
+    files = properties.property_files(settings.folders().properties)
+    properties._keep(files, dataset, pa.Table.from_pylist(measured, properties._SCHEMA), ())
+    app.run()
+    assert not app.exception
+    (table,) = [one.value for one in app.dataframe if "auc" in one.value]
+    row = table.set_index("property").loc["brightness"]
+    assert (row["auc"], row["class"]) == (0, "a")
+    assert app.selectbox(key="_property").value == "brightness"

@@ -10,7 +10,8 @@ from scipy.optimize import linprog
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.simulation import simulate
-from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.records import PlannedQuery
 
@@ -234,3 +235,21 @@ def test_a_planner_without_options_of_its_own_refuses_one():
     cliques = Cliques(np.array([[0]]), np.array([[1, 2]]), np.array([2, 2]), ("a",), ("x", "y"))
     with pytest.raises(OptionError, match=r"The planner conbias has no option 'share'\. .* none"):
         plan(cliques, planner_options={"share": 0.5})
+
+
+@pytest.mark.parametrize("planner", [*PLANNERS])
+def test_properties_of_image_files_are_in_no_plan(planner):
+    rng = np.random.default_rng(0)
+    dark, light = "image: brightness below 62", "image: brightness 62 and above"
+    images, codes = np.nonzero(rng.random((300, 4)) < np.repeat([[0.3], [0.6]], 150, axis=0))
+    incidence = build_incidence(
+        images, codes, np.repeat([0, 1], 150), ["cow", dark, light, "road"], ["a", "b"]
+    )
+    made = plan(
+        mine_cliques(incidence, max_size=2),
+        planner,
+        PlanOptions(min_size=1),
+        images=incidence,
+    )
+    assert made.queries
+    assert {name for query in made.queries for name in query.concepts} <= {"cow", "road"}

@@ -1,0 +1,56 @@
+"""`cobalance properties`: which properties of image files tell the classes apart."""
+
+from typing import Annotated
+
+import typer
+
+from cobalance.app.cli.embeddings import finish_task
+from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption
+from cobalance.app.cli.shared.stores import folders, opened_store
+from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes
+from cobalance.workflows import properties as workflow
+
+
+def properties(
+    dataset: DatasetName,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Have a worker measure the files; print the task.")
+    ] = False,
+    here: Annotated[
+        bool, typer.Option("--here", help="Measure them now, in this process.")
+    ] = False,
+    concept: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Have images show this property as concepts, and of the others those named alone: "
+            "repeat it. all or none."
+        ),
+    ] = None,
+    extremes: Annotated[
+        str | None,
+        typer.Option(metavar="PROPERTY", help="List each class's images with the least and most."),
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """List how far brightness, sharpness, file type and the like tell the classes apart.
+
+    The image files are measured first, and again where images have come since.
+    """
+    with opened_store() as (store, progress):
+        if measure or here:
+            task = workflow.order_properties(store, dataset)
+            finish_task(store, task, progress, here=here)
+            if not here:
+                return
+        if concept:
+            names = {"all": workflow.PROPERTIES, "none": ()}.get(concept[0], tuple(concept))
+            workflow.show_properties(store, folders(), dataset, names, progress)
+            notes.print(f"Count them: cobalance mine {dataset}")
+        images = workflow.read_properties(store, folders(), dataset)
+    if extremes is not None:
+        frame = workflow.extreme_images(images, extremes)
+    else:
+        frame = workflow.compare_classes(images)
+    write_frame(frame, format_, output, spare=("p_value", "in_others"))

@@ -1,0 +1,54 @@
+"""Diagnose's view of the properties of image files that tell the classes apart."""
+
+import streamlit as st
+
+from cobalance.app.web.components.shown_images import draw_grid, uris_of
+from cobalance.app.web.components.workers import say_needs
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import may_edit, user_name
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error
+from cobalance.app.web.widgets.tables import draw_table
+from cobalance.graph.dataset.read import read_image_files
+from cobalance.graph.errors import DataError
+from cobalance.workflows.properties import (
+    PROPERTIES,
+    compare_classes,
+    extreme_images,
+    order_properties,
+    read_properties,
+)
+
+_ERROR = "_properties_error"
+
+
+def draw(current: CurrentDataset, height_px: int) -> None:
+    """Draw a row a property, and the images of each class with the least and the most of one."""
+    show_kept_error(_ERROR)
+    try:
+        images = read_properties(current.store, session.settings().folders(), current.name)
+    except DataError as error:
+        empty_state("No image properties yet", str(error), icon=":material/exposure:")
+        if may_edit():
+            st.button(
+                "Have a worker measure them", key="_measure", on_click=_order, args=(current,)
+            )
+            say_needs("worker")
+        return
+    draw_table(compare_classes(images), height_px // 2, alt="Image properties")
+    name = st.selectbox("Images with the least and the most", PROPERTIES, key="_property")
+    found = extreme_images(images, name).set_index("id")
+    said = found["class"] + ", " + found["extreme"] + ": " + found[name].astype(str)
+    files = read_image_files(current.store, current.name, [*found.index])
+    draw_grid(
+        uris_of(files),
+        said.__getitem__,
+        key=f"_extremes {name}",
+        label=f"Extreme {name}",
+        row_px=80,
+    )
+
+
+@edits(_ERROR)
+def _order(current: CurrentDataset) -> None:
+    order_properties(current.store, current.name, created_by=user_name())

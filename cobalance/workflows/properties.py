@@ -1,0 +1,222 @@
+"""Properties of a dataset's image files: measured by workers, compared by class, as concepts."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mentions import replace_mentions
+from cobalance.graph.dataset.read import read_classes
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.diagnosis.separation import separation_table
+from cobalance.graph.errors import CobalanceError, DataError, check_known
+from cobalance.graph.names import IMAGE_PROPERTY
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
+from cobalance.graph.tasks.lifecycle import create_task, list_tasks
+from cobalance.ingest.fields.bins import equal_count_edges, name_bins
+from cobalance.ingest.images.properties import FLAGS, NUMBERS, TEXTS, image_properties
+from cobalance.ingest.stored.dataset_files import DatasetFiles
+from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.workflows.folders import Folders
+from cobalance.workflows.images import describe_unread, image_reader, images_with_files
+
+if TYPE_CHECKING:
+    from cobalance.generation.worker.resources import RunTask, TaskRun
+
+KIND = "properties"
+"""The kind of the tasks that measure image files."""
+SOURCE = "image properties"
+"""The source of mentions of them."""
+PROPERTIES = (*NUMBERS, *TEXTS)
+_PART = 256  # images of a file that is written at once
+_PROBLEM, _SHOWN = "problem", b"shown"
+_SCHEMA = pa.schema(
+    [("id", pa.string()), *((name, pa.float64()) for name in NUMBERS)]
+    + [(name, pa.string()) for name in (*TEXTS, _PROBLEM)]
+)
+
+
+def property_files(folder: Path) -> DatasetFiles:
+    """The files with the image properties of all datasets."""
+    return DatasetFiles(folder, "image properties")
+
+
+@log_run
+def order_properties(store: GraphStore, dataset: str, *, created_by: str = "") -> str:
+    """Have a worker measure a dataset's image files; return the task's id.
+
+    Errors as of `images_with_files`.
+    """
+    images_with_files(store, dataset)
+    return create_task(store, KIND, "worker", dataset=dataset, created_by=created_by)
+
+
+def property_tasks(folders: Folders) -> "dict[str, RunTask]":
+    """Functions that execute tasks of image properties, by kind."""
+    return {KIND: partial(_measure, folders)}
+
+
+def _measure(folders: Folders, task: "TaskRun") -> str:
+    """Measure the images that no file of the task has yet; return which could not be read."""
+    images = task.graph(partial(images_with_files, dataset=str(task.dataset)))
+    folder, read = folders.open_output(), image_reader(folders)
+    tables = [known := _read_parts(folder, task.id)]
+    left = images[~images["id"].isin(known["id"].to_pylist())]
+
+    def measure_one(image: Any) -> dict[str, Any]:
+        try:
+            return {"id": image.id, **image_properties(read(image.uri, image.synthetic))}
+        except CobalanceError as error:
+            return {"id": image.id, _PROBLEM: f"{image.id}: {error}"}
+
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
+        for start in range(0, len(left), _PART):
+            done = len(images) - len(left) + start
+            task.progress("measure images", done, len(images))
+            rows = [*threads.map(measure_one, left[start : start + _PART].itertuples())]
+            tables.append(pa.Table.from_pylist(rows, _SCHEMA))
+            name = f"{KIND}/{task.id}/{done:09}.parquet"
+            folder.write_large(name, partial(pq.write_table, tables[-1]))
+    problems = pa.concat_tables(tables)[_PROBLEM].drop_null().to_pylist()
+    if len(problems) == len(images):
+        raise DataError(describe_unread(problems))
+    return describe_unread(problems)
+
+
+def _read_parts(folder: OutputFolder, task: str) -> pa.Table:
+    """Read the parts that a task has written."""
+    place = f"{KIND}/{task}"
+    files = [BytesIO(folder.read(f"{place}/{name}")) for name in folder.names(place)]
+    return pa.concat_tables([_SCHEMA.empty_table(), *map(pq.read_table, files)])
+
+
+def read_properties(store: GraphStore, folders: Folders, dataset: str) -> pd.DataFrame:
+    """Read the properties of a dataset's images: ``id``, ``class`` and `PROPERTIES`.
+
+    What the latest task has left in the output folder is kept first, on whichever machine. Images
+    that are not in the counts, or could not be read, are left out.
+
+    Raises
+    ------
+    DataError
+        They have not been measured.
+    NotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    dataset_state(store, dataset)
+    files, output = property_files(folders.properties), folders.open_output()
+    tasks = [
+        one.id for one in list_tasks(store, dataset) if one.kind == KIND and one.state == "done"
+    ]
+    if tasks and output.names(f"{KIND}/{tasks[0]}"):
+        _keep(files, dataset, _read_parts(output, tasks[0]), _list_shown(files, dataset))
+        output.delete_folder(f"{KIND}/{tasks[0]}")
+    if not files.path(dataset).exists():
+        raise DataError(
+            f"The image files of {dataset!r} have not been measured. Have a worker measure them."
+        )
+    table = pq.read_table(files.path(dataset))
+    measured = table.filter(table[_PROBLEM].is_null()).drop_columns([_PROBLEM]).to_pandas()
+    return read_classes(store, dataset).merge(measured, on="id")
+
+
+def compare_classes(images: pd.DataFrame) -> pd.DataFrame:
+    """How far each property tells the classes apart; see `separation_table`.
+
+    Of a dataset of one class, or of none, a summary as `pandas.DataFrame.describe` has it.
+    """
+    values = images[[*PROPERTIES]]
+    if len({*images["class"]}) > 1:
+        return separation_table(values, images["class"])
+    found = values.describe(include="all").T.drop(columns=["unique", "freq"])
+    return found[found["count"] > 0].reset_index(names="property")
+
+
+def extreme_images(images: pd.DataFrame, name: str, n: int = 4) -> pd.DataFrame:
+    """The `n` images of each class with the least and with the most of a property.
+
+    Columns are ``class``, ``extreme`` (least or most), ``id`` and the property. UnknownNameError
+    for one that there is not.
+    """
+    check_known("image property", [name], PROPERTIES)
+    known = images.dropna(subset=[name]).sort_values(["class", name, "id"])
+    first = known.groupby("class").cumcount()
+    last = known.groupby("class").cumcount(ascending=False)
+    known["extreme"] = np.where(first < n, "least", "most")
+    return known.loc[(first < n) | (last < n), ["class", "extreme", "id", name]]
+
+
+def property_concepts(images: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The concepts that properties of images stand for: ``image`` and ``concept``.
+
+    Numbers are in four bins of equal counts. What all images have in common is no concept.
+
+    Examples
+    --------
+    >>> images = pd.DataFrame({"id": ["a", "b"], "bytes": [10.0, 20.0], "border": [None, "yes"]})
+    >>> property_concepts(images, ["bytes", "border"]).values.tolist()
+    [['a', 'image: bytes below 20'], ['b', 'image: bytes 20 and above'], ['b', 'image: border']]
+    """
+    parts = [pd.DataFrame({"image": [], "concept": []})]
+    for name in names:
+        known = images[["id", name]].dropna()
+        values = known[name].to_numpy()
+        texts = [""] * len(values) if name in FLAGS else values.tolist()
+        if name in NUMBERS:
+            edges = equal_count_edges(values)
+            texts = np.array(name_bins(edges))[np.digitize(values, edges)].tolist()
+        if len({*texts}) > 1 or 0 < len(texts) < len(images):
+            concepts = [f"{IMAGE_PROPERTY}{name} {text}".strip() for text in texts]
+            parts.append(pd.DataFrame({"image": known["id"], "concept": concepts}))
+    return pd.concat(parts, ignore_index=True)
+
+
+@log_run
+def show_properties(
+    store: GraphStore,
+    folders: Folders,
+    dataset: str,
+    names: Sequence[str] | None = None,
+    progress: Progress = silent,
+) -> None:
+    """Replace the properties that images show as concepts by some of `PROPERTIES`.
+
+    By default they stay the same: a load of the dataset's file knows none of them.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such property.
+    DataError
+        They have not been measured, or the graph keeps a sample of the dataset's images.
+    """
+    files = property_files(folders.properties)
+    if names is None and not (names := _list_shown(files, dataset)):
+        return
+    check_known("image property", names, PROPERTIES)
+    images = read_properties(store, folders, dataset)
+    _keep(files, dataset, pq.read_table(files.path(dataset)), names)
+    found = property_concepts(images, names).assign(source=SOURCE, score=np.nan)
+    replace_mentions(store, dataset, [SOURCE], found, progress=progress)
+
+
+def _keep(files: DatasetFiles, dataset: str, table: pa.Table, shown: Sequence[str]) -> None:
+    with files.writing(), files.replacing(dataset) as path:
+        pq.write_table(table.replace_schema_metadata({_SHOWN: ",".join(shown)}), path)
+
+
+def _list_shown(files: DatasetFiles, dataset: str) -> list[str]:
+    """Names of the properties that are concepts of a dataset."""
+    path = files.path(dataset)
+    text = (pq.read_schema(path).metadata or {})[_SHOWN].decode() if path.exists() else ""
+    return text.split(",") if text else []
