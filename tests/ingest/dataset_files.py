@@ -87,6 +87,89 @@ def cvat() -> dict[str, bytes]:
     return {"annotations.xml": text.encode()}
 
 
+def label_studio() -> dict[str, bytes]:
+    """Tasks with boxes in percent; their images lie in folders of the splits."""
+    tasks = [
+        {
+            "id": number,
+            "data": {"image": f"/data/local-files/?d={picture.split}/{picture.file}"},
+            "annotations": [
+                {
+                    "was_cancelled": False,
+                    "result": [
+                        {
+                            "type": "rectanglelabels",
+                            "from_name": "label",
+                            "original_width": WIDTH,
+                            "original_height": HEIGHT,
+                            "value": {
+                                "x": 100 * x / WIDTH,
+                                "y": 100 * y / HEIGHT,
+                                "width": 100 * w / WIDTH,
+                                "height": 100 * h / HEIGHT,
+                                "rectanglelabels": [one.name],
+                            },
+                        }
+                        for one in picture.objects
+                        for x, y, w, h in [one.box]
+                    ],
+                }
+            ],
+            "predictions": [],
+        }
+        for number, picture in enumerate(PICTURES)
+    ]
+    return {"tasks.json": json.dumps(tasks).encode()}
+
+
+def labelme() -> dict[str, bytes]:
+    """A file for each picture in a folder of its split."""
+    return {
+        f"{picture.split}/{picture.file[:-4]}.json": json.dumps(
+            {
+                "version": "5.5.0",
+                "flags": {},
+                "shapes": [
+                    {"label": one.name, "points": [[x, y], [x + w, y + h]], "flags": {},
+                     "shape_type": "rectangle"}
+                    for one in picture.objects
+                    for x, y, w, h in [one.box]
+                ],
+                "imagePath": picture.file,
+                "imageHeight": HEIGHT,
+                "imageWidth": WIDTH,
+            }
+        ).encode()
+        for picture in PICTURES
+    }  # fmt: skip
+
+
+def scalabel() -> dict[str, bytes]:
+    """Frames with boxes by their corners, in a file for each split."""
+    return {
+        f"{split}.json": json.dumps(
+            {
+                "frames": [
+                    {
+                        "name": picture.file,
+                        "attributes": {"weather": "rainy"},
+                        "labels": [
+                            {"category": one.name, "attributes": {"occluded": True},
+                             "box2d": {"x1": x, "y1": y, "x2": x + w, "y2": y + h}}
+                            for one in picture.objects
+                            for x, y, w, h in [one.box]
+                        ],
+                    }
+                    for picture in PICTURES
+                    if picture.split == split
+                ],
+                "config": {"imageSize": {"width": WIDTH, "height": HEIGHT}},
+            }
+        ).encode()
+        for split in ("train", "val")
+    }  # fmt: skip
+
+
 def yolo() -> dict[str, bytes]:
     """A text file a picture, and the pictures, which say how large they are."""
     names = "".join(f"  {number}: {name}\n" for number, name in enumerate(NAMES))
@@ -219,14 +302,22 @@ def lvis() -> dict[str, bytes]:
 DATASETS = {
     "cvat": cvat,
     "fiftyone": fiftyone,
+    "label-studio": label_studio,
+    "labelme": labelme,
     "lvis": lvis,
     "open-images": open_images,
     "pascal-voc": pascal_voc,
+    "scalabel": scalabel,
     "visual-genome": visual_genome,
     "yolo": yolo,
 }
 
-ONE_FILE = {"cvat": "annotations.xml", "lvis": "lvis.json", "visual-genome": "objects.json"}
+ONE_FILE = {
+    "cvat": "annotations.xml",
+    "label-studio": "tasks.json",
+    "lvis": "lvis.json",
+    "visual-genome": "objects.json",
+}
 """Formats that are one file, with its name; another may lie beside it."""
 
 

@@ -8,10 +8,11 @@ from typing import Any
 from cobalance.graph.plugins import Declarations, misfit
 from cobalance.ingest.formats.coco_captions import CocoCaptions
 from cobalance.ingest.formats.coco_instances import CocoInstances
-from cobalance.ingest.formats.cvat import Cvat
+from cobalance.ingest.formats.cvat import CVAT
 from cobalance.ingest.formats.fiftyone_dataset import FiftyOneDataset
 from cobalance.ingest.formats.hub_dataset import HubDataset
 from cobalance.ingest.formats.image_folder import ImageFolder
+from cobalance.ingest.formats.labelling_tools import TOOLS
 from cobalance.ingest.formats.lvis import Lvis
 from cobalance.ingest.formats.open_images import OpenImages
 from cobalance.ingest.formats.pascal_voc import PascalVoc
@@ -36,13 +37,15 @@ class Formats(Declarations[Format]):
 
 
 FORMATS = Formats("format", group="formats", declaration=Format)
+for _name, _tool in TOOLS.items():
+    FORMATS.register(_name, _tool)
 FORMATS.register("lvis", Lvis())
 FORMATS.register("coco-instances", CocoInstances())
 FORMATS.register("coco-captions", CocoCaptions())
 FORMATS.register("visual-genome", VisualGenome())
 FORMATS.register("fiftyone", FiftyOneDataset())
 FORMATS.register("yolo", Yolo())
-FORMATS.register("cvat", Cvat())
+FORMATS.register("cvat", CVAT)
 FORMATS.register("pascal-voc", PascalVoc())
 FORMATS.register("open-images", OpenImages())
 FORMATS.register("hub-dataset", HubDataset())

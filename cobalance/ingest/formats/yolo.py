@@ -77,7 +77,11 @@ class Yolo(TreeReader):
             if label not in files:  # an image of nothing
                 continue
             without_size += size is None
+            shown = set[str]()
             for line, row in enumerate(tree.lines(label), start=1):
+                if row.strip() in shown:  # some tools write a box twice
+                    continue
+                shown.add(row.strip())
                 place = f"{label}, line {line}"
                 try:
                     found = _parse_line(row, description, size)

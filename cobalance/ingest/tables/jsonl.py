@@ -1,9 +1,10 @@
-"""JSON Lines: one JSON object per line, with the columns as keys; or all in a list on one line."""
+"""JSON Lines: one JSON object per line, with the columns as keys; or a list of all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import numpy as np
@@ -15,7 +16,7 @@ from cobalance.ingest.documents import UNDECODABLE, decoding_fault
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table
-from cobalance.ingest.trees import lines_of
+from cobalance.ingest.trees import LONGEST_LINE, lines_of
 
 _Row = dict[str, msgspec.Raw]
 _ROWS = msgspec.json.Decoder(_Row | list[_Row])
@@ -42,7 +43,7 @@ class JsonLines:
         size = path.stat().st_size
         rows = Rows(problems, partial(_convert, problems))
         with path.open("rb") as file:
-            for number, line in enumerate(lines_of(file, problems.file), start=1):
+            for number, line in enumerate(_lines(file, size, problems), start=1):
                 text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 text = text.strip()
                 if not text:
@@ -63,6 +64,16 @@ class JsonLines:
                     progress("read", file.tell(), size)
         progress("read", size, size)
         return rows.table()
+
+
+def _lines(file: IO[bytes], size: int, problems: Problems) -> Iterator[bytes]:
+    """Lines of a file, of which a list that goes over several is one."""
+    start = file.readline(LONGEST_LINE).removeprefix(b"\xef\xbb\xbf").strip()
+    file.seek(0)
+    if not start.startswith(b"[") or start.endswith(b"]"):
+        return lines_of(file, problems.file)
+    problems.within("table_mb", size)
+    return iter([file.read()])
 
 
 def _convert(problems: Problems, rows: list[_Row]) -> pa.Table:

@@ -14,6 +14,7 @@ from tests.ingest.dataset_files import CLASSES, DATASETS, HEIGHT, ONE_FILE, PICT
 
 OPTIONS = ReadOptions(class_category=CLASSES)
 WITHOUT = {
+    "label-studio": {"split"},
     "lvis": {"split"},
     "open-images": {"box", "size"},
     "visual-genome": {"split"},
@@ -77,11 +78,14 @@ def test_archives_with_a_folder_around_all_are_read_alike(tmp_path, name):
 
 
 SPOILED = {
-    "cvat": ("annotations.xml", b'label="bird"', b'label=""', "image 1, box 1"),
+    "cvat": ("annotations.xml", b'label="bird"', b'label=""', "image 1, object 1"),
     "fiftyone": ("samples.json", b'"label": "bird"', b'"label": [1]', "sample 1"),
+    "label-studio": ("tasks.json", b'"x": 12.5', b'"x": "12.5"', "[0]"),
+    "labelme": ("val/000.json", b'"label": "bird"', b'"name": "bird"', "val/000.json, [0]"),
     "lvis": ("lvis.json", b'"category_id": 1', b'"category_id": 99', "annotations[0]"),
     "open-images": ("train-annotations-bbox.csv", b"xclick,/m/01,1", b"xclick,/m/01,2", "line 2"),
     "pascal-voc": ("Annotations/000.xml", b">bird<", b"><", "object 1"),
+    "scalabel": ("val.json", b'"x1": 8', b'"x1": "8"', "val.json, [0]"),
     "visual-genome": ("objects.json", b'"w": 16', b'"w": -16', "objects[0]"),
     "yolo": ("labels/val/000.txt", b"0 ", b"99 ", "line 1"),
 }
