@@ -383,7 +383,8 @@ def wilds_fmow(folder: Path) -> None:
 
 @form(
     "WILDS Camelyon17",
-    "camelyon17_v1.0/metadata.csv --class-column tumor --names tumor:0=normal,1=tumor"
+    'camelyon17_v1.0/metadata.csv --id-column "column 1" --class-column tumor'
+    " --names tumor:0=normal,1=tumor"
     " --names split:0=train,1=id_val --cluster-column slide --field center=values"
     " --field patient=ignore --field node=ignore --field x_coord=ignore --field y_coord=ignore",
     {

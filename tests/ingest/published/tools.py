@@ -116,16 +116,16 @@ def cvat_images(folder: Path) -> None:
     "annotations.xml",
     {
         "frame_000000": seen("color: red", car=CAR),
-        "frame_000001": seen("color: red", car=CAR, person=PERSON),
+        "frame_000001": seen("color: blue", car=CAR, person=PERSON),
         "frame_000002": seen(person=PERSON),
     },
     "parked",
 )
 def cvat_video(folder: Path) -> None:
     """CVAT manual, XML annotation format: tracks of boxes by frame; outside is not in the image."""
-    inner = _attributes(color="red", parked="false")
+    red, blue = (_attributes(color=color, parked="false") for color in ("red", "blue"))
     boxes = {
-        "car": [(0, CAR, 0, inner), (1, CAR, 0, inner), (2, CAR, 1, inner)],
+        "car": [(0, CAR, 0, red), (1, CAR, 0, blue), (2, CAR, 1, blue)],
         "person": [(1, PERSON, 0, ""), (2, PERSON, 0, "")],
     }
     tracks = "".join(
