@@ -136,10 +136,8 @@ class Embedded(SpeaksPython):
 
         Raises
         ------
-        UnknownNameError
-            There is no such property.
-        DataError
-            They have not been measured, or no file can be read.
+        UnknownNameError, DataError
+            There is no such property; they have not been measured, or no file can be read.
         """
         folders = self.settings.folders()
         if measure:

@@ -35,20 +35,18 @@ if TYPE_CHECKING:
 
 KIND = "properties"
 """The kind of the tasks that measure image files."""
-SOURCE = "image properties"
-"""The source of mentions of them."""
 PROPERTIES = (*NUMBERS, *TEXTS)
+SOURCE = "image properties"  # of mentions
 _PART = 256  # images of a file that is written at once
-_PROBLEM, _SHOWN = "problem", b"shown"
+_SHOWN = b"shown"
 _SCHEMA = pa.schema(
-    [("id", pa.string()), *((name, pa.float64()) for name in NUMBERS)]
-    + [(name, pa.string()) for name in (*TEXTS, _PROBLEM)]
+    [(name, pa.float64() if name in NUMBERS else pa.string()) for name in ("id", *PROPERTIES)]
 )
 
 
 def property_files(folder: Path) -> DatasetFiles:
     """The files with the image properties of all datasets."""
-    return DatasetFiles(folder, "image properties")
+    return DatasetFiles(folder, SOURCE)
 
 
 @log_run
@@ -70,32 +68,31 @@ def _measure(folders: Folders, task: "TaskRun") -> str:
     """Measure the images that no file of the task has yet; return which could not be read."""
     images = task.graph(partial(images_with_files, dataset=str(task.dataset)))
     folder, read = folders.open_output(), image_reader(folders)
-    tables = [known := _read_parts(folder, task.id)]
-    left = images[~images["id"].isin(known["id"].to_pylist())]
+    place, problems = f"{KIND}/{task.id}", list[str]()
+    first = len(folder.names(place))
+    left = images[~images["id"].isin(_read_parts(folder, place)["id"].to_pylist())]
 
-    def measure_one(image: Any) -> dict[str, Any]:
+    def measure_one(image: Any) -> dict[str, Any] | None:
         try:
             return {"id": image.id, **image_properties(read(image.uri, image.synthetic))}
         except CobalanceError as error:
-            return {"id": image.id, _PROBLEM: f"{image.id}: {error}"}
+            problems.append(f"{image.id}: {error}")
+            return None
 
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
         for start in range(0, len(left), _PART):
-            done = len(images) - len(left) + start
-            task.progress("measure images", done, len(images))
-            rows = [*threads.map(measure_one, left[start : start + _PART].itertuples())]
-            tables.append(pa.Table.from_pylist(rows, _SCHEMA))
-            name = f"{KIND}/{task.id}/{done:09}.parquet"
-            folder.write_large(name, partial(pq.write_table, tables[-1]))
-    problems = pa.concat_tables(tables)[_PROBLEM].drop_null().to_pylist()
+            task.progress("measure images", len(images) - len(left) + start, len(images))
+            rows = threads.map(measure_one, left[start : start + _PART].itertuples())
+            part = pa.Table.from_pylist([*filter(None, rows)], _SCHEMA)
+            name = f"{place}/{first + start // _PART:06}.parquet"
+            folder.write_large(name, partial(pq.write_table, part))
+    told = describe_unread(sorted(problems))
     if len(problems) == len(images):
-        raise DataError(describe_unread(problems))
-    return describe_unread(problems)
+        raise DataError(told)
+    return told
 
 
-def _read_parts(folder: OutputFolder, task: str) -> pa.Table:
-    """Read the parts that a task has written."""
-    place = f"{KIND}/{task}"
+def _read_parts(folder: OutputFolder, place: str) -> pa.Table:
     files = [BytesIO(folder.read(f"{place}/{name}")) for name in folder.names(place)]
     return pa.concat_tables([_SCHEMA.empty_table(), *map(pq.read_table, files)])
 
@@ -103,8 +100,8 @@ def _read_parts(folder: OutputFolder, task: str) -> pa.Table:
 def read_properties(store: GraphStore, folders: Folders, dataset: str) -> pd.DataFrame:
     """Read the properties of a dataset's images: ``id``, ``class`` and `PROPERTIES`.
 
-    What the latest task has left in the output folder is kept first, on whichever machine. Images
-    that are not in the counts, or could not be read, are left out.
+    What the latest task has left in the output folder is kept first. Images that are not in the
+    counts, or could not be read, are left out.
 
     Raises
     ------
@@ -115,18 +112,16 @@ def read_properties(store: GraphStore, folders: Folders, dataset: str) -> pd.Dat
     """
     dataset_state(store, dataset)
     files, output = property_files(folders.properties), folders.open_output()
-    tasks = [
-        one.id for one in list_tasks(store, dataset) if one.kind == KIND and one.state == "done"
-    ]
-    if tasks and output.names(f"{KIND}/{tasks[0]}"):
-        _keep(files, dataset, _read_parts(output, tasks[0]), _list_shown(files, dataset))
-        output.delete_folder(f"{KIND}/{tasks[0]}")
+    tasks = list_tasks(store, dataset)
+    places = [f"{KIND}/{one.id}" for one in tasks if one.kind == KIND and one.state == "done"]
+    if places and output.names(places[0]):
+        _keep(files, dataset, _read_parts(output, places[0]), _list_shown(files, dataset))
+        output.delete_folder(places[0])
     if not files.path(dataset).exists():
         raise DataError(
             f"The image files of {dataset!r} have not been measured. Have a worker measure them."
         )
-    table = pq.read_table(files.path(dataset))
-    measured = table.filter(table[_PROBLEM].is_null()).drop_columns([_PROBLEM]).to_pandas()
+    measured = pq.read_table(files.path(dataset)).to_pandas()
     return read_classes(store, dataset).merge(measured, on="id")
 
 

@@ -13,7 +13,7 @@ from cobalance.generation.worker.worker import Worker
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.errors import DataError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.graph.tasks.lifecycle import read_task
+from cobalance.graph.tasks.lifecycle import read_task, retry_task
 from cobalance.ingest.images.properties import image_properties
 from cobalance.workflows import properties
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset
@@ -39,6 +39,12 @@ def test_what_is_measured_becomes_concepts(store, loaded, own, work, records, tm
     grey = Image.fromarray(np.full((20, 30, 3), 60, dtype=np.uint8))
     grey.save(pictures / "4.png")
     task = order_properties(store, loaded)
+    pictures.rename(tmp_path / "elsewhere")
+    work()
+    failed = read_task(store, task)
+    assert (failed.state, failed.error[:27]) == ("failed", "8 images could not be read,")
+    (tmp_path / "elsewhere").rename(pictures)
+    assert retry_task(store, task)
     work()
     ended = read_task(store, task)
     assert ended.state == "done"
