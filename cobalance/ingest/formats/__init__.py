@@ -15,7 +15,7 @@ from cobalance.ingest.formats.image_folder import ImageFolder
 from cobalance.ingest.formats.labelling_tools import TOOLS
 from cobalance.ingest.formats.lvis import Lvis
 from cobalance.ingest.formats.open_images import OpenImages
-from cobalance.ingest.formats.pascal_voc import PascalVoc
+from cobalance.ingest.formats.pascal_voc import PASCAL_VOC
 from cobalance.ingest.formats.table import TableReader
 from cobalance.ingest.formats.visual_genome import VisualGenome
 from cobalance.ingest.formats.webdataset import WebDataset
@@ -46,7 +46,7 @@ FORMATS.register("visual-genome", VisualGenome())
 FORMATS.register("fiftyone", FiftyOneDataset())
 FORMATS.register("yolo", Yolo())
 FORMATS.register("cvat", CVAT)
-FORMATS.register("pascal-voc", PascalVoc())
+FORMATS.register("pascal-voc", PASCAL_VOC)
 FORMATS.register("open-images", OpenImages())
 FORMATS.register("hub-dataset", HubDataset())
 FORMATS.register("webdataset", WebDataset())

@@ -109,26 +109,22 @@ class ToolReader(TreeReader):
         split = next((_SPLITS[it] for it in (*path.parts, path.stem) if it in _SPLITS), None)
         records = self.records(content, path.stem)
         while True:
+            at = ""
             try:
                 at, make = next(records, ("", None))
-            except _FAULTS as error:
-                reason = f"cannot be read ({str(error)[:100]})"
-                raise problems.fatal(
-                    reason, "Export it anew.", place.rstrip(", ") or None
-                ) from None
-            if make is None:
-                return
-            try:
+                if make is None:
+                    return
                 found = make()
-                width, height = (int(it) if it else None for it in (found.width, found.height))
+                width, height = (int(float(it or 0)) or None for it in (found.width, found.height))
             except _FAULTS as error:
-                reason = f"has a value that is missing or wrong ({error!r})"[:200]
-                problems.record(f"{place}{at}", reason, "Export it anew")
+                kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+                reason = f"has a value that is missing or wrong ({kind}{error})"[:200]
+                problems.record(f"{place}{at}".rstrip(", ") or file, reason, "Export it anew")
                 continue
-            name = found.file or found.name
+            name, where = found.file or found.name, f"{place}{at}".rstrip(", ")
             row = collector.image(
                 found.name,
-                f"{place}{at}",
+                where,
                 uri=pictures.get(name, pictures.get(name.rsplit("/", 1)[-1], name)),
                 width=width,
                 height=height,
@@ -136,4 +132,4 @@ class ToolReader(TreeReader):
                 metadata=found.metadata,
             )
             for count, one in enumerate(found.objects, start=1):
-                collector.mention(row, place=f"{place}{at}, object {count}", **one)
+                collector.mention(row, place=f"{where}, object {count}", **one)
