@@ -19,6 +19,8 @@ from cobalance.ingest.trees import FileTree
 
 _SAMPLES, _METADATA = "samples.json", "metadata.json"
 _SPLITS = {"train", "val", "validation", "test"}
+_OF_LABELS = {"_id", "_cls", "tags", "label", "bounding_box", "confidence", "attributes", "mask",
+              "index", "points", "closed", "filled", "mask_path", "logits"}  # fmt: skip
 _LISTS = ("Detections", "Classifications", "Polylines")  # types of fields of many labels
 
 
@@ -43,14 +45,6 @@ class _Label(msgspec.Struct):
     label: str | None = None
     bounding_box: Box | None = None
     confidence: float | None = None
-
-
-class _Labels(msgspec.Struct):
-    """A field of many labels, of whichever type."""
-
-    detections: list[_Label] = []
-    classifications: list[_Label] = []
-    polylines: list[_Label] = []
 
 
 class FiftyOneDataset(TreeReader):
@@ -164,7 +158,8 @@ def _collect(
 ) -> None:
     one = msgspec.convert(sample, _Sample)
     own = msgspec.convert(sample.get(class_field or "") or {}, _Label).label
-    labels = msgspec.convert(sample.get(concept_field or "") or {}, _Labels)
+    field = msgspec.convert(sample.get(concept_field or "") or {}, dict[str, Any])
+    found: Any = next((field[kind.lower()] for kind in _LISTS if field.get(kind.lower())), [])
     splits = _SPLITS & set(one.tags or ())
     size = one.metadata or _Size()
     width, height = size.width, size.height
@@ -177,8 +172,8 @@ def _collect(
         split=splits.pop() if len(splits) == 1 else None,
         class_name=own,
     )
-    found = labels.detections or labels.classifications or labels.polylines
-    for number, label in enumerate(found, start=1):
+    for number, told in enumerate(msgspec.convert(found, list[dict[str, Any]]), start=1):
+        label = msgspec.convert(told, _Label)
         box = label.bounding_box
         collector.mention(
             row,
@@ -186,6 +181,7 @@ def _collect(
             f"{place}, {concept_field} {number}",
             score=label.confidence,
             box=_in_pixels(box, width, height) if box and width and height else None,
+            attributes={name: it for name, it in told.items() if name not in _OF_LABELS},
         )
 
 

@@ -32,7 +32,8 @@ _FILE = ("file_name", "image", "path")
 _SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val",
            "validation": "val", "dev": "val", "test": "test", "testing": "test",
            "eval": "test"}  # fmt: skip
-IMAGE_ENDINGS = tuple(sorted({f".{ending}" for ending in (*IMAGE_FORMATS.values(), "jpeg")}))
+_OTHER_ENDINGS = ("jpeg", "tiff")
+IMAGE_ENDINGS = tuple(sorted({f".{it}" for it in (*IMAGE_FORMATS.values(), *_OTHER_ENDINGS)}))
 
 
 class ImageFolder(TreeReader):

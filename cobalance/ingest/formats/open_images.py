@@ -3,10 +3,10 @@
 import csv
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,8 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
 from cobalance.ingest.concepts.class_names import labels_of_objects
+from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
+from cobalance.ingest.formats.yolo import picture_size
 from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
 from cobalance.ingest.names import Coded, encode_names, unreadable
 from cobalance.ingest.options import ReadOptions
@@ -29,6 +31,7 @@ from cobalance.ingest.trees import FileTree, open_tree
 _HEADER_BYTES = 4096
 _BLOCK_BYTES = 1 << 24
 _NEEDED = ("ImageID", "LabelName", "Confidence")
+_SIDES = ("XMin", "YMin", "XMax", "YMax")
 _PEOPLE = ("GenderPresentation", "AgePresentation")
 _UNKNOWN = "Unknown"
 _SUBSET = re.compile(r"(?:^|[-_])(train|validation|val|test|challenge)(?=[-_.])")
@@ -36,12 +39,13 @@ _SUBSET = re.compile(r"(?:^|[-_])(train|validation|val|test|challenge)(?=[-_.])"
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Mentions from one column of one file."""
+    """Mentions from one column of one file; `sides` is (n, 4), of the columns in `_SIDES`."""
 
     ids: pa.Array
     concept: pa.Array
     score: FloatArray
     crowd: BoolArray
+    sides: FloatArray
     split: str | None
 
 
@@ -51,7 +55,7 @@ class OpenImages(TreeReader):
     A label is a mention with its confidence as score; confidence 0 says that a person looked for it
     and saw none. In MIAP's files the gender and age presentation of each person are mentions, too,
     unless they are unknown. Labels are called as ``class-descriptions`` says, else by their ids.
-    Boxes are relative and the files do not say how large images are, so boxes are left out.
+    Boxes are relative: those of images whose pictures lie in the folder or archive are read.
     """
 
     description = "Open Images: CSV with ImageID and LabelName, in a folder, archive or file"
@@ -94,7 +98,15 @@ class OpenImages(TreeReader):
                 found += len(part.ids)
                 problems.within("mentions", found)
         progress("read", len(names), len(names))
-        return _assemble(parts, options, problems, progress)
+        return _assemble(tree, parts, options, problems, progress)
+
+
+def _pictures(tree: FileTree, ids: Sequence[str]) -> tuple[pa.Array, list[tuple[Any, Any]]]:
+    """Address and size of each image, as its picture in the tree, which is called so, has them."""
+    paths = {PurePosixPath(it).stem: it for it in tree.below("", *IMAGE_ENDINGS)}
+    found = [paths.get(id_) for id_ in ids]
+    sizes = [(path and picture_size(tree, path)) or (None, None) for path in found]
+    return pa.array(found, TEXT), sizes
 
 
 def _header(tree: FileTree, name: str) -> list[str]:
@@ -127,7 +139,7 @@ def _parts(
     """Mentions of one file, a block at a time."""
     header = _header(tree, name)
     people = [column for column in _PEOPLE if column in header]
-    wanted = [*_NEEDED, *people, *(["IsGroupOf"] if "IsGroupOf" in header else [])]
+    wanted = [*_NEEDED, *people, *(it for it in ("IsGroupOf", *_SIDES) if it in header)]
     found = _SUBSET.search(PurePosixPath(name).name)
     split = None if found is None else found[1]
     row = 2  # the first line has the names of the columns
@@ -208,6 +220,10 @@ def _of_batch(
     group = np.zeros(n, dtype=bool)
     if "IsGroupOf" in columns:
         group = pc.equal(columns["IsGroupOf"], "1").to_numpy(zero_copy_only=False)
+    sides = np.full((n, 4), np.nan)
+    if set(_SIDES) <= columns.keys():
+        sides = np.stack([_scores(columns[side]) for side in _SIDES], axis=1)
+        sides[~((sides >= 0) & (sides <= 1)).all(axis=1)] = np.nan  # -1 where there is no box
     labels = columns["LabelName"].dictionary_encode()
     names = pa.array([display.get(key, key) for key in labels.dictionary.to_pylist()], TEXT)
     concepts = [(pa.DictionaryArray.from_arrays(labels.indices, names), seen)]
@@ -218,11 +234,13 @@ def _of_batch(
         concepts.append((columns[column].dictionary_encode(), seen & known))
     for concept, kept in concepts:
         mask = pa.array(kept)
-        yield _Part(ids.filter(mask), concept.filter(mask), score[kept], group[kept], split)
+        own = score[kept], group[kept], sides[kept]
+        yield _Part(ids.filter(mask), concept.filter(mask), *own, split)
     looked_for = ~rows.bad & (score == 0)  # an image where nothing was seen is an image, too
     mask = pa.array(looked_for)
     nothing = pa.nulls(int(looked_for.sum()), TEXT).dictionary_encode()
-    yield _Part(ids.filter(mask), nothing, score[looked_for], group[looked_for], split)
+    own = score[looked_for], group[looked_for], sides[looked_for]
+    yield _Part(ids.filter(mask), nothing, *own, split)
 
 
 def _scores(texts: pa.Array) -> FloatArray:
@@ -233,7 +251,11 @@ def _scores(texts: pa.Array) -> FloatArray:
 
 
 def _assemble(
-    parts: list[_Part], options: ReadOptions, problems: Problems, progress: Progress
+    tree: FileTree,
+    parts: list[_Part],
+    options: ReadOptions,
+    problems: Problems,
+    progress: Progress,
 ) -> Annotations:
     ids = pa.concat_arrays([pa.array(part.ids) for part in parts]) if parts else pa.array([], TEXT)
     image, known = pd.factorize(ids.to_pandas())
@@ -248,8 +270,11 @@ def _assemble(
     code = [-1 if part.split is None else splits.index(part.split) for part in parts]
     split = np.full(len(known), -1, dtype=np.int64)
     split[image] = np.repeat(code, lengths)
+    uris, sizes = _pictures(tree, known)
+    widths, heights = (pa.array(it, pa.int64()) for it in zip(*sizes, strict=True))
     images = ImageColumns(
         pa.array(known, TEXT),
+        *(uris, widths, heights),
         split=Coded(split, splits)
         if options.split is None
         else Coded.constant(options.split, len(known)),
@@ -260,10 +285,17 @@ def _assemble(
     )
     score = np.concatenate([part.score for part in parts])
     crowds = np.concatenate([part.crowd for part in parts])
+    size = np.array(sizes, dtype=np.float64)[image]
+    relative = np.concatenate([part.sides for part in parts])
+    first, last = relative[:, :2] * size, relative[:, 2:] * size
+    x, y, w, h = np.concatenate([first, np.maximum(last - first, 0)], axis=1).T.copy()
+    numbers = {"score": score, "x_px": x, "y_px": y, "w_px": w, "h_px": h}
+    without = int((np.isnan(x) & ~np.isnan(relative[:, 0])).sum())
+    left_out = f"{problems.file}: {without:,} boxes left out, as their pictures are not there"
 
     def mentions(names: Coded) -> MentionColumns:
         return MentionColumns(
-            image, names, ANNOTATION, {"score": score}, crowds=crowds if crowds.any() else None
+            image, names, ANNOTATION, numbers, crowds=crowds if crowds.any() else None
         )
 
     return frames.annotations(
@@ -273,5 +305,5 @@ def _assemble(
         np.ones(len(known), dtype=bool),
         objects=mentions(objects),
         skipped=problems.messages,
-        notes=(f"{problems.file}: boxes left out, as sizes of images are unknown", *notes),
+        notes=(*([left_out] if without else []), *notes),
     )

@@ -16,7 +16,8 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import MOST_YAML, decode_yaml
-from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS, read_header
+from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
+from cobalance.ingest.images.decoding import read_header
 from cobalance.ingest.images.image_file import MAX_BYTES, ImageFileError
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
@@ -25,7 +26,6 @@ from cobalance.ingest.trees import FileTree
 
 _SPLITS = ("train", "val", "test")
 _HEADER_BYTES = 1 << 16
-_ENDINGS = tuple({f".{ending}" for ending in (*IMAGE_FORMATS.values(), "jpeg", "tiff")})
 _FOLDER_OF_IMAGES = re.compile(r"(?:(?<=/)|^)images(?=/)(?!.*/images/)")
 _LEAST, _MOST = -0.01, 1.01  # rounding leads a little out of the image
 
@@ -68,7 +68,7 @@ class Yolo(TreeReader):
         for number, (name, split) in enumerate(images.items()):
             if number % 256 == 0:
                 progress("read", number, len(images))
-            size = _size(tree, name) if name in files else None
+            size = picture_size(tree, name) if name in files else None
             width, height = size or (None, None)
             id_ = posixpath.relpath(name, description.root or ".")
             image = collector.image(id_, name, uri=name, width=width, height=height, split=split)
@@ -172,7 +172,7 @@ def _images(
                     if line.strip():
                         yield split, _within(description.root, line.strip())
                 continue
-            names = tree.below(place, *_ENDINGS) or [
+            names = tree.below(place, *IMAGE_ENDINGS) or [
                 _image_of(name, place) for name in tree.below(_labels_folder(place), ".txt")
             ]
             yield from ((split, name) for name in names)
@@ -194,7 +194,8 @@ def _image_of(label: str, images: str) -> str:
     return f"{images}/{inner}"
 
 
-def _size(tree: FileTree, name: str) -> tuple[int, int] | None:
+def picture_size(tree: FileTree, name: str) -> tuple[int, int] | None:
+    """Width and height of a picture in a folder or an archive; None if it does not say them."""
     for most in (_HEADER_BYTES, MAX_BYTES):  # some formats say how large they are at their end
         with suppress(ImageFileError, MissingExtraError, InputError):
             with tree.open(name, anywhere=True) as file:
