@@ -15,6 +15,7 @@ from cobalance.graph.counting.incidence import Incidence, incidence_of
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.ingest.fields.report import fields_table
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.tables.columns import shorten_list
@@ -39,6 +40,8 @@ class ReaderOptions(TypedDict, total=False):
     width_column: str | int
     height_column: str | int
     concept_columns: Sequence[str]
+    field: Mapping[str, str]
+    names: Mapping[str, Mapping[Any, str]]
     delimiter: str
     split: str
     class_category: Mapping[str, str] | Sequence[str]
@@ -135,6 +138,11 @@ class Data(Result):
         """Notes on assumptions of reading, and on records set aside or skipped."""
         aside = (f"set aside {count:,}: {why}" for why, count in self.annotations.set_aside.items())
         return (*self.annotations.notes, *aside, *self.annotations.skipped)
+
+    @property
+    def fields(self) -> pd.DataFrame:
+        """A row a column beside class and concepts: what it became, or why it is left out."""
+        return fields_table(self.annotations.fields)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -274,6 +282,9 @@ def read(
         ``scores_column``, ``caption_column``, ``split_column``, ``uri_column``, ``width_column``,
         ``height_column``, ``delimiter``
             More columns of a table, and what separates concepts in text.
+        ``field``, ``names``
+            What columns become, as ``{"age": "bins:18,30:years", "taken": "month"}``, and names of
+            codes, as ``{"place": {0: "land", 1: "water"}}``; `fields` says what became of each.
         ``cluster_column``
             What images share that depend on each other, such as a patient or a video.
         ``max_columns``, ``max_rows``, ``max_mentions``, ``max_table_mb``, ``max_skipped``

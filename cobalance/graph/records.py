@@ -192,6 +192,33 @@ class Metadata:
         return Metadata(image[kept], columns, numbers)
 
 
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a column of the metadata has become.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    kind : str
+        A kind of the option ``field``, ``"ignore"`` where it is left out, or the role
+        (``"class"``, ``"split"``) that it has.
+    concepts, images : int
+        How many concepts, classes or splits, and the images that have one.
+    missing : int
+        Records without a value.
+    why : str
+        Why it is left out, or what to know of it; empty if nothing.
+    """
+
+    column: str
+    kind: str
+    concepts: int = 0
+    images: int = 0
+    missing: int = 0
+    why: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Annotations:
     """Annotations as two frames, images and mentions, from a reader to the graph.
@@ -230,6 +257,10 @@ class Annotations:
         ``license_url`` and ``attribution`` (str or None).
     metadata : tuple of Metadata
         Of the records, until `cobalance.ingest.load` has made concepts of it.
+    roles : mapping of str to str
+        The columns that the reader took itself, by role (``"class"``), of those it found.
+    fields : tuple of Field
+        What each column of the metadata has become.
 
     Examples
     --------
@@ -246,6 +277,8 @@ class Annotations:
     objects: pd.DataFrame | None = None
     texts: pd.DataFrame | None = None
     metadata: tuple[Metadata, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
+    fields: tuple[Field, ...] = ()
 
     @classmethod
     def from_records(cls, records: Iterable[ImageRecord]) -> "Annotations":

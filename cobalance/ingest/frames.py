@@ -1,7 +1,7 @@
 """Build the data frames that every reader returns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
-from cobalance.graph.records import ALL_IMAGES, Annotations, Metadata
-from cobalance.ingest.names import Coded, categorical, translate_codes
+from cobalance.graph.records import ALL_IMAGES, ANNOTATION, Annotations, Metadata
+from cobalance.ingest.names import Coded, categorical, recode_names, translate_codes
 
 TEXT = pa.large_string()
 
@@ -115,6 +115,7 @@ def annotations(
     objects: MentionColumns | None = None,
     texts: TextColumns | None = None,
     metadata: Sequence[Metadata] = (),
+    roles: Mapping[str, str] | None = None,
     set_aside: Mapping[str, int] | None = None,
     skipped: Sequence[str] = (),
     notes: Sequence[str] = (),
@@ -151,14 +152,51 @@ def annotations(
     instances = pd.DataFrame() if objects is None else _mention_frame([objects], new_row)
     return Annotations(
         frame,
-        _mention_frame(mentions, new_row),
+        _mention_frame(mentions or [_join_mentions([])], new_row),
         {reason: count for reason, count in counts.items() if count},
         tuple(skipped),
         (*notes, *(() if texts is None else texts.notes)),
         None if instances.empty else instances.drop(columns=["concept", "source"]),
         None if texts is None else texts.frame(new_row),
         tuple(part.move(new_row) for part in metadata),
+        roles or {},
     )
+
+
+def add_mentions(annotations: Annotations, parts: Sequence[MentionColumns]) -> Annotations:
+    """The annotations with more mentions, after those that they have."""
+    plain = [part for part in parts if not part.numbers]
+    joined = [_join_mentions(plain), *(part for part in parts if part.numbers)] if plain else parts
+    if not any(len(part.image) for part in joined):
+        return annotations
+    more = _mention_frame(joined, np.arange(len(annotations.images)))
+    old = annotations.mentions
+    if old.empty:
+        return replace(annotations, mentions=more)
+    names = {
+        name: pd.api.types.union_categoricals([old[name], more[name]], sort_categories=True)
+        for name in ("concept", "source")
+    }
+    both = pd.concat([old.drop(columns=[*names]), more.drop(columns=[*names])], ignore_index=True)
+    if "crowd" in both:
+        both["crowd"] = both["crowd"].eq(True)
+    return replace(
+        annotations, mentions=both.assign(**names)[[*more, *both.columns.difference([*more])]]
+    )
+
+
+def _join_mentions(parts: Sequence[MentionColumns]) -> MentionColumns:
+    """Mentions without numbers as one part, whose numbers then take no memory."""
+    first = np.cumsum([0, *(len(part.concept.names) for part in parts)])
+    codes = [
+        np.where(part.concept.codes < 0, -1, part.concept.codes + start)
+        for part, start in zip(parts, first, strict=False)
+    ]
+    names = [name for part in parts for name in part.concept.names]
+    none = np.empty(0, dtype=np.int64)
+    concept = recode_names(np.concatenate([none, *codes]), names)
+    image = np.concatenate([none, *(part.image for part in parts)])
+    return MentionColumns(image, concept, ANNOTATION, {})
 
 
 def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.DataFrame:

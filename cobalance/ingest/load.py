@@ -101,7 +101,7 @@ def _finish(
 ) -> Annotations:
     """Make concepts of metadata, filter what was read, and add captions of another file."""
     annotations = take_clusters(annotations, options.cluster_column, file)
-    annotations = refine(apply_fields(annotations, options), options, file)
+    annotations = refine(apply_fields(annotations, options, file), options, file)
     if annotations.images.empty:
         raise InputError(file, None, _nothing_left(annotations), "Ask for less, or correct it.")
     return with_captions(annotations, options, file, progress)
@@ -143,7 +143,7 @@ def detect_tree(tree: FileTree) -> str | None:
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
     """Refuse options that the format would ignore."""
     given: dict[str, tuple[list[Part], bool]] = {
-        "table": (["options about columns"], options.about_columns),
+        "table": (["options about a table's columns"], options.about_columns),
         "categories": ([Setting("class_category")], bool(options.class_category)),
         "vocabulary": ([Setting("vocabulary")], bool(options.vocabulary)),
         "own captions": (

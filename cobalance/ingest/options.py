@@ -1,7 +1,7 @@
 """Reader options, each declared once: name, default, label and help of every front end."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field as dataclass_field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
@@ -13,6 +13,7 @@ OnError = Literal["fail", "skip"]
 MatchMode = Literal["words", "substring"]
 
 COLUMNS = "More columns of a table (CSV, TSV, Parquet, JSONL)"
+FIELDS = "What columns become"
 CAPTIONED_CLASSES = "Classes from captions"
 CAPTIONED_CONCEPTS = "Concepts from captions"
 KEPT = "What to keep"
@@ -86,7 +87,7 @@ class ReadOptions:
     class_category: Annotated[
         Mapping[str, str],
         Option("Category", "Category that is a class; repeat it.", "", "CATEGORY[=CLASS]"),
-    ] = field(default_factory=dict)
+    ] = dataclass_field(default_factory=dict)
     class_file: Annotated[
         Path | None, Option("Another file", "Table of image id or file name, and class.")
     ] = None
@@ -131,6 +132,26 @@ class ReadOptions:
         str | None, Option("Separator of concepts", "Separator of concepts in a column.", COLUMNS)
     ] = None
     by_name: bool = True
+    field: Annotated[
+        Mapping[str, str],
+        Option(
+            "What columns become",
+            "What a column becomes: values, flag, two (flag and its absence), bins (of equal "
+            "counts), counts:6, widths:5, bins:18,30:years, year, month, weekday, hour, list or "
+            "ignore; repeat it. By default its values decide.",
+            FIELDS,
+            "COLUMN=KIND",
+        ),
+    ] = dataclass_field(default_factory=dict)
+    names: Annotated[
+        Mapping[str, Mapping[str, str]],
+        Option(
+            "Names of codes",
+            "Names of a column's codes, such as place:0=land,1=water; repeat it.",
+            FIELDS,
+            "COLUMN:CODE=NAME,...",
+        ),
+    ] = dataclass_field(default_factory=dict)
     class_captions: Annotated[
         Path | None,
         Option(
@@ -178,7 +199,7 @@ class ReadOptions:
             KEPT,
             "OLD=NEW",
         ),
-    ] = field(default_factory=dict)
+    ] = dataclass_field(default_factory=dict)
     concept_table: Annotated[
         Path | None,
         Option(
@@ -253,9 +274,10 @@ class ReadOptions:
 
     @property
     def about_columns(self) -> bool:
-        """Whether an option about the columns of a table is set."""
+        """Whether an option is set that only tables have a use for."""
+        others = {"class_column", "split_column", "cluster_column"}  # of any format's metadata
         names = [name for name in declared_options() if name.endswith("_column")]
-        names.remove("cluster_column")  # any record may have it
+        names = [name for name in names if name not in others]
         names = [*names, "concept_columns", "delimiter", "by_name"]
         unset = ReadOptions()
         return any(getattr(self, name) != getattr(unset, name) for name in names)
@@ -280,6 +302,28 @@ def declared_options() -> dict[str, tuple[Any, Option]]:
         for name, hint in hints.items()
         if len(found := get_args(hint)) == 2 and isinstance(found[1], Option)
     }
+
+
+def code_names(given: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Parse COLUMN:CODE=NAME,... texts; a column may be there more than once.
+
+    Raises
+    ------
+    OptionError
+        A text has no column, or no names.
+
+    Examples
+    --------
+    >>> code_names(["place:0=land,1=water"])
+    {'place': {'0': 'land', '1': 'water'}}
+    """
+    found: dict[str, dict[str, str]] = {}
+    for text in given:
+        column, colon, names = text.partition(":")
+        if not (column and colon):
+            raise OptionError(f"{text!r} is not COLUMN:CODE=NAME,..., such as y:0=land,1=water.")
+        found.setdefault(column, {}).update(pairs(names.split(","), needs_value=True))
+    return found
 
 
 def pairs(given: Iterable[str], *, needs_value: bool = False) -> dict[str, str]:

@@ -104,7 +104,7 @@ def test_categorical_columns_and_paths():
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
-        (pd.DataFrame({"label": ["x"]}), {}, "no column looks like concepts"),
+        (pd.DataFrame({"label": ["x"]}), {"field": {"z": "flag"}}, "there is no column 'z'"),
         (pd.DataFrame({"tags": ["x"]}), {"class_column": "kind"}, "there is no column 'kind'"),
         (pd.DataFrame({"label": ["x"], "tags": [[1, 2]]}), {"concepts_column": "tags"}, "list<"),
         (pd.DataFrame([["x", "y"]], columns=["label", "label"]), {}, "named 'label'"),

@@ -19,7 +19,7 @@ MISTAKES = [
     ("cb.read('nowhere/cars.csv')", "nowhere/cars.csv: there is no such file. Check the path"),
     ("cb.read(frame[:0])", "frame: has no rows."),
     ("cb.read(frame.assign(label=None))", "row 0: the class is empty (and 3 more like it). Name"),
-    ("cb.read(frame[['label']])", "no column looks like concepts (columns: label"),
+    ("cb.read(frame, field={'tags': 'bin'})", "What the column 'tags' becomes, 'bin', is none of "),
     ("cb.read()", "It takes: file, input_format, concept_column, name, quiet, id_column, class_co"),
     ("cb.read(frame, class_column='tags', concepts_column='tags')", "'tags' is the column of the "),
     ("cb.read(frame, input_format='coco')", "input_format is of files. Leave it out, or read"),

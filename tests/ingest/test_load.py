@@ -48,7 +48,7 @@ def test_forced_format(write, failure):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (ReadOptions(id_column="x"), "options about columns"),
+        (ReadOptions(id_column="x"), "options about a table's columns"),
         (ReadOptions(vocabulary=("x",)), "vocabulary"),
         (ReadOptions(class_words="coco-gb"), "class_words"),
     ],

@@ -21,7 +21,7 @@ from cobalance.graph.dataset import sampled, state as states, write
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
 from cobalance.ingest import load, problems
-from cobalance.ingest.options import ReadOptions, declared_options, pairs
+from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
 from cobalance.ingest.spark import images as spark_images
 from cobalance.workflows import spark
 from cobalance.workflows.load import dataset as loading, image_places
@@ -66,7 +66,8 @@ _TYPED: dict[str, Any] = {
     "concept_columns": str | None,
     "vocabulary": Path | None,
     **dict.fromkeys(
-        ("class_category", "rename_class", "keep_class", "keep_split"), list[str] | None
+        ("class_category", "rename_class", "keep_class", "keep_split", "field", "names"),
+        list[str] | None,
     ),
 }
 """Options that are typed otherwise than `ReadOptions` has them."""
@@ -81,6 +82,8 @@ def _read_options(given: dict[str, Any]) -> ReadOptions:
             "concept_columns": tuple(columns.split(",")) if columns else (),
             "class_category": pairs(given["class_category"] or ()),
             "rename_class": pairs(given["rename_class"] or (), needs_value=True),
+            "field": pairs(given["field"] or (), needs_value=True),
+            "names": code_names(given["names"] or ()),
             "keep_class": tuple(given["keep_class"] or ()),
             "keep_split": tuple(given["keep_split"] or ()),
         }

@@ -1,5 +1,6 @@
 """Tables with a row per image, or per image and concept, in any table format."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import Setting
+from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations, Metadata
@@ -23,6 +25,8 @@ from cobalance.ingest.captions.caption_columns import (
 )
 from cobalance.ingest.concepts.class_names import labels_beside, labels_from_texts
 from cobalance.ingest.concepts.vocabulary import CAPTION, load_vocabulary
+from cobalance.ingest.fields.choices import field_choices, field_names
+from cobalance.ingest.fields.values import name_values
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
 from cobalance.ingest.names import Coded, encode_names, recode_names, unreadable
 from cobalance.ingest.options import ReadOptions
@@ -84,8 +88,10 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     columns = _columns(table, options)
     progress("check", 0, table.n_rows)
     rows = table.rows()
-    images, first, further = _images(table, columns, rows, options.split)
+    images, first, further = _images(table, columns, rows, options)
     mentions, notes = _mentions(table, columns, rows, options, progress)
+    if options.concept_columns or table.concept_columns:
+        _check_flags(table, columns.indicators, rows)
     if further.any():
         notes.append(f"{further.sum():,} rows add concepts to images of earlier rows")
     labels, more = _labels(table, columns, images, rows, options, progress)
@@ -105,6 +111,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         kept,
         texts=texts,
         metadata=[Metadata(np.where(rows.bad, -1, image_row), _others(table, columns, options))],
+        roles={role: name for role, name in columns.of.items() if role != "caption"},
         skipped=problems.messages,
         notes=([taken] if columns.guessed or notes else []) + list(more),
     )
@@ -128,7 +135,7 @@ def _columns(table: Table, options: ReadOptions) -> ColumnMap:
 
 
 def _images(
-    table: Table, columns: ColumnMap, rows: RowProblems, split: str | None
+    table: Table, columns: ColumnMap, rows: RowProblems, options: ReadOptions
 ) -> tuple[ImageColumns, IntArray, BoolArray]:
     """Images of all rows, the first row of each image, and the rows that only add concepts."""
     if "id" not in columns.of:
@@ -162,20 +169,31 @@ def _images(
         uris,
         _size(table, columns, "width", rows),
         _size(table, columns, "height", rows),
-        _split(table, columns, split, rows),
+        _split(table, columns, options, rows),
     )
     return images, first, further
 
 
-def _split(table: Table, columns: ColumnMap, split: str | None, rows: RowProblems) -> Coded | None:
-    if split is not None:
-        return Coded.constant(split, table.n_rows)
+def _split(
+    table: Table, columns: ColumnMap, options: ReadOptions, rows: RowProblems
+) -> Coded | None:
+    if options.split is not None:
+        return Coded.constant(options.split, table.n_rows)
     if "split" not in columns.of:
         return None
-    column = encode_names(text_column(table, columns.of["split"], Setting("split_column")))
+    column = encode_names(_named_column(table, columns, "split", options))
     faulty = (column.codes < 0) & ~column.empty
     rows.report(faulty, lambda row: f"the split {column.fault(row)}", "Correct it")
     return column
+
+
+def _named_column(table: Table, columns: ColumnMap, role: str, options: ReadOptions) -> pa.Array:
+    """The column of classes or splits as text, with the names of its codes."""
+    name = columns.of[role]
+    names = field_names(options).get(name, {})
+    if not names:
+        return text_column(table, name, Setting(f"{role}_column"))
+    return name_values(table.columns[name], names)
 
 
 def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.Array | None:
@@ -211,21 +229,11 @@ def _mentions(
             numbers["score"] = read_scores(table.columns[columns.of["scores"]], cells, rows)
         mentions.append(MentionColumns(cells.row, cells.concept, ANNOTATION, numbers))
         notes.append(f"concepts are {cells.note}")
-    if columns.indicators:
-        mentions.append(_read_indicators(table, columns.indicators, rows))
     if options.vocabulary and "caption" in columns.of:
         row, captions = _captions(table, columns)
         vocabulary = load_vocabulary(options)
         found, concept = vocabulary.find_all(captions, table.problems, progress)
         mentions.append(MentionColumns(row[found], concept, CAPTION, {}))
-    if not mentions:
-        raise table.problems.fatal(
-            no_column(table, "concepts", "concepts"),
-            (
-                *("Set ", Setting("concepts_column"), ", ", Setting("concept_columns")),
-                *(", or ", Setting("vocabulary"), " with ", Setting("caption_column"), "."),
-            ),
-        )
     return mentions, notes
 
 
@@ -246,19 +254,19 @@ def _texts(table: Table, columns: ColumnMap) -> TextColumns:
 
 
 def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str, pa.Array]:
-    """The columns without a role; of clusters alone where the options say which hold concepts."""
+    """The columns without a role; only those asked for where the options name the concepts."""
     cluster = columns.of.get("cluster", "")
-    if options.concepts_column or options.concept_columns or not options.by_name:
-        return {cluster: table.columns[cluster]} if cluster else {}
-    taken = {*columns.of.values(), *columns.indicators, *ABOUT} - {cluster}
+    asked = {cluster, *map(clean_name, options.concept_columns), *field_choices(options)}
+    taken = {*columns.of.values(), *ABOUT}
     taken.add(caption_column(table, [*taken]) or "")
-    return {name: column for name, column in table.columns.items() if name not in taken}
+    if options.concepts_column or options.concept_columns or not options.by_name:
+        taken = {*table.columns}
+    return {it: column for it, column in table.columns.items() if it in asked or it not in taken}
 
 
-def _read_indicators(table: Table, names: tuple[str, ...], rows: RowProblems) -> MentionColumns:
-    """Mentions from indicator columns, one concept each."""
-    image, code, n_found = [], [], 0
-    for number, name in enumerate(names):
+def _check_flags(table: Table, names: Sequence[str], rows: RowProblems) -> None:
+    """Report rows whose columns of one concept each hold something else than 0 and 1."""
+    for name in names:
         values = indicator_column(table, name)
         rows.report(
             values < 0,
@@ -267,13 +275,6 @@ def _read_indicators(table: Table, names: tuple[str, ...], rows: RowProblems) ->
             ),
             "Write 0 or 1 (or -1 or 1, or true or false)",
         )
-        present = np.flatnonzero(values > 0)
-        n_found += len(present)
-        rows.problems.within("mentions", n_found)
-        image.append(present)
-        code.append(np.full(len(present), number))
-    column = recode_names(np.concatenate(code), names)
-    return MentionColumns(np.concatenate(image), column, ANNOTATION, {})
 
 
 def _labels(
@@ -293,7 +294,7 @@ def _labels(
         why = f"{table.problems.file}: {no_column(table, 'class', 'the class')}: no image has one"
         return Labels.none(table.n_rows), (why,)
     name = columns.of["class"]
-    column = encode_names(text_column(table, name, Setting("class_column")))
+    column = encode_names(_named_column(table, columns, "class", options))
     rows.report(
         column.codes < 0, lambda row: f"the class {column.fault(row)}", "Name the image's class"
     )

@@ -31,7 +31,12 @@ USUAL_NAMES = {
     "width": "width width_px image_width",
     "height": "height height_px image_height",
 }
-_PRESENT = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "-1": 0, "-1.0": 0, "false": 0}
+MISSING = frozenset(
+    {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
+)  # fmt: skip
+"""Texts that stand for a missing value, as `pandas.read_csv` has them."""
+PRESENT = {"1": 1, "true": 1, "yes": 1, "0": 0, "-1": 0, "false": 0, "no": 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +90,6 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
             for name in table.concept_columns or table.columns
             if name not in taken and (table.concept_columns or _mostly_flags(table, name))
         )
-        if indicators:
-            guessed.append(f"concepts = the {len(indicators)} columns of 0 and 1")
     return ColumnMap(of, indicators, tuple(guessed))
 
 
@@ -98,7 +101,7 @@ def usual_column(role: str, names: Iterable[str]) -> str | None:
     >>> usual_column("class", ["y", "Label"])
     'Label'
     """
-    normal = {_normal(str(name)): name for name in reversed(list(names))}
+    normal = {normal_name(str(name)): name for name in reversed(list(names))}
     return next((normal[name] for name in USUAL_NAMES[role].split() if name in normal), None)
 
 
@@ -121,18 +124,21 @@ def text_column(table: Table, name: str, setting: Setting) -> pa.Array:
 
 
 def indicator_column(table: Table, name: str) -> Int8Array:
-    """Parse an indicator column: 1 present, 0 absent, -1 neither."""
+    """Parse an indicator column: 1 present, 0 absent or missing, -1 neither."""
     column = table.columns[name]
     if pa.types.is_floating(column.type):
         values = column.to_numpy(zero_copy_only=False)
-        absent = (values == 0) | (values == -1)
+        absent = (values == 0) | (values == -1) | np.isnan(values)
         return np.select([values == 1, absent], [np.int8(1), np.int8(0)], np.int8(-1))
     if column.type != TEXT:
         return np.full(table.n_rows, -1, dtype=np.int8)
     encoded = column.dictionary_encode()
-    meaning = [_PRESENT.get(text.strip().lower(), -1) for text in encoded.dictionary.to_pylist()]
+    texts = [text.strip() for text in encoded.dictionary.to_pylist()]
+    short = [text.lower().removesuffix(".0") for text in texts]
+    pairs = zip(texts, short, strict=True)
+    meaning = [0 if text in MISSING else PRESENT.get(low, -1) for text, low in pairs]
     codes: IntArray = pc.fill_null(encoded.indices, len(meaning)).to_numpy(zero_copy_only=False)
-    return np.array([*meaning, -1], dtype=np.int8)[codes]
+    return np.array([*meaning, 0], dtype=np.int8)[codes]
 
 
 def _mostly_flags(table: Table, name: str) -> bool:
@@ -160,7 +166,7 @@ def _require_column(table: Table, given: str, setting: Setting) -> str:
 def no_column(table: Table, role: str, what: str) -> str:
     """Say that no column looks like a role, which there are, and which may be meant."""
     usual = {*USUAL_NAMES[role].split()}
-    near = next((name for name in table.columns if usual & {*_normal(name).split("_")}), None)
+    near = next((name for name in table.columns if usual & {*normal_name(name).split("_")}), None)
     meant = "" if near is None else f"; perhaps {near!r}"
     return f"no column looks like {what} (columns: {shorten_list(table.columns)}{meant})"
 
@@ -172,5 +178,6 @@ def shorten_list(names: Iterable[str], most: int = 30) -> str:
     return ", ".join(known[:most]) + rest
 
 
-def _normal(name: str) -> str:
+def normal_name(name: str) -> str:
+    """A column's name as `USUAL_NAMES` has it."""
     return name.strip().lower().replace(" ", "_").replace("-", "_")

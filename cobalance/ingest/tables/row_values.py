@@ -13,7 +13,7 @@ from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table
 from cobalance.ingest.tables.parquet import unfolded_bytes
 
-_NAMES = ("concept", "concepts", "category", "categories", "label", "labels", "name", "names")
+NAMES = ("concept", "concepts", "category", "categories", "label", "labels", "name", "names")
 _BOXES = ("box", "boxes", "bbox", "bboxes", "bounding_box")
 _SCORES = ("score", "scores", "confidence")
 _VALUE_BYTES = 64  # of a value in Python
@@ -79,7 +79,7 @@ def _text(column: str, value: object) -> str | None:
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, dict | list | tuple) and column.lower() in _OBJECTS:
-        value = _concepts(value)
+        value = concepts_of(value)
     return _encodable(json.dumps(value, default=str, ensure_ascii=False))
 
 
@@ -88,10 +88,10 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _concepts(value: Any) -> Any:
-    """Objects as concepts, where they have names; anything else as it is."""
+def concepts_of(value: Any) -> Any:
+    """A list of objects, or an object of lists, as concepts where they have names; else as is."""
     if isinstance(value, dict):
-        names, boxes, scores = (_first(value, keys) for keys in (_NAMES, _BOXES, _SCORES))
+        names, boxes, scores = (_first(value, keys) for keys in (NAMES, _BOXES, _SCORES))
         if not isinstance(names, list | tuple):
             return value
         n = len(names)
@@ -107,7 +107,7 @@ def _concepts(value: Any) -> Any:
 def _concept(one: Any) -> Any:
     if not isinstance(one, dict):
         return one if one is None else str(one)
-    name = _first(one, _NAMES)
+    name = _first(one, NAMES)
     if name is None:
         return one
     found = {"concept": str(name), "box": _first(one, _BOXES), "score": _first(one, _SCORES)}

@@ -79,10 +79,11 @@ def test_csv_with_a_column_a_concept(write):
         "image_id,Male,Smiling,Hat,note\n1.jpg,-1,1,1,good\n2.jpg,1,-1,1,\n3.jpg,-1,-1,-1,x\n"
     )
     annotations = read_annotations(path, ReadOptions(class_column="Male"))
+    smiling, hat = Mention("Smiling"), Mention("Hat")
     assert records(annotations) == [
-        ImageRecord("1.jpg", "not Male", (Mention("Smiling"), Mention("Hat")), uri="1.jpg"),
-        ImageRecord("2.jpg", "Male", (Mention("Hat"),), uri="2.jpg"),
-        ImageRecord("3.jpg", "not Male", uri="3.jpg"),
+        ImageRecord("1.jpg", "not Male", (smiling, hat, Mention("note: good")), uri="1.jpg"),
+        ImageRecord("2.jpg", "Male", (hat,), uri="2.jpg"),
+        ImageRecord("3.jpg", "not Male", (Mention("note: x"),), uri="3.jpg"),
     ]
     only = ReadOptions(class_column="note", concept_columns=("Hat",))
     with pytest.raises(InputError, match="line 3: the class is empty"):

@@ -1,5 +1,7 @@
 """CSV and TSV that cannot be read: each error says where, why and what to do."""
 
+from dataclasses import replace
+
 import pytest
 
 from cobalance.graph.errors import render
@@ -53,12 +55,6 @@ RECORDS = {
         "the split holds the control character",
         "Correct",
     ),
-    "neither 0 nor 1": (
-        "id,label,sofa,bed\na,cat,1,0\nb,dog,2,0\nc,dog,1,1\n",
-        "line 3",
-        "the column 'sofa' holds '2', not 0 or 1",
-        "Write 0 or 1",
-    ),
     "broken JSON list": (
         HEADER + 'a,cat,"[""sofa""]"\nb,dog,"[\'bed\'"\n',
         "line 3",
@@ -101,7 +97,6 @@ FILES = {
     "no rows": (HEADER, None, "has no rows", "a row for each image"),
     "column twice": ("id,label,label\na,b,c\n", "line 1", "two columns are named 'label'", "own"),
     "no id": ("name,label,concepts\na,cat,x\n", None, "looks like the image id", "id_column"),
-    "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "concept_columns"),
     "empty header": (",,\na,b,c\n", "line 1", "there is no header", "Name the columns"),
     "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "the control character '\\x02'", "another"),
     "header not UTF-8": (b"id,label,caf\xe9\na,b,c\n", "line 1", "0xe9 is not UTF-8", "UTF-8"),
@@ -137,6 +132,20 @@ def test_skipped_record(case, write):
     assert reason in message
     assert "on_error" not in message
     assert annotations.images["id"].tolist()[:1] == ["a"]
+
+
+def test_named_columns_of_one_concept_hold_0_and_1(write, failure):
+    path = write("id,label,sofa,bed\na,cat,1,0\nb,dog,2,0\nc,dog,,1\n")
+    options = ReadOptions(concept_columns=("sofa", "bed"))
+    error = failure(path, options)
+    assert (error.record, error.reason) == ("line 3", "the column 'sofa' holds '2', not 0 or 1")
+    assert "Write 0 or 1" in render(error.remedy)
+    annotations = read_annotations(path, replace(options, on_error="skip"))
+    assert [(r.id, r.concepts) for r in annotations.records()] == [
+        ("a", ("sofa",)),
+        ("c", ("bed",)),
+    ]
+    assert [(each.column, each.missing) for each in annotations.fields] == [("sofa", 1), ("bed", 0)]
 
 
 def test_nothing_but_malformed_records(write, failure):

@@ -15,7 +15,7 @@ RECORDS = {
     "a value too many": ("2.jpg -1 1 1 1", "has 4 values", "one value an attribute"),
     "space in the name": ("2 2.jpg -1 1 1", "has 4 values", "a file name without spaces"),
     "not -1 or 1": ("2.jpg -1 7 1", "the column 'Smiling' holds '7'", "-1 or 1"),
-    "text": ("2.jpg -1 yes 1", "the column 'Smiling' holds 'yes'", "-1 or 1"),
+    "text": ("2.jpg -1 maybe 1", "the column 'Smiling' holds 'maybe'", "-1 or 1"),
     "repeated": ("1.jpg -1 1 1", "'1.jpg' is on line 3 already", "one row"),
     "not UTF-8": (b"\xe9.jpg -1 1 1", "0xe9 is not UTF-8", "UTF-8"),
     "NUL": ("2\0.jpg -1 1 1", "not readable text", "printable"),

@@ -26,16 +26,6 @@ RECORDS = {
         r"control character '\x00'",
         "class",
     ),
-    "no 0 or 1": (
-        {"id": ["a", "b"], "label": ["x", "y"], "sofa": pa.array([1, 2]), "bed": pa.array([0, 1])},
-        "the column 'sofa' holds '2'",
-        "0 or 1",
-    ),
-    "null for 0 or 1": (
-        {"id": ["a", "b"], "label": ["x", "y"], "sofa": pa.array([True, None]), "bed": [1, 1]},
-        "the column 'sofa' holds None",
-        "0 or 1",
-    ),
     "bad concept": (
         {"id": ["a", "b"], "label": ["x", "y"], "concepts": [["sofa"], ["be\nd"]]},
         r"a concept holds the control character '\n'",

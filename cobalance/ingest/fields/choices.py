@@ -1,0 +1,98 @@
+"""What people choose a column to become: the options ``field`` and ``names``, parsed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
+
+from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.names import clean_name
+from cobalance.ingest.options import ReadOptions
+
+KINDS = {
+    "values": "a concept for each value",
+    "flag": "one concept",
+    "two": "a concept and its absence",
+    "bins": "bins of equal counts",
+    "counts": "bins of equal counts",
+    "widths": "bins of equal widths",
+    "year": "its year",
+    "month": "its month",
+    "weekday": "its day of the week",
+    "hour": "its hour",
+    "list": "the concepts in its lists",
+    "ignore": "left out",
+}
+_N_BINS = 4
+_MOST_BINS = 100
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a column becomes: a name in `KINDS`, and how its numbers are binned."""
+
+    kind: str
+    n_bins: int = _N_BINS
+    edges: tuple[float, ...] = ()
+    unit: str = ""
+
+
+def field_choices(options: ReadOptions) -> dict[str, Choice]:
+    """The chosen columns, by their cleaned names.
+
+    Raises
+    ------
+    OptionError
+        A kind is unknown, or its number or edges cannot be used.
+    """
+    return {clean_name(name): parse_choice(name, text) for name, text in options.field.items()}
+
+
+def field_names(options: ReadOptions) -> dict[str, Mapping[str, str]]:
+    """Names of columns' codes, by the columns' cleaned names."""
+    return {
+        clean_name(column): {str(code): name for code, name in names.items()}
+        for column, names in options.names.items()
+    }
+
+
+def parse_choice(column: str, text: str) -> Choice:
+    """Parse a kind: ``values``, ``bins:18,30:years``, ``widths:5``.
+
+    Raises
+    ------
+    OptionError
+        It cannot be used.
+
+    Examples
+    --------
+    >>> parse_choice("age", "bins:18,30:years")
+    Choice(kind='bins', n_bins=4, edges=(18.0, 30.0), unit='years')
+    """
+    kind, _, rest = text.strip().partition(":")
+    how, _, unit = rest.partition(":")
+    if kind not in KINDS:
+        known = ", ".join(KINDS)
+        raise _wrong(column, text, f"is none of {known}", "values")
+    if rest and kind not in ("bins", "counts", "widths"):
+        raise _wrong(column, text, "takes nothing after the colon", kind)
+    if kind != "bins" or not how:
+        if how and not (how.isdecimal() and 2 <= int(how) <= _MOST_BINS):
+            raise _wrong(column, text, f"has no number of bins from 2 to {_MOST_BINS}", "widths:5")
+        return Choice(kind, int(how or _N_BINS), unit=unit)
+    try:
+        edges = tuple(float(edge) for edge in how.split(","))
+    except ValueError:
+        edges = ()
+    rising = all(low < high for low, high in pairwise(edges))
+    if not (edges and rising and all(map(isfinite, edges)) and len(edges) < _MOST_BINS):
+        raise _wrong(column, text, "has no edges that rise", "bins:18,30,65")
+    return Choice(kind, edges=edges, unit=unit)
+
+
+def _wrong(column: str, text: str, reason: str, example: str) -> OptionError:
+    return OptionError(
+        f"What the column {column!r} becomes, {text!r}, {reason}. Set ",
+        Setting("field"),
+        f" to {column}={example}, for example.",
+    )

@@ -1,0 +1,118 @@
+"""Cells that hold several things: lists of names or objects, and JSON objects."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.records import Metadata
+from cobalance.ingest.documents import decode_json
+from cobalance.ingest.fields.values import encode_values
+from cobalance.ingest.frames import NUMBERS, TEXT
+from cobalance.ingest.problems import Problems, RowProblems
+from cobalance.ingest.tables.columns import USUAL_NAMES, normal_name
+from cobalance.ingest.tables.concept_cells import read_cells
+from cobalance.ingest.tables.row_values import NAMES, concepts_of, table_of_rows
+
+_BOX = (("x", "y", "width", "height"), ("x", "y", "w", "h"))
+_NO_BOX = [nan] * 4
+_BARE = {*USUAL_NAMES["concepts"].split(), *NAMES}
+
+
+def read_lists(
+    name: str, column: pa.Array, names: Mapping[str, str], problems: Problems
+) -> tuple[IntArray, IntArray, list[str], dict[str, FloatArray]]:
+    """Record and code of each thing in a column of lists; concepts; scores, areas and boxes.
+
+    Names of objects, and those in a column that is called as concepts are, are the concepts; others
+    are of the column's category; `names` are of codes. Cells that cannot be read are left out.
+    """
+    named = normal_name(name) in _BARE
+    objects = column.type != TEXT and pa.types.is_struct(column.type.value_type)
+    if column.type == TEXT and any(map(_has_objects, column.drop_null()[:100].to_pylist())):
+        column = pa.array(map(concept_list, column.to_pylist()), TEXT)
+        named = True
+    elif objects:
+        column = pa.array([_dump(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT)
+        named = True
+    rows = RowProblems(problems, len(column), lambda row: f"record {row + 1}")
+    found = read_cells(column, None, rows)
+    kept = (found.concept.codes >= 0) & ~rows.bad[found.row]
+    numbers = {key: values[kept] for key, values in found.numbers.items()}
+    things = [names.get(each, each) for each in found.concept.names]
+    concepts = things if named else [f"{name}: {each}" for each in things]
+    return found.row[kept], found.concept.codes[kept], concepts, numbers
+
+
+def concept_list(cell: str | None) -> str | None:
+    """A cell whose list of objects, in JSON, is one of concepts; any other as it is."""
+    if cell is None or not _has_objects(cell):
+        return cell
+    try:
+        return _dump(concepts_of(decode_json(cell)))
+    except ValueError:
+        return cell
+
+
+def _has_objects(cell: str) -> bool:
+    return cell.startswith("[") and cell[1:].lstrip().startswith("{")
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, default=str)
+
+
+def unfold(part: Metadata, problems: Problems) -> Metadata:
+    """Make columns of the keys of JSON objects in cells, and a box of one that says where.
+
+    Examples
+    --------
+    >>> cells = pa.array(['{"sky": "blue", "x": 1, "y": 2, "width": 5, "height": 6}'], TEXT)
+    >>> found = unfold(Metadata(np.array([0]), {"seen": cells}), Problems("a"))
+    >>> {name: column.to_pylist() for name, column in found.columns.items()}
+    {'sky': ['blue']}
+    >>> float(found.numbers["w_px"][0])
+    5.0
+    """
+    columns = dict(part.columns)
+    for name, column in part.columns.items():
+        first = column.drop_null()[:1].to_pylist() if column.type == TEXT else []
+        if not first or not first[0].lstrip().startswith("{"):
+            continue
+        values = encode_values(column)
+        objects = [_object(text) for text in values.texts]
+        if not all(isinstance(each, dict) for each in objects):
+            continue
+        del columns[name]
+        place = next((keys for keys in _BOX if objects[0].keys() >= {*keys}), ())
+        if place and not part.numbers:
+            part = replace(part, numbers=_box(objects, place, values.codes))
+        rest = [{key: it for key, it in each.items() if key not in place} for each in objects]
+        if not any(rest):
+            continue
+        at = pa.array(values.codes, mask=values.codes < 0)
+        for key, inner in table_of_rows((("", each) for each in rest), problems).columns.items():
+            columns[f"{name} {key}" if key in columns else key] = inner.take(at)
+    return replace(part, columns=columns)
+
+
+def _object(text: str) -> Any:
+    try:
+        return decode_json(text)
+    except ValueError:
+        return None
+
+
+def _box(
+    objects: Sequence[Mapping[str, Any]], keys: Sequence[str], codes: IntArray
+) -> Mapping[str, FloatArray]:
+    sides = [[each.get(key) for key in keys] for each in objects]
+    known = [side if all(isinstance(it, int | float) for it in side) else _NO_BOX for side in sides]
+    values = np.array([*known, _NO_BOX], dtype=np.float64)[codes]
+    none = np.full(len(codes), nan)
+    return dict(zip(NUMBERS, (none, none, *values.T.copy()), strict=True))
