@@ -1,7 +1,7 @@
 """Images of a COCO file as columns: joined with annotations, captions, licences, attribution."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -14,8 +14,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import IntArray
+from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.progress import Progress
+from cobalance.graph.records import Metadata
 from cobalance.ingest.coco.records import Id, Image, License, Records, decode, id_columns
 from cobalance.ingest.frames import TEXT, ImageColumns, TextColumns
 from cobalance.ingest.names import Coded, unreadable
@@ -111,6 +112,14 @@ def coco_images(
         "Add the image",
     )
     return CocoImages(columns, rows, owner_rows, image)
+
+
+def json_metadata(
+    name: str, image: IntArray, texts: list[bytes], numbers: Mapping[str, FloatArray]
+) -> list[Metadata]:
+    """Metadata of JSON objects, such as an image's further fields; nothing without any."""
+    column = pa.array(texts, pa.large_binary()).cast(TEXT)
+    return [Metadata(image, {name: column}, numbers)] if texts else []
 
 
 def _file(image: Image) -> str | None:

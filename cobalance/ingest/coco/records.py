@@ -55,6 +55,10 @@ class License(msgspec.Struct, gc=False):
     url: str | None = None
 
 
+class _RawImages(msgspec.Struct):
+    images: list[msgspec.Raw] = []
+
+
 def coco_kind(path: Path, head: bytes) -> str | None:
     """Detect a COCO file: ``"instances"``, ``"captions"`` or None.
 
@@ -141,7 +145,17 @@ def decode(
     for name in types:
         _check_number(name, getattr(decoded, name), problems)
     found = {name: Records(getattr(decoded, name), name) for name in types}
-    return {**found, "licenses": _licenses(decoded.licenses)}
+    images = msgspec.json.decode(content, type=_RawImages).images if "images" in types else []
+    return {**found, "licenses": _licenses(decoded.licenses), "further": _further(images)}
+
+
+def _further(images: list[msgspec.Raw]) -> Records[bytes]:
+    """Further fields of each image as JSON; none if the first hundred have no such field."""
+    known, read = {*Image.__struct_fields__}, msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+    if all(read(raw).keys() <= known for raw in images[:100]):
+        return Records([], "images")
+    rows = ({k: it for k, it in read(raw).items() if k not in known} for raw in images)
+    return Records([msgspec.json.encode(row) for row in rows], "images")
 
 
 def _licenses(given: object) -> "Records[License]":
@@ -207,6 +221,8 @@ def _decode_singly(
             else:
                 positions.append(position)
         result[name] = Records(items, name, np.array(positions, dtype=np.int64))
+        if name == "images":
+            result["further"] = _further([raw.images[position] for position in positions])
     return result
 
 

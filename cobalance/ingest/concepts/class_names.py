@@ -47,7 +47,8 @@ def labels_beside(
     if options.class_captions is not None:
         path = options.class_captions
         return labels_from_captions(path, columns, options, problems, progress), ()
-    return Labels.none(len(columns.ids)), (f"{problems.file}: {UNCLASSED}",)
+    told = () if options.class_column else (f"{problems.file}: {UNCLASSED}",)
+    return Labels.none(len(columns.ids)), told
 
 
 def labels_of_objects(

@@ -14,7 +14,7 @@ from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
-from cobalance.ingest.coco.image_columns import coco_images, coco_texts, field
+from cobalance.ingest.coco.image_columns import coco_images, coco_texts, field, json_metadata
 from cobalance.ingest.coco.records import (
     Category,
     Id,
@@ -58,6 +58,7 @@ class Instance(msgspec.Struct, gc=False):
     score: float | None = None
     segmentation: msgspec.Raw = _NO_OUTLINE
     iscrowd: bool | int | float | str | None = None
+    attributes: msgspec.Raw = _NO_OUTLINE
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,13 @@ class CocoInstances:
         numbers = {name: values[sound] for name, values in numbers.items()}
         segmentations, crowds = _segmentations(instances, sound), _crowds(instances, sound)
         texts = coco_texts(lists["images"], lists["licenses"])
+        n = len(lists["images"].items)
+        metadata = json_metadata("image", np.arange(n), lists["further"].items, {})
+        given = field(instances, "attributes")
+        has = [at for at, row in enumerate(sound) if given[row] is not _NO_OUTLINE]
+        told = [bytes(given[row]) for row in sound[has]]
+        boxes = {name: values[has] for name, values in numbers.items()}
+        metadata += json_metadata("attributes", image[has], told, boxes)
         del lists, instances  # hundreds of megabytes
         labels, concept, objects, notes = labels_of_objects(
             images.columns, image, category, options, problems, progress
@@ -103,6 +111,7 @@ class CocoInstances:
             ~images.images.bad,
             objects=MentionColumns(image, objects, ANNOTATION, numbers, segmentations, crowds),
             texts=texts,
+            metadata=metadata,
             set_aside=set_aside,
             skipped=problems.messages,
             notes=notes,

@@ -46,7 +46,7 @@ def test_whole_numbers_are_names():
 def test_a_column_of_clusters_is_no_concept():
     flags = FRAME.drop(columns=["objects"]).assign(cow=[1, 0, 1, 1], burst=[0, 0, 1, 1])
     found = read_frame(flags, ReadOptions(cluster_column="burst"))
-    assert found.mentions["concept"].unique().tolist() == ["cow"]
+    assert not any(name.startswith("burst") for name in found.mentions["concept"])
     assert found.images["cluster"].tolist() == ["0", "0", "1", "1"]
 
 

@@ -197,7 +197,7 @@ def test_columns_have_their_roles_on_their_heads(loading, dataset) -> None:
     assert table(check(app), "Classes (2)") == {"in": 6, "out": 3}
     widget(app, "selectbox", "**things**").set_value(()).run()
     assert "No column holds its concepts yet" in shown_text(app)
-    assert "no column looks like concepts" in shown_text(check(app))
+    assert "No image shows a concept" in shown_text(check(app))
 
 
 def test_the_class_may_be_one_of_many_columns_of_0_and_1(loading, dataset) -> None:
