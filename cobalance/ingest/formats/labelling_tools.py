@@ -45,10 +45,6 @@ def _box(x: float, y: float, w: float, h: float) -> dict[str, Box]:
     return {"box": (float(x), float(y), float(w), float(h))}
 
 
-def _xy(points: Sequence[Mapping[str, float]]) -> list[tuple[float, float]]:
-    return [(point["x"], point["y"]) for point in points]
-
-
 def _scalabel(frame: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     size = beside.get("config", {}).get("imageSize") or frame.get("size") or {}
     found = Picture(frame["name"], size.get("width"), size.get("height"))
@@ -129,7 +125,7 @@ def _labelbox(row: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
                 if box:
                     place = _box(box["left"], box["top"], box["width"], box["height"])
                 elif line := one.get("polygon") or one.get("line"):
-                    place = place_of(_xy(line), is_area="polygon" in one)
+                    place = place_of([(it["x"], it["y"]) for it in line], is_area="polygon" in one)
                 found.add(one["name"], place, _answers(one.get("classifications", ())))
     return found
 
@@ -189,7 +185,7 @@ def _darwin(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     for one in record["annotations"]:
         place: dict[str, Any] = {}
         if "polygon" in one:
-            place = place_of(_xy(one["polygon"]["paths"][0]))
+            place = place_of([(it["x"], it["y"]) for it in one["polygon"]["paths"][0]])
         elif box := one.get("bounding_box"):
             place = _box(box["x"], box["y"], box["w"], box["h"])
         found.add(one["name"], place, dict.fromkeys(one.get("attributes") or (), True))
@@ -228,6 +224,24 @@ def _cityscapes(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
     return found
 
 
+def _genome(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
+    """Visual Genome's attributes, and its relations, such as ``man riding horse``."""
+    found = Picture(record["image_id"])
+
+    def add(thing: Any) -> str:
+        name = (thing.get("names") or [thing.get("name")])[0]
+        found.add(name, _box(*(thing[side] for side in "xywh")))
+        return str(name)
+
+    for one in record.get("attributes", ()):
+        add(one)
+        for attribute in one.get("attributes") or ():
+            found.add(attribute, _box(*(one[side] for side in "xywh")))
+    for one in record.get("relationships", ()):
+        found.add(f"{add(one['subject'])} {one['predicate']} {add(one['object'])}", {})
+    return found
+
+
 def _panoptic(record: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     names = {one["id"]: one["name"] for one in beside["categories"]}
     found = Picture(record["file_name"].removesuffix(".png") + ".jpg")
@@ -242,6 +256,12 @@ def _reader(title: str, make: _Make, *marks: str, key: str = "") -> ToolReader:
 
 
 TOOLS = {
+    "visual-genome-attributes": ToolReader(
+        "Visual Genome attributes",
+        (b'"attributes": [{', b'"names"'),
+        partial(_records, _genome, ""),
+    ),
+    "visual-genome-relations": _reader("Visual Genome relations", _genome, "predicate", "subject"),
     "coco-panoptic": _reader("COCO panoptic", _panoptic, "segments_info", key="annotations"),
     "label-studio": _reader("Label Studio JSON", _label_studio, "data", "result", "annotations"),
     "label-studio-min": _reader("Label Studio JSON_MIN", _label_studio_min, "annotation_id"),

@@ -22,7 +22,6 @@ NOT_YET = {
     "places365": _NAMES,
     "retinanet_csv": "boxes in columns of a table without a header",
     "roboflow_multilabel": _FILES,
-    **dict.fromkeys(("visual_genome_attributes", "visual_genome_relationships"), _READER),
     **dict.fromkeys(("nuimages", "kitti"), _READER),
     **dict.fromkeys(("wider_face", "visdrone", "mot", "via_csv", "croissant"), _READER),
     "hf_parquet": f"{_FILES}; labels of features in the schema",
