@@ -26,7 +26,10 @@ from cobalance.ingest.spark import images as spark_images
 from cobalance.workflows import spark
 from cobalance.workflows.load import dataset as loading, image_places
 
-_FORMATS = f"{listed('ingest.formats.FORMATS')}, {listed('ingest.tables.TABLES')}"
+_FORMATS = ", ".join(
+    listed(f"ingest.{place}")
+    for place in ("formats.labelling_tools.TOOLS", "formats.FORMATS", "tables.TABLES")
+)
 
 
 PER_CLASS = declared("graph.dataset.sampled.PER_CLASS")
