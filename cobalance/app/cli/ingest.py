@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 
+from cobalance.app.cli.shared import tables
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
 from cobalance.app.cli.shared.declared import declared, listed
 from cobalance.app.cli.shared.options import dataset_option
@@ -21,6 +22,7 @@ from cobalance.graph.dataset import sampled, state as states, write
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
 from cobalance.ingest import load, problems
+from cobalance.ingest.fields import report as report_words
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
 from cobalance.ingest.spark import images as spark_images
 from cobalance.workflows import spark
@@ -116,6 +118,10 @@ def ingest(
             "source, delete those that FILE lacks."
         ),
     ] = "fail",
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Say what the columns of FILE become, and load nothing."),
+    ] = False,
     keep_images: Annotated[
         Literal["all", "sample"],
         typer.Option(
@@ -169,6 +175,8 @@ def ingest(
         states.check_name(dataset)
     name = loading.default_dataset_name(file) if dataset is None else dataset
     kept = sampled.Sample(sample, seed) if keep_images == "sample" else None
+    if engine == "spark" and dry_run:
+        raise OptionError("--dry-run reads files here. Leave out --engine spark.")
     if engine == "spark":
         columns = _spark_options(options, kept, input_format)
         with opened_store() as (store, progress):
@@ -185,6 +193,11 @@ def ingest(
     with progress_bars() as progress, collector_paused():
         annotations = load.read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
+    if dry_run:
+        shown = tables.Format.TABLE
+        tables.write_frame(report_words.fields_table(annotations.fields), shown, None, whole=True)
+        notes.print(f"{inflect(len(annotations.images), 'images')}; nothing is loaded.")
+        return
     places = folders()
     with opened_store() as (store, progress):
         freeze_objects()
