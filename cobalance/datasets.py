@@ -42,6 +42,7 @@ from cobalance.remedies import SpeaksPython
 from cobalance.tags import Tagged
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.diagnose.tables import describe_mining
+from cobalance.workflows.embed.search import find_across_splits
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.export_graph.tables import dataset_incidence
 from cobalance.workflows.load.dataset import rename_dataset
@@ -355,6 +356,14 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
                 self.graph, self.name, first, second, max_size=max_size, max_q_value=max_q_value
             )
         )
+
+    def check_splits(self, similarity: float = 0.97) -> pd.DataFrame:
+        """Clusters and near duplicates in several splits, a row an image; see `find_across_splits`.
+
+        Near duplicates have vectors with a cosine of at least `similarity`.
+        """
+        folders = self.settings.folders()
+        return find_across_splits(self.graph, folders, self.name, similarity, self.progress)
 
     def compare_published(self, file: str | Path) -> PublishedComparison:
         """Compare counts, cliques or queries with a file that the authors of ConBias published.

@@ -15,6 +15,7 @@ from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
+from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
 from cobalance.graph.diagnosis.order import EVIDENCE, SMALLEST_FIRST, by_evidence
 from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
@@ -302,14 +303,15 @@ def imbalances(
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)
     """
+    incidence = data.incidence(split)
     cliques = mine_cliques(
-        data.incidence(split),
+        incidence,
         max_size=max_size,
         min_support=min_support,
         common=None if common is None else tuple(map(clean_name, common)),
         max_cliques=max_cliques,
     )
-    return Imbalances.of(cliques, confidence)
+    return Imbalances.of(with_clusters(cliques, incidence), confidence)
 
 
 @speaks_python

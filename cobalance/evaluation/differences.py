@@ -73,6 +73,7 @@ def bootstrap_differences(
     statistics: Statistics,
     rng: np.random.Generator,
     *,
+    clusters: IntArray | None = None,
     draws: int = DRAWS,
     confidence: float = 0.95,
 ) -> dict[str, FloatArray]:
@@ -95,6 +96,9 @@ def bootstrap_differences(
         Statistics of the groups' accuracies in one seed.
     rng : numpy.random.Generator
         Draws seeds and images.
+    clusters : int array, shape (n_images,), or None
+        Cluster of each image: clusters are then drawn in place of images, in all groups together.
+        A group of which no image is drawn keeps its accuracy.
     draws : int
         How often.
     confidence : float
@@ -128,12 +132,24 @@ def bootstrap_differences(
         of_group = outcomes[:, groups == group]
         accuracy[:, group] = of_group.mean(axis=1)
         patterns[group] = np.unique(of_group, axis=1, return_counts=True)
+    if clusters is not None:
+        _, code = np.unique(clusters, return_inverse=True)
+        n_clusters, place = int(code.max()) + 1, code * n_groups + groups
+        cells = n_clusters * n_groups
+        held = np.bincount(place, minlength=cells).reshape(n_clusters, n_groups)
+        right = np.stack([np.bincount(place, one, cells) for one in outcomes])
+        right = right.reshape(2 * n_seeds, n_clusters, n_groups)
     means = statistics(accuracy).reshape(2, n_seeds, -1).mean(axis=1)
     changes = []
     size = max(1, _CELLS // (2 * n_seeds * n_groups))
     for some in np.diff([*range(0, draws, size), draws]).tolist():
         drawn = np.full((some, 2 * n_seeds, n_groups), np.nan)
-        for group, (outcome, counts) in patterns.items():
+        if clusters is not None:
+            weights = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), some)
+            images = (weights @ held)[:, None]
+            hits = np.einsum("dc,rcg->drg", weights, right, optimize=True)
+            drawn = np.where(images > 0, hits / np.maximum(images, 1), accuracy)
+        for group, (outcome, counts) in patterns.items() if clusters is None else ():
             n = counts.sum()
             drawn[:, :, group] = rng.multinomial(n, counts / n, some) @ outcome.T / n
         by_seed = statistics(drawn).reshape(some, 2, n_seeds, -1)

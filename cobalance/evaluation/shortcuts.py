@@ -17,7 +17,10 @@ from cobalance.ingest.reader import read_text
 COMMON, UNCOMMON, NONE = "common", "uncommon", "none"
 STATES = (COMMON, UNCOMMON, NONE)
 ALL_CONCEPTS = "concepts"  # the shortcut that joins all leaning concepts
-_OTHER_COLUMNS = ("image", "class_name", "predicted", "method", "seed", "n", "split", "synthetic")
+_OTHER_COLUMNS = (
+    *("image", "class_name", "predicted", "method", "seed", "n", "split", "synthetic"),
+    "cluster",
+)
 
 
 class _Document(RootModel[dict[str, dict[str, tuple[str, ...]]]]):

@@ -91,3 +91,21 @@ def test_the_same_generator_gives_the_same_interval():
     )
     assert (one["low"] == two["low"]).all()
     assert (one["low"] != other["low"]).any()
+
+
+def test_copies_of_test_images_do_not_narrow_the_interval():
+    rng = np.random.default_rng(0)
+    before, after = rng.random((2, 3, 80)) < [[[0.6]], [[0.75]]]
+    groups = np.arange(80) % 2
+
+    def mean(accuracy):
+        return accuracy.mean(axis=-1, keepdims=True)
+
+    def width(times, clusters):
+        copies = (np.repeat(one, times, axis=-1) for one in (before, after, groups))
+        found = bootstrap_differences(*copies, 2, mean, np.random.default_rng(1), clusters=clusters)
+        return float((found["high"] - found["low"])[0])
+
+    one = width(1, None)
+    assert width(25, np.repeat(np.arange(80), 25)) == pytest.approx(one, rel=0.15)
+    assert width(25, None) < 0.9 * one  # what is left is of the seeds

@@ -25,6 +25,7 @@ from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.safe_text import safe_text
 from cobalance.workflows import settings as all_settings
 from cobalance.workflows.diagnose import tables as diagnose_tables
+from cobalance.workflows.embed import search as vectors
 from cobalance.workflows.export_graph import files as graph_files, tables as graph_tables
 from cobalance.workflows.load import dataset as loading
 
@@ -103,6 +104,24 @@ def _cut(cell: object) -> object:
     half = out.width // 8
     long = out.is_terminal and isinstance(cell, str) and len(cell) > 2 * half + 1
     return f"{str(cell)[:half]}…{str(cell)[-half:]}" if long else cell
+
+
+@app.command()
+def check(
+    dataset: DatasetName,
+    similarity: Annotated[
+        float, typer.Option(min=-1, max=1, help="The least cosine of two near duplicates.")
+    ] = 0.97,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """List clusters, and near duplicates where there are embeddings, that are in several splits."""
+    with opened_store() as (store, progress):
+        frame = vectors.find_across_splits(store, folders(), dataset, similarity, progress)
+    groups = frame.drop_duplicates(["what", "group"])["what"]
+    counted = (f"{kind} in several splits: {n:,}" for kind, n in groups.value_counts().items())
+    notes.print("; ".join(counted) or "Nothing stands in several splits.")
+    write_frame(frame, format_, output)
 
 
 @app.command()

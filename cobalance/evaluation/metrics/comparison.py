@@ -10,7 +10,7 @@ from cobalance.evaluation.differences import DRAWS, Statistics, bootstrap_differ
 from cobalance.evaluation.groups import Grouping, group_rows
 from cobalance.evaluation.metrics.gaps import GapSum, gap_sums, training_rates
 from cobalance.evaluation.predictions import RUN, runs
-from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import sum_interval
 from cobalance.graph.errors import InputError, UnknownNameError
 
@@ -31,7 +31,8 @@ def compare_methods(
     ----------
     predictions : pandas.DataFrame
         From `cobalance.evaluation.predictions.check_predictions`, one row an image, of the baseline
-        and of other methods with the same images and at least one common seed.
+        and of other methods with the same images and at least one common seed. A column ``cluster``
+        says which images are not independent; missing for an image on its own.
     groups : pandas.DataFrame or None
         As `cobalance.evaluation.groups.group_rows` takes them.
     baseline : str
@@ -71,12 +72,21 @@ def compare_methods(
             len(grouping.table),
             statistics,
             rng,
+            clusters=_clusters(pair.images),
             draws=draws,
             confidence=confidence,
         )
         of_method = {"method": pair.method, "baseline": baseline, **metrics, **found}
         tables.append(pd.DataFrame({**of_method, "seeds": len(pair.seeds), "n": len(pair.images)}))
     return pd.concat(tables, ignore_index=True)
+
+
+def _clusters(images: pd.DataFrame) -> IntArray | None:
+    """The cluster of each image; None where no image has one."""
+    if "cluster" not in images or images["cluster"].isna().all():
+        return None
+    codes = pd.factorize(images["cluster"])[0].astype(np.int64)
+    return np.where(codes < 0, len(codes) + np.arange(len(codes)), codes)
 
 
 def compare_scores(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:

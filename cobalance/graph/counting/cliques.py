@@ -3,13 +3,13 @@
 import logging
 from collections.abc import Collection, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, reduce
 from importlib.util import find_spec
 
 import numpy as np
 
-from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.counting.engines.choice import (
     ENGINES,
     Block,
@@ -24,6 +24,31 @@ from cobalance.graph.installation import install_command
 
 MAX_CLIQUES = 5_000_000
 MAX_COUNTS = 1 << 28  # cliques x classes: 2 GiB of counts
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """How images depend on each other; see `cobalance.graph.diagnosis.design_effects`.
+
+    Parameters
+    ----------
+    standing : int array, shape (n_cliques,)
+        Clusters in which some image shows the clique.
+    freedom : int array, shape (n_cliques,)
+        Degrees of freedom that remain where pairs within clusters are compared; -1 elsewhere.
+    tests, intervals, own : float arrays, shape (n_cliques, n_classes)
+        Design effects for the test of one rate, the odds ratio's interval, and the own effect.
+    """
+
+    standing: IntArray
+    freedom: IntArray
+    tests: FloatArray
+    intervals: FloatArray
+    own: FloatArray
+
+    def take(self, rows: IntArray | BoolArray | slice) -> "Clustering":
+        """Return that of some cliques."""
+        return Clustering(*(getattr(self, each.name)[rows] for each in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +67,8 @@ class Cliques:
         Images of each class, whatever they contain.
     concepts, classes : tuple of str
         Names by code, both in ascending order of name (Unicode code points).
+    clustering : Clustering or None
+        None where images are independent.
     """
 
     members: IntArray
@@ -49,6 +76,7 @@ class Cliques:
     class_sizes: IntArray
     concepts: tuple[str, ...]
     classes: tuple[str, ...]
+    clustering: Clustering | None = None
 
     def __len__(self) -> int:
         return len(self.members)
@@ -74,6 +102,12 @@ class Cliques:
         """Return the images of each class, by name in ascending order."""
         return dict(zip(self.classes, self.class_sizes.tolist(), strict=True))
 
+    def independent(self) -> tuple[IntArray | FloatArray, IntArray | FloatArray]:
+        """Return counts and class sizes; by cluster as of images that are independent."""
+        if self.clustering is None:
+            return self.counts, self.class_sizes
+        return self.counts / self.clustering.tests, self.class_sizes / self.clustering.tests
+
     def take(self, rows: IntArray | BoolArray | slice) -> "Cliques":
         """Return some rows as a table of their own, with the same names by code.
 
@@ -84,7 +118,10 @@ class Cliques:
         >>> cliques.take(np.array([1])).names()
         [('road',)]
         """
-        return replace(self, members=self.members[rows], counts=self.counts[rows])
+        clustering = None if self.clustering is None else self.clustering.take(rows)
+        return replace(
+            self, members=self.members[rows], counts=self.counts[rows], clustering=clustering
+        )
 
     def names(self) -> list[tuple[str, ...]]:
         """Return the names of the members of each clique."""

@@ -107,6 +107,7 @@ CLIQUE = Node(
     Property("effect", float, "largest rate less the smallest, as a share of a class"),
     Property("highest_rate", str, "the class with the largest rate"),
     Property("lowest_rate", str, "the class with the smallest rate"),
+    Property("clusters", int, "in how many some image shows it; where images are in clusters"),
     indexed=(("gap",), ("leans", "effect")),
 )
 CLIQUE_TABLE = Node(
@@ -118,6 +119,8 @@ CLIQUE_TABLE = Node(
     Property("concepts", list[str], "that the members' codes stand for"),
     Property("members", bytes, "concept codes, zlib"),
     Property("counts", bytes, "images of each class, zlib"),
+    Property("clusters", bytes, "in which each stands, and freedom, zlib; where images have some"),
+    Property("design_effects", bytes, "of test, interval and own effect in each class, likewise"),
 )
 INCIDENCE_TABLE = Node(
     "IncidenceTable",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.cliques import Cliques, Clustering
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
@@ -23,7 +23,7 @@ from cobalance.graph.errors import Action, OptionError, StaleError
 
 CLIQUES_PER_PART = 100_000
 
-_MEMBER, _COUNT = np.dtype("<i4"), np.dtype("<i8")
+_MEMBER, _COUNT, _EFFECT = np.dtype("<i4"), np.dtype("<i8"), np.dtype("<f8")
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,11 @@ def write_clique_table(claim: Claim, mined_as: str, cliques: Cliques) -> None:
     parts = max(1, -(-len(cliques) // CLIQUES_PER_PART))
     for part in range(parts):
         rows = slice(part * CLIQUES_PER_PART, (part + 1) * CLIQUES_PER_PART)
-        packed = (pack(members[rows], _MEMBER), pack(cliques.counts[rows], _COUNT))
+        packed = [pack(members[rows], _MEMBER), pack(cliques.counts[rows], _COUNT), None, None]
+        if (held := cliques.clustering) is not None:
+            whole = np.stack([held.standing, held.freedom], axis=1)[rows]
+            effects = np.stack([held.tests, held.intervals, held.own], axis=1)[rows]
+            packed[2:] = pack(whole, _COUNT), pack(effects, _EFFECT)
         row = [part, [mined_as, parts, concepts, *packed]]
         write_packed(claim, schema.CLIQUE_TABLE, [row])
 
@@ -145,7 +149,14 @@ def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cli
     )
     sizes = np.array([images for _, images in state.mined_classes], dtype=np.int64)
     names = tuple(parts[0]["concepts"])
-    return Cliques(members.astype(np.int32), counts.astype(np.int64), sizes, names, classes)
+    clustering = None
+    if parts[0]["clusters"] is not None:
+        whole = unpack([part["clusters"] for part in parts], _COUNT).reshape(-1, 2).T
+        effects = unpack([part["design_effects"] for part in parts], _EFFECT)
+        of_kind = effects.reshape(-1, 3, len(classes)).swapaxes(0, 1)
+        clustering = Clustering(*whole, *of_kind)
+    members, counts = members.astype(np.int32), counts.astype(np.int64)
+    return Cliques(members, counts, sizes, names, classes, clustering)
 
 
 def read_mined_digest(store: GraphStore, dataset: str) -> int | None:

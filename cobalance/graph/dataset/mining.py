@@ -24,6 +24,7 @@ from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.sampled import Sample, choose_sample, sync_sample
 from cobalance.graph.dataset.state import DatasetState, dataset_state, find_dataset
+from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.errors import UnknownNameError
 from cobalance.graph.progress import Progress, silent
@@ -115,6 +116,7 @@ class HeldImages:
         }
         followed = self.former and update_mined(*self.former, incidence, **counting)
         cliques, changed = followed or (mine_cliques(incidence, **counting), None)
+        cliques = with_clusters(cliques, incidence)
         left_out = int((~incidence.concepts_of_all(options.common)).sum())
         return Counted(cliques, left_out, changed)
 
@@ -233,12 +235,13 @@ def _rows_to_write(
 ) -> tuple[list[tuple[str, ...]], list[int], Callable[[IntArray], list[NodeRow]]]:
     """Names and digests of all cliques, and a function for the rows at some positions."""
     names, counts = cliques.names(), cliques.counts.tolist()
-    content = table[_STATISTICS].assign(names=[repr(clique) for clique in names])
+    content = table.filter(_STATISTICS).assign(names=[repr(clique) for clique in names])
     hashed = pd.util.hash_pandas_object(content, index=False).to_numpy()
     for of_class in cliques.counts.T:
         hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + of_class.astype(np.uint64)
     digests = hashed.view(np.int64).tolist()
-    statistics = [plain_values(table[name]) for name in _STATISTICS]
+    missing = [None] * len(table)
+    statistics = [plain_values(table[each]) if each in table else missing for each in _STATISTICS]
 
     def rows_at(positions: IntArray) -> list[NodeRow]:
         return [

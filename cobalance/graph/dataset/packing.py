@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.arrays import IntArray
+from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.statements import write_statement
@@ -20,12 +20,12 @@ def write_packed(claim: Claim, node: Node, rows: Sequence[list[Any]]) -> None:
     claim.write_all(write_statement(node), len(rows), targets=[], rows=list(rows))
 
 
-def pack(numbers: IntArray, dtype: np.dtype[Any]) -> bytes:
+def pack(numbers: IntArray | FloatArray, dtype: np.dtype[Any]) -> bytes:
     """Compress numbers."""
     return zlib.compress(np.ascontiguousarray(numbers, dtype=dtype).tobytes(), _QUICKLY)
 
 
-def unpack(packed: Iterable[bytes], dtype: np.dtype[Any]) -> IntArray:
+def unpack(packed: Iterable[bytes], dtype: np.dtype[Any]) -> Any:
     """Read the numbers of some parts, one after the other."""
     return np.frombuffer(b"".join(map(zlib.decompress, packed)), dtype=dtype)
 

@@ -244,6 +244,12 @@ def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
     return frame.astype({"synthetic": bool})
 
 
+def read_clusters(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """Read ``id``, ``split`` and ``cluster`` of every image, the latter two None where missing."""
+    found = store.read_frame(statements.IMAGE_CLUSTERS, dataset=dataset).astype(object)
+    return found.where(found.notna(), None)
+
+
 def read_image_files(store: GraphStore, dataset: str, ids: Sequence[str]) -> pd.DataFrame:
     """Read where the files of some images are, in the order given; unknown images are left out.
 

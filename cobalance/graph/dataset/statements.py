@@ -137,6 +137,13 @@ RETURN i.id AS id, y.name AS class_name, i.split AS split, i.synthetic AS synthe
   i.cluster AS cluster, COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } AS concepts""",
 )
 
+IMAGE_CLUSTERS = Statement(
+    "Split and cluster of all images.",
+    """
+MATCH (i:Image {dataset: $dataset})
+RETURN i.id AS id, i.split AS split, i.cluster AS cluster ORDER BY id""",
+)
+
 SPLITS_OF = Statement(
     "The splits of the given images.",
     """
@@ -226,7 +233,8 @@ CLIQUE_TABLE = Statement(
     "The packed cliques.",
     """
 MATCH (t:CliqueTable {dataset: $dataset, mined_as: $mined_as})
-RETURN t.parts AS parts, t.concepts AS concepts, t.members AS members, t.counts AS counts
+RETURN t.parts AS parts, t.concepts AS concepts, t.members AS members, t.counts AS counts,
+  t.clusters AS clusters, t.design_effects AS design_effects
 ORDER BY t.part""",
 )
 

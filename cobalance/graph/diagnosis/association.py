@@ -180,8 +180,8 @@ def class_lift(counts: IntArray, class_sizes: IntArray, classes: IntArray) -> Fl
 
 
 def log_odds_ratio(
-    counts: IntArray,
-    class_sizes: IntArray,
+    counts: IntArray | FloatArray,
+    class_sizes: IntArray | FloatArray,
     over: IntArray,
     under: IntArray,
     *,
@@ -195,6 +195,8 @@ def log_odds_ratio(
 
     Parameters
     ----------
+    class_sizes : array, shape (n_classes,) or (n_cliques, n_classes)
+        All images of each class. By cluster, it and `counts` are divided by their design effects.
     over, under : int arrays, shape (n_cliques,)
         The classes to compare, by code.
     confidence : float
@@ -223,7 +225,8 @@ def log_odds_ratio(
         raise OptionError(f"confidence is {confidence}; give a value between 0 and 1, such as 0.95")
     rows = np.arange(len(counts))
     in_over, in_under = counts[rows, over], counts[rows, under]
-    of_over, of_under = class_sizes[over], class_sizes[under]
+    sizes = np.broadcast_to(class_sizes, counts.shape)
+    of_over, of_under = sizes[rows, over], sizes[rows, under]
     empty = np.minimum.reduce([in_over, of_over - in_over, in_under, of_under - in_under]) == 0
     half = np.where(empty, 0.5, 0.0)
     with_it = np.stack([in_over + half, in_under + half])

@@ -8,6 +8,7 @@ import pandas as pd
 
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.difference import differences
+from cobalance.graph.diagnosis.selection import find_rows
 from cobalance.graph.errors import DataError, OptionError, Text, check_known
 
 COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"  # before a class's name: its columns
@@ -128,7 +129,7 @@ def compare_cliques(
         _gaps_and_counts(after, min_size, largest, "after"),
         min_gap,
     )
-    changes = changes.join(_differences(changes, sizes_before, sizes_after))
+    changes = changes.join(_differences(changes, before, after))
     summary = _summary(changes)
     chosen = changes[changes["status"].isin(statuses)].head(limit).reset_index(drop=True)
     given = chosen["status"].value_counts()
@@ -185,20 +186,14 @@ def _changes(before: pd.DataFrame, after: pd.DataFrame, min_gap: int) -> pd.Data
     return both[[*first, *both.columns.difference(first, sort=False)]].iloc[order]
 
 
-def _differences(
-    changes: pd.DataFrame, sizes_before: dict[str, int], sizes_after: dict[str, int]
-) -> pd.DataFrame:
+def _differences(changes: pd.DataFrame, before: Cliques, after: Cliques) -> pd.DataFrame:
     """How the association of each clique that both have differs, by the index of `changes`."""
     both = changes[changes["gap_before"].notna() & changes["gap_after"].notna()]
-    counts = (
-        both[[when + name for name in sizes_before]].to_numpy(np.int64)
-        for when in (COUNT_BEFORE, COUNT_AFTER)
-    )
-    before, after = (
-        (found, np.array([*sizes.values()], dtype=np.int64))
-        for found, sizes in zip(counts, (sizes_before, sizes_after), strict=True)
-    )
-    return differences(*before, *after, [*sizes_before]).set_index(both.index)
+    names = both["concepts"].tolist()
+    held = (part.take(find_rows(part, names)).independent() for part in (before, after))
+    (first, first_sizes), (second, second_sizes) = held
+    found = differences(first, first_sizes, second, second_sizes, before.classes)
+    return found.set_index(both.index)
 
 
 def _summary(changes: pd.DataFrame) -> pd.DataFrame:

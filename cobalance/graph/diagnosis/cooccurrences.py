@@ -38,7 +38,8 @@ def cooccurrence_table(cliques: Cliques) -> pd.DataFrame:
         - ``expected`` (images) and ``ratio``: observed over expected
         - ``part`` (tuple of str): the first of the two parts that ``expected`` is of
         - ``p_value``: hypergeometric, the smaller tail doubled, exact; ``q_value``:
-          Benjamini-Hochberg over all rows
+          Benjamini-Hochberg over all rows. Not defined where images are in clusters, whose concepts
+          are not independent
 
     Notes
     -----
@@ -63,7 +64,10 @@ def cooccurrence_table(cliques: Cliques) -> pd.DataFrame:
         of_subset = np.append(images, 0)[index.combinations(members)]
         parts.append(_table(names, members, images[rows], of_subset, total))
     table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
-    table["q_value"] = q_values(table["p_value"].to_numpy())
+    if cliques.clustering is not None:
+        table["p_value"] = np.nan
+    known = table["p_value"].notna()
+    table.loc[known, "q_value"] = q_values(table.loc[known, "p_value"].to_numpy())
     distance = (table["images"] - table["expected"]).abs().round(9)
     order = table.assign(_unproven=table["q_value"] > MAX_Q_VALUE, _distance=-distance)
     order = order.sort_values(["_unproven", "_distance", "size", "concepts"], kind="stable")

@@ -19,20 +19,20 @@ from cobalance.graph.libraries import stats
 
 
 def differences(
-    first: IntArray,
-    first_sizes: IntArray,
-    second: IntArray,
-    second_sizes: IntArray,
+    first: IntArray | FloatArray,
+    first_sizes: IntArray | FloatArray,
+    second: IntArray | FloatArray,
+    second_sizes: IntArray | FloatArray,
     classes: Sequence[str],
 ) -> pd.DataFrame:
     """Return how the association of cliques with classes differs between two sets of images.
 
     Parameters
     ----------
-    first, second : int arrays, shape (n_cliques, n_classes)
+    first, second : arrays, shape (n_cliques, n_classes)
         Images of each class with the clique, in either set.
-    first_sizes, second_sizes : int arrays, shape (n_classes,)
-        All images of each class, in either set.
+    first_sizes, second_sizes : arrays, shape (n_classes,) or (n_cliques, n_classes)
+        All images of each class, in either set; these and the counts as `Cliques.independent`.
     classes : sequence of str
         Names by code.
 
@@ -61,9 +61,9 @@ def differences(
       rises_in  log_odds_difference              test
     0        a                 1.79  likelihood ratio
     """
-    first, second = (np.asarray(counts, dtype=np.int64) for counts in (first, second))
-    cells = np.stack([first_sizes - first, first, second_sizes - second, second], axis=1)
-    found = interaction(cells, second_sizes)
+    both = [first_sizes - first, first, second_sizes - second, second]
+    cells = np.stack(both, axis=1).astype(np.float64)
+    found = interaction(cells, np.atleast_2d(second_sizes).mean(axis=0))
     with np.errstate(invalid="ignore", divide="ignore"):
         beyond: FloatArray = (second - found.expected) / second_sizes
     beyond = np.where(np.isfinite(beyond) & (np.asarray(first_sizes) > 0), beyond, np.nan)

@@ -14,11 +14,11 @@ from cobalance.graph.diagnosis.association import (
     class_lift,
     class_rates,
     disagreements,
-    homogeneity_test,
     leading_classes,
     log_odds_ratio,
     rate_differences,
 )
+from cobalance.graph.diagnosis.clustered_test import test_cliques
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
 from cobalance.graph.errors import DataError
 
@@ -45,6 +45,8 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
         no value, such as a rate in a class without images.
 
         - ``concepts`` (tuple of str, ascending) and ``size``
+        - ``clusters``: in how many the clique stands; only where images are in clusters, and the
+          statistics below are then by cluster
         - ``count_<class>`` (int64): images of the class that contain all of the concepts
         - ``rate_<class>``: the same as a share of the class's images
         - ``gap`` (int64): the largest count less the smallest. With two classes it is the paper's
@@ -91,14 +93,19 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
     gap = counts.max(axis=1) - counts.min(axis=1)
     rates = class_rates(counts, class_sizes)
     effect, highest, lowest = rate_differences(counts, class_sizes)
-    odds = log_odds_ratio(counts, class_sizes, highest, lowest, confidence=confidence)
+    clustering = cliques.clustering
+    design = 1 if clustering is None else clustering.intervals
+    odds = log_odds_ratio(
+        counts / design, class_sizes / design, highest, lowest, confidence=confidence
+    )
     odds -= np.where(effect == 0, odds[:, 0], 0.0)[:, None]  # what half an image makes of 100%
-    p_value, test = homogeneity_test(counts, class_sizes)
+    p_value, test = test_cliques(cliques)
     q_value = q_values(p_value)
     return pd.DataFrame(
         {
             "concepts": pd.Series(cliques.names(), dtype=object),
             "size": cliques.sizes(),
+            **({} if clustering is None else {"clusters": clustering.standing}),
             **{COUNT + name: counts[:, code] for code, name in enumerate(classes)},
             **{RATE + name: rates[:, code] for code, name in enumerate(classes)},
             "gap": gap,

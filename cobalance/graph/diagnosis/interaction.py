@@ -67,7 +67,11 @@ def signs(k: int) -> IntArray:
     return np.where(absent % 2, -1, 1)
 
 
-def interaction(cells: IntArray, class_sizes: IntArray) -> Interaction:
+def interaction(
+    cells: IntArray | FloatArray,
+    class_sizes: IntArray | FloatArray,
+    design: FloatArray | None = None,
+) -> Interaction:
     """Fit the model without the highest interaction to tables, and test that interaction.
 
     Parameters
@@ -76,6 +80,8 @@ def interaction(cells: IntArray, class_sizes: IntArray) -> Interaction:
         Images of each class by presence: bit i of the second index says whether part i is present.
     class_sizes : int array, shape (n_classes,)
         Images of each class, for choosing the pair of classes of ``exact pair``.
+    design : float array, shape (n, n_classes), or None
+        Design effects, by which counts are divided for the test; whole ones for an exact test.
 
     Notes
     -----
@@ -95,15 +101,21 @@ def interaction(cells: IntArray, class_sizes: IntArray) -> Interaction:
     tests = np.full(n, NONE, dtype=np.int8)
     for rows in np.array_split(np.arange(n), 1 + n * n_cells * n_classes // BLOCK):
         if len(rows):
-            expected[rows], p_values[rows], tests[rows] = _block(cells[rows], class_sizes)
+            expected[rows], p_values[rows], tests[rows] = _block(
+                cells[rows], class_sizes, None if design is None else design[rows]
+            )
     return Interaction(expected, p_values, tests)
 
 
 def _block(
-    cells: IntArray, class_sizes: IntArray
+    cells: IntArray | FloatArray, class_sizes: IntArray | FloatArray, design: FloatArray | None
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int8]]:
     sign = signs(cells.shape[1].bit_length() - 1)
     amounts, free, testable = _amounts(cells, sign)
+    expected = np.asarray(cells[:, -1] + amounts, dtype=np.float64)
+    if design is not None:
+        cells = cells / design[:, None]
+        amounts, free, testable = _amounts(cells, sign)
     fitted = cells + sign[:, None] * amounts[:, None]
     g2 = 2 * (special.xlogy(cells, cells) - special.xlogy(cells, np.maximum(fitted, 1e-300))).sum(
         axis=(1, 2)
@@ -120,13 +132,12 @@ def _block(
     far = np.abs(np.take_along_axis(amounts, np.stack([first, last], 1), 1)).max(axis=1) > FAR
     exact = np.flatnonzero(testable & sparse & ~far & (first != last))
     pair = np.stack([cells[exact, :, first[exact]], cells[exact, :, last[exact]]], axis=2)
-    p_exact = exact_interaction(pair)
+    p_exact = exact_interaction(np.rint(pair).astype(np.int64))
     pairs = n_free[exact] * (n_free[exact] - 1) // 2
     p_values[exact] = np.minimum(1.0, p_exact * pairs)
     tests[exact] = np.where(pairs == 1, EXACT, EXACT_PAIR)
     even = testable & sparse & ~far & (first == last)  # observed is as expected everywhere
     p_values[even], tests[even] = 1.0, np.where(n_free[even] == 2, EXACT, EXACT_PAIR)
-    expected = np.asarray(cells[:, -1] + amounts, dtype=np.float64)
     return expected, p_values, tests.astype(np.int8)
 
 
@@ -142,8 +153,15 @@ def fit_expected(cells: IntArray) -> FloatArray:
     return np.asarray(cells[:, -1] + amounts, dtype=np.float64)
 
 
+def fit_cells(cells: IntArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Return the fitted cells of `interaction`, and in which classes they can differ."""
+    sign = signs(cells.shape[1].bit_length() - 1)
+    amounts, free, testable = _amounts(cells, sign)
+    return cells + sign[:, None] * amounts[:, None], free & testable[:, None]
+
+
 def _amounts(
-    cells: IntArray, sign: IntArray
+    cells: IntArray | FloatArray, sign: IntArray
 ) -> tuple[FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """The fitted amount of each class, which classes are free, and which rows can be tested."""
     low = -cells[:, sign > 0].min(axis=1)
@@ -156,7 +174,9 @@ def _amounts(
     return amounts, free, testable
 
 
-def _fit(cells: IntArray, sign: IntArray, low: IntArray, high: IntArray) -> FloatArray:
+def _fit(
+    cells: IntArray | FloatArray, sign: IntArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
     """The amount of each class, shape (n, n_classes), by Newton's method from an inner point."""
     room = (high - low).astype(np.float64)
     amounts = low - room * (low.sum(axis=1) / room.sum(axis=1))[:, None]

@@ -131,7 +131,9 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
             if not tests:
                 expected[rows[some]] = fit_expected(cells)
                 continue
-            found = interaction(cells, cliques.class_sizes)
+            clusters = cliques.clustering
+            design = None if clusters is None else clusters.own[rows[some]]
+            found = interaction(cells, cliques.class_sizes, design)
             expected[rows[some]] = found.expected
             p_values[rows[some]], codes[rows[some]] = found.p_values, found.tests
     q, tested = np.full(n, np.nan), ~np.isnan(p_values)

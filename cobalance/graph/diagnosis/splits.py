@@ -8,7 +8,9 @@ import pandas as pd
 
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
-from cobalance.graph.diagnosis.association import class_rates, homogeneity_test
+from cobalance.graph.diagnosis.association import class_rates
+from cobalance.graph.diagnosis.clustered_test import test_cliques
+from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.difference import differences
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE, categorical
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, check_q_value, q_values
@@ -49,7 +51,7 @@ def compare_splits(
     rates = [class_rates(part.counts, part.class_sizes) for part in splits]
     shared = (first.class_sizes > 0) & (second.class_sizes > 0)
     q_first, q_second = (
-        q_values(homogeneity_test(part.counts[:, shared], part.class_sizes[shared])[0])
+        q_values(test_cliques(replace(part, class_sizes=part.class_sizes * shared))[0])
         for part in splits
     )
     same = np.zeros(len(first), dtype=np.bool_)
@@ -76,9 +78,7 @@ def compare_splits(
             "holds": categorical(holds, HOLDS),
         }
     )
-    found = differences(
-        first.counts, first.class_sizes, second.counts, second.class_sizes, first.classes
-    )
+    found = differences(*first.independent(), *second.independent(), first.classes)
     frame = pd.concat([frame, found], axis=1)
     effect = frame["log_odds_difference"].abs().fillna(0)
     order = np.lexsort((-effect, frame["p_value"]))
@@ -212,4 +212,4 @@ def split_cliques(
         replace(kept, counts=counts[:, i], class_sizes=sizes[i], classes=tuple(classes))
         for i in range(2)
     )
-    return one, other
+    return with_clusters(one, first), with_clusters(other, second)

@@ -191,6 +191,7 @@ def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
 def _as_table(found: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
     counts = pd.DataFrame([dict(of_clique) for of_clique in found["counts"]], columns=[*sizes])
     rates = counts / pd.Series(sizes)
+    clusters = [] if found["clusters"].isna().all() else ["clusters"]
     statistics = ["gap", "over_represented", "under_represented", *_FLOATS, "test"]
     found["concepts"] = found["concepts"].map(tuple)
     found[_FLOATS] = found[_FLOATS].astype(float)  # all None where one class alone has images
@@ -202,7 +203,7 @@ def _as_table(found: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
     )
     return pd.concat(
         [
-            found[["concepts", "size"]],
+            found[["concepts", "size", *clusters]],
             counts.add_prefix(COUNT),
             rates.add_prefix(RATE),
             found[statistics],

@@ -32,31 +32,23 @@ def take_clusters(annotations: Annotations, column: str | None, file: str) -> An
     if pa.types.is_floating(values.type) and pc.all(pc.equal(pc.floor(values), values)).as_py():
         values = pc.cast(values, pa.int64())
     if pa.types.is_nested(values.type) or pa.types.is_floating(values.type):
-        reason = f"the field {column!r} holds {values.type}, not names"
-        raise InputError(file, None, reason, choose)
+        raise InputError(file, None, f"the field {column!r} holds {values.type}, not names", choose)
     names = encode_names(pc.cast(values, TEXT))
-    image, code = found.image, names.codes
-    told = (image >= 0) & ~names.empty
-    if (faulty := np.flatnonzero(told & (code < 0))).size:
-        reason = f"the cluster {names.fault(int(faulty[0]))}"
-        raise InputError(file, _name(annotations, image[faulty[0]]), reason, "Correct it.")
-    image, code = image[told], code[told]
+    told = np.flatnonzero((found.image >= 0) & ~names.empty)
+    image, code = found.image[told], names.codes[told]
     of_image = np.full(len(annotations.images), -1, dtype=np.int64)
     of_image[image] = code
-    if (second := np.flatnonzero(of_image[image] != code)).size:
-        both = [names.names[at] for at in (code[second[0]], of_image[image[second[0]]])]
-        reason = "is in the clusters {!r} and {!r}".format(*both)
-        raise InputError(file, _name(annotations, image[second[0]]), reason, "Give it one.")
+    wrong = np.flatnonzero((code < 0) | (of_image[image] != code))
+    if len(wrong):
+        at, other = wrong[0], of_image[image[wrong[0]]]
+        reason = f"the cluster {names.fault(int(told[at]))}"
+        if code[at] >= 0:
+            reason = f"is in the clusters {names.names[code[at]]!r} and {names.names[other]!r}"
+        place = f"image {annotations.images['id'].iloc[image[at]]!r}"
+        raise InputError(file, place, reason, "Give it one.")
     others = {name: kept for name, kept in found.columns.items() if name != column}
-    return replace(
-        annotations,
-        images=annotations.images.assign(cluster=categorical(of_image, names.names)),
-        metadata=tuple(
-            replace(part, columns=others) if part is found else part
-            for part in annotations.metadata
-        ),
+    left = (
+        replace(part, columns=others) if part is found else part for part in annotations.metadata
     )
-
-
-def _name(annotations: Annotations, row: int) -> str:
-    return f"image {annotations.images['id'].iloc[row]!r}"
+    images = annotations.images.assign(cluster=categorical(of_image, names.names))
+    return replace(annotations, images=images, metadata=tuple(left))

@@ -50,6 +50,7 @@ def imbalance_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.D
     return pd.DataFrame(
         {
             "concepts": frame["concepts"],
+            **({"clusters": frame["clusters"]} if "clusters" in frame else {}),
             **count_columns(frame, class_sizes),
             "rate difference": effect_texts(frame),
             "q-value": [q_text(q) for q in frame["q_value"]],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_classes
+from cobalance.graph.dataset.read import read_classes, read_clusters
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import Action, DataError, OptionError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
@@ -85,6 +85,45 @@ class Embedded:
         """Each image on the first two principal axes: ``id``, ``class``, ``x``, ``y``."""
         place = principal_axes(self.unit, 2)
         return self.images.assign(x=place[:, 0], y=place[:, 1])
+
+
+def find_across_splits(
+    store: GraphStore,
+    folders: Folders,
+    dataset: str,
+    similarity: float = 0.97,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Find clusters and near duplicates that stand in several splits.
+
+    Near duplicates are found among the images with embeddings, if there are any.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an image: ``what`` (``cluster`` or ``near duplicates``), ``group`` (the cluster, or a
+        number), ``splits`` (of the group, in words), ``split``, ``id``.
+
+    Raises
+    ------
+    NotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    state = dataset_state(store, dataset)
+    state.require_complete()
+    state.require_all_images("Comparing splits")
+    images = read_clusters(store, dataset)
+    found = [images.rename(columns={"cluster": "group"}).assign(what="cluster")]
+    embedded = read_embedded(store, folders, dataset)
+    if embedded is not None:
+        alike = embedded.duplicates(similarity, progress)[["group", "id"]]
+        near = alike.merge(images[["id", "split"]], on="id")
+        found.append(near.assign(what="near duplicates"))
+    rows = pd.concat(found).dropna(subset=["group", "split"])
+    splits = rows.groupby(["what", "group"])["split"]
+    rows = rows.assign(splits=splits.transform(lambda names: ", ".join(sorted(set(names)))))
+    rows = rows[splits.transform("nunique") > 1].sort_values(["what", "group", "split", "id"])
+    return rows[["what", "group", "splits", "split", "id"]].reset_index(drop=True)
 
 
 def add_embeddings(

@@ -13,7 +13,7 @@ from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
 from cobalance.graph.arrays import STRING
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.dataset.read import read_clusters, read_image_concepts
 from cobalance.graph.errors import InputError, check_known
 from cobalance.workflows.evaluate.settings import choose_shortcuts
 
@@ -40,6 +40,14 @@ def score_tables(
     if not metrics and not options:
         return METRICS.score(inputs)
     return METRICS.score(inputs, {name: options.get(name, {}) for name in [*metrics, *options]})
+
+
+def with_clusters(store: GraphStore, dataset: str, predictions: pd.DataFrame) -> pd.DataFrame:
+    """Predictions with the cluster of each image, where the dataset has any."""
+    found = read_clusters(store, dataset).set_index("id")["cluster"]
+    if found.isna().all() or "image" not in predictions:
+        return predictions
+    return predictions.assign(cluster=predictions["image"].map(found).astype(STRING))
 
 
 def with_groups(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.DataFrame:

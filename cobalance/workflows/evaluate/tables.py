@@ -21,7 +21,12 @@ from cobalance.graph.evaluations.writing import (
     save_scores,
 )
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.evaluate.score import dataset_groups, read_groups, with_groups
+from cobalance.workflows.evaluate.score import (
+    dataset_groups,
+    read_groups,
+    with_clusters,
+    with_groups,
+)
 from cobalance.workflows.evaluate.settings import shortcut_settings
 from cobalance.workflows.evaluate.stored import write_predictions
 
@@ -109,9 +114,10 @@ def with_dataset(
     """
     groups, chosen = dataset_groups(store, dataset, shortcuts)
     training = inputs.training
-    if inputs.predictions is not None:
-        known_rows(inputs.predictions["image"], groups["image"], "predictions", repr(dataset))
-        others = ~groups["image"].isin(inputs.predictions["image"])
+    if (predictions := inputs.predictions) is not None:
+        known_rows(predictions["image"], groups["image"], "predictions", repr(dataset))
+        inputs = replace(inputs, predictions=with_clusters(store, dataset, predictions))
+        others = ~groups["image"].isin(predictions["image"])
         of_train = groups["split"] == "train"
         others &= of_train if of_train.any() else True
         if training is None and others.any():

@@ -34,7 +34,7 @@ from cobalance.workflows.evaluate.images import (
     dataset_reader,
     evaluation_images,
 )
-from cobalance.workflows.evaluate.score import with_groups
+from cobalance.workflows.evaluate.score import with_clusters, with_groups
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import checkpoints_folder, write_predictions
 from cobalance.workflows.folders import Folders
@@ -82,6 +82,7 @@ def run_evaluation(
     done = open_model(graph, folders, found, progress, known=known)
     images, scored = done.images, _score(done)
     predictions = with_groups(done.predictions, images.groups)
+    predictions = graph(lambda store: with_clusters(store, found.test, predictions))
     uri = write_predictions(folders.open_output(), found.id, predictions)
     graph(lambda store: save_predictions_uri(store, found.id, uri))
     graph(lambda store: save_scores(store, found.id, scored.frame))

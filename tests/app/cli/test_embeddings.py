@@ -157,3 +157,25 @@ def test_vectors_of_pixels_are_ordered_and_computed(run, environment, store, dat
     assert listed.columns.tolist() == ["class", "extreme", "id", "brightness"]
     shown = run("cypher", "concepts", "-d", dataset).stdout
     assert "image: brightness below" in shown
+
+
+def test_clusters_and_near_duplicates_in_several_splits_are_listed(run, dataset, tmp_path):
+    rows = ["id,class,concepts,split,video", "a,cat,x,train,v", "b,dog,x,val,w", "c,cat,x,val,v"]
+    rows += ["d,cat,x,train,", "e,dog,x,,w"]
+    (tmp_path / "pets.csv").write_text("\n".join([*rows, ""]))
+    run("ingest", tmp_path / "pets.csv", "--dataset", dataset, "--cluster-column", "video")
+    found = run("datasets", "check", dataset, "-f", "csv")
+    assert "cluster in several splits: 1" in found.stderr
+    cluster = [
+        ["cluster", "v", "train, val", "train", "a"],
+        ["cluster", "v", "train, val", "val", "c"],
+    ]
+    assert table(found).to_numpy().tolist() == cluster
+    np.save(tmp_path / "v.npy", np.array(VECTORS))
+    (tmp_path / "ids.txt").write_text("\n".join(IDS))
+    run("embeddings", "add", dataset, tmp_path / "v.npy", "--ids", tmp_path / "ids.txt")
+    found = table(run("datasets", "check", dataset, "-f", "csv"))
+    near = found[found["what"] == "near duplicates"]
+    assert sorted(near["id"]) == ["a", "b", "c", "d"]
+    assert near["group"].astype(int).nunique() == 2
+    run("datasets", "check", dataset, "--similarity", 0.9999999)

@@ -120,3 +120,22 @@ def test_counts_are_compared_with_unpaired_intervals():
         compare_scores(scored.frame[scored.frame["method"] == "before"], "before")
     empty = scored.frame.assign(low=np.nan, high=np.nan)  # as scores without intervals
     assert compare_scores(empty, "before")["low"].isna().all()
+
+
+def test_predictions_with_a_column_of_clusters_are_resampled_by_cluster():
+    rng = np.random.default_rng(2)
+    labels, right = np.repeat(["cat", "dog"], 30), rng.random((2, 60)) < [[0.5], [0.7]]
+    rows = [
+        {"image": f"{image} {copy}", "class_name": labels[image], "method": method, "seed": 0,
+         "predicted": labels[image] if right[at, image] else "owl", "cluster": cluster}
+        for at, method in enumerate(["erm", "new"])
+        for image in range(60)
+        for copy in range(9)
+        for cluster in [f"video {image}" if image else None]
+    ]  # fmt: skip
+    table = check_predictions(pd.DataFrame(rows))
+    widths = []
+    for part in (table, table.drop(columns="cluster")):
+        found = compare_methods(part, None, "erm", np.random.default_rng(3))
+        widths.append((found["high"] - found["low"])[found["metric"] == "accuracy"].item())
+    assert widths[0] == pytest.approx(3 * widths[1], rel=0.2)  # nine copies

@@ -9,11 +9,15 @@ import pytest
 
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.diagnosis.design_effects import with_clusters
+from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, ImageRecord, Mention
@@ -228,3 +232,34 @@ def test_advice_to_mine_again_keeps_all_options(store, load):
         load_cliques(store, dataset)
     assert "has changed since" in str(stale.value)
     assert f"mine({dataset!r})" in str(stale.value)
+
+
+def test_cliques_of_clustered_images_are_stored_with_their_clustering(store, dataset):
+    rng = np.random.default_rng(0)
+    records = [
+        ImageRecord(
+            str(at),
+            "ab"[at % 2],
+            tuple(Mention(name) for name in "uvw" if rng.random() < 0.5),
+            cluster=f"video {at // 6}" if at < 54 else None,
+        )
+        for at in range(60)
+    ]
+    annotations = Annotations.from_records(records)
+    write_annotations(store, dataset, annotations, source="a test")
+    mine_dataset(store, dataset, MiningOptions(max_size=2), max_cliques=100)
+    incidence = incidence_of(annotations)
+    expected = with_clusters(mine_cliques(incidence, max_size=2), incidence)
+    found = load_cliques(store, dataset)
+    for name in ("standing", "freedom", "tests", "intervals", "own"):
+        kept, computed = (getattr(one.clustering, name) for one in (found, expected))
+        np.testing.assert_allclose(kept, computed)
+    table = imbalance_table(expected).sort_values("concepts", ignore_index=True)
+    read = read_imbalances(store, dataset, Ranking()).sort_values("concepts", ignore_index=True)
+    assert read[["concepts", "clusters"]].equals(table[["concepts", "clusters"]])
+    np.testing.assert_allclose(read["q_value"], table["q_value"])
+    single = [replace(record, cluster=None) for record in records]
+    write_annotations(store, dataset, Annotations.from_records(single), source="a test")
+    mine_dataset(store, dataset, MiningOptions(max_size=2), max_cliques=100)
+    assert load_cliques(store, dataset).clustering is None
+    assert "clusters" not in read_imbalances(store, dataset, Ranking())

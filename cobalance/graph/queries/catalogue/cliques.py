@@ -6,7 +6,7 @@ from cobalance.graph.queries.catalogue.parameters import CONCEPTS, LIMIT, datase
 
 _STATISTICS = (
     "gap over_represented under_represented lift log_odds_ratio log_odds_ratio_low "
-    "log_odds_ratio_high p_value q_value test leans effect highest_rate lowest_rate"
+    "log_odds_ratio_high p_value q_value test leans effect highest_rate lowest_rate clusters"
 )
 _CLIQUE_COLUMNS = f"concepts size counts {_STATISTICS}"
 _RETURNED = ",\n       ".join(f"q.{name} AS {name}" for name in _STATISTICS.split())

@@ -84,6 +84,9 @@ def imbalance_columns(classes: Sequence[str], most: float) -> dict[str, Any]:
             "Own q-value", width=85, help="Of no effect of its own, over all combinations."
         ),
         "size": config.NumberColumn("Size", width=50),
+        "clusters": count_column(
+            "Clusters", width=65, help="In how many clusters of images it stands: videos, patients."
+        ),
         "log odds ratio": config.TextColumn(
             "Log odds ratio [95%]", width=170, help="Of the classes of the rate difference."
         ),
@@ -150,6 +153,8 @@ def imbalance_view(
         shown[RATE + name] = 100 * frame[RATE + name].to_numpy()
     for name in classes if len(classes) <= MAX_BARS else ():
         shown[COUNT + name] = frame[COUNT + name].to_numpy()
+    if "clusters" in frame:
+        shown["clusters"] = frame["clusters"].to_numpy()
     own = own_texts(frame) if "own_effect" in frame else {}
     for name, texts in own.items():
         shown[name] = texts

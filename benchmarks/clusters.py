@@ -1,0 +1,113 @@
+"""Level, false discovery rate and power with images in clusters: `python -m benchmarks.clusters`.
+
+2,000 datasets a row, drawn with a fixed seed, of two classes and ten concepts of 5% to 50%, of
+which three lean to a class where that is asked for. How often a cluster's images show a concept is
+drawn for each cluster (of photographers, for each class in it) from a beta distribution with a
+correlation of 0.3 within clusters. Patients are of one class each, photographers have images of
+both. In brackets: the same images taken as independent, as they are without clusters.
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.counting.incidence import Incidence, build_incidence
+from cobalance.graph.diagnosis.clustered_test import test_cliques
+from cobalance.graph.diagnosis.design_effects import with_clusters
+from cobalance.graph.diagnosis.own_effect import own_effects
+from cobalance.graph.diagnosis.q_values import q_values
+
+RATES = np.array([0.5, 0.3, 0.1, 0.4, 0.3, 0.2, 0.2, 0.1, 0.1, 0.05])
+LEANING = 3  # the first ones
+WITHIN = 0.3  # correlation
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Design:
+    """Images of a dataset: clusters of equal size, each of one class or across both."""
+
+    clusters: int
+    size: int
+    across: bool
+
+    def draw(self, rng: np.random.Generator, lean: float, n_concepts: int) -> Incidence:
+        """Draw a dataset; `lean` is the log odds ratio of the leaning concepts."""
+        cluster = np.repeat(np.arange(self.clusters), self.size)
+        labels = rng.integers(0, 2, len(cluster)) if self.across else cluster % 2
+        unit = 2 * cluster + labels
+        odds = RATES[:n_concepts] / (1 - RATES[:n_concepts])
+        shift = np.exp(lean * np.where(np.arange(n_concepts) < LEANING, 0.5, 0))
+        rates = np.stack([odds * shift, odds / shift])
+        rates = (rates / (1 + rates))[np.arange(2 * self.clusters) % 2]
+        strength = 1 / WITHIN - 1
+        shares = rng.beta(rates * strength, (1 - rates) * strength)
+        shows = rng.random((len(cluster), n_concepts)) < shares[unit]
+        names = [f"concept {code}" for code in range(n_concepts)]
+        incidence = build_incidence(*np.nonzero(shows), labels, names, ["one", "other"])
+        return replace(incidence, clusters=cluster)
+
+
+def simulate(design: Design, n_datasets: int, lean: float) -> Iterator[tuple[float, ...]]:
+    """Yield, by cluster and not, shares of each dataset.
+
+    Rejected of those without a lean; false among the discoveries; discovered of those with one.
+    """
+    rng = np.random.default_rng([design.clusters, design.size, design.across])
+    for _ in range(n_datasets):
+        incidence = design.draw(rng, lean, len(RATES))
+        cliques = with_clusters(mine_cliques(incidence, max_size=1, common=()), incidence)
+        first = [int(name[0].split()[1]) for name in cliques.names()]
+        leans = np.isin(first, np.arange(LEANING)) & (lean > 0)
+        row: list[float] = []
+        for some in (cliques, replace(cliques, clustering=None)):
+            p_values, _ = test_cliques(some)
+            found = q_values(p_values) <= ALPHA
+            row += [
+                float((p_values <= ALPHA)[~leans].mean()),
+                float((found & ~leans).sum() / max(found.sum(), 1)),
+                float(found[leans].sum() / LEANING),
+            ]
+        yield tuple(row)
+
+
+def simulate_pairs(design: Design, n_datasets: int) -> Iterator[tuple[float, ...]]:
+    """Yield, by cluster and not, rejected shares of pairs: of one rate, and of no own effect."""
+    rng = np.random.default_rng([design.clusters, design.size, design.across, 2])
+    for _ in range(n_datasets):
+        incidence = design.draw(rng, 0.0, 5)
+        cliques = with_clusters(mine_cliques(incidence, max_size=2, common=()), incidence)
+        pairs, row = cliques.sizes() == 2, list[float]()
+        for some in (cliques, replace(cliques, clustering=None)):
+            row.append(float((test_cliques(some)[0] <= ALPHA)[pairs].mean()))
+            row.append(float((own_effects(some)["own_p_value"] <= ALPHA)[pairs].mean()))
+        yield tuple(row)
+
+
+def main() -> None:
+    """Simulate every design."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", type=int, default=2000)
+    n_datasets = parser.parse_args().datasets
+    print(
+        "clusters of images | p <= 5% of null | FDR of null data | FDR | power | pairs | own effect"
+    )
+    for size, n_clusters in ((1, 600), (10, 20), (10, 60), (100, 20), (100, 60)):
+        for across in (False, True):
+            design = Design(n_clusters, size, across)
+            null, mixed = (
+                np.mean([*simulate(design, n_datasets, lean)], axis=0) for lean in (0.0, 1.5)
+            )
+            pairs = np.nanmean([*simulate_pairs(design, max(n_datasets // 4, 1))], axis=0)
+            shown = [(null[0], null[3]), (null[1], null[4]), (mixed[1], mixed[4])]
+            shown += [(mixed[2], mixed[5]), (pairs[0], pairs[2]), (pairs[1], pairs[3])]
+            what = "photographers" if across else "patients"
+            cells = " | ".join(f"{one:.1%} ({today:.1%})" for one, today in shown)
+            print(f"{n_clusters} {what} of {size} | {cells}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
