@@ -152,9 +152,9 @@ def scalabel() -> dict[str, bytes]:
                 "frames": [
                     {
                         "name": picture.file,
-                        "attributes": {"weather": "rainy"},
+                        "attributes": {},
                         "labels": [
-                            {"category": one.name, "attributes": {"occluded": True},
+                            {"category": one.name, "attributes": {},
                              "box2d": {"x1": x, "y1": y, "x2": x + w, "y2": y + h}}
                             for one in picture.objects
                             for x, y, w, h in [one.box]
