@@ -135,7 +135,7 @@ class ReadOptions:
     field: Annotated[
         Mapping[str, str],
         Option(
-            "What columns become",
+            "What columns become, one a line",
             "What a column becomes: values, flag, two (flag and its absence), bins (of equal "
             "counts), counts:6, widths:5, bins:18,30:years, year, month, weekday, hour, list or "
             "ignore; repeat it. By default its values decide.",
@@ -146,7 +146,7 @@ class ReadOptions:
     names: Annotated[
         Mapping[str, Mapping[str, str]],
         Option(
-            "Names of codes",
+            "Names of codes, a column a line",
             "Names of a column's codes, such as place:0=land,1=water; repeat it.",
             FIELDS,
             "COLUMN:CODE=NAME,...",

@@ -8,11 +8,15 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from cobalance.graph.errors import InputError, UnknownNameError, Words, render
 from cobalance.graph.progress import silent
 from cobalance.graph.records import Annotations
 from cobalance.ingest.coco.records import Category, decode
+from cobalance.ingest.fields.kinds import guess_kind
+from cobalance.ingest.fields.values import encode_values
+from cobalance.ingest.frames import TEXT
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, SkippedRecord
@@ -128,11 +132,13 @@ def describe_file(path: Path, name: str) -> FoundFile | None:
 class TableSample:
     """First rows of a table, as text.
 
-    `guesses` are what each column seems to hold, by its name and first values (of text, thousands).
+    `guesses` are what each column seems to hold, by its name and first values (of text, thousands);
+    `kinds` is what a column without a role becomes, and why, as `guess_kind` says.
     """
 
     rows: pd.DataFrame
     guesses: dict[str, Guess]
+    kinds: dict[str, tuple[str, str]]
 
     @property
     def columns(self) -> list[str]:
@@ -169,7 +175,12 @@ def sample_table(path: Path, table_format: str) -> TableSample:
     caption = usual_column("caption", [name for name in table.columns if name not in taken])
     named = found.of if caption is None else {**found.of, "caption": caption}
     guesses = guess_columns(columns, named, found.indicators)
-    return TableSample(pd.DataFrame(columns, dtype=object).head(_SAMPLE_ROWS), guesses)
+    kinds = {
+        name: guess_kind(name, encode_values(pa.array(values, TEXT)))
+        for name, values in columns.items()
+        if not guesses[name].roles
+    }
+    return TableSample(pd.DataFrame(columns, dtype=object).head(_SAMPLE_ROWS), guesses, kinds)
 
 
 def _first_lines(path: Path, table_format: str) -> bytes:

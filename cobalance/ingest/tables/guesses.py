@@ -177,9 +177,6 @@ class _Search:
         names = [name for name in self._fitting(lambda one: one.is_class) if name not in indicators]
         names.sort(key=lambda name: self.columns[name].is_number)
         self._take("class", names, "{} different values.")
-        if not indicators:
-            names = self._fitting(lambda one: one.is_class and not one.is_number)
-            self._take("concepts", names, "{} different values: one concept an image.")
         self._take("caption", self._fitting(lambda one: one.is_caption))
 
     def _doubt_names(self) -> None:

@@ -13,6 +13,7 @@ from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.safe_text import mask_credentials
+from cobalance.ingest.fields.report import fields_table
 from cobalance.ingest.preview import skipped_records
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.load.check import CheckedImport, Proof, ProofImage
@@ -64,6 +65,10 @@ def draw(found: CheckedImport) -> None:
         _counts(classes.to_numpy(), [f"Classes ({len(classes):,})", "Images", "No concept"], 130)
     with right:
         _counts(concepts.to_numpy(), [f"Concepts ({len(concepts):,})", "Images"], 220)
+    if annotations.fields:
+        st.markdown("##### What the columns become")
+        words = fields_table(annotations.fields).rename(columns=str.capitalize)
+        st.dataframe(words, hide_index=True, height="auto")
     for note in annotations.notes:
         st.caption(escape(note))
     if annotations.skipped:

@@ -8,6 +8,7 @@ import streamlit as st
 from cobalance.app.web.load.chosen_file import ChosenFile
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import LABELS
+from cobalance.ingest.fields.choices import KINDS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import TableSample
 from cobalance.ingest.tables.columns import USUAL_NAMES
@@ -21,6 +22,7 @@ _NAMES: dict[Roles, str] = {
     _BOTH: "Id and picture",
     **{(role,): LABELS[f"{role}_column"] for role in USUAL_NAMES if role != "id"},
     _INDICATOR: LABELS["concept_columns"],
+    **{(f"field {kind}",): f"Concepts: {said}" for kind, said in KINDS.items() if kind != "ignore"},
     NOT_USED: "Not used",
 }
 _FEW = 12  # columns that all have heads
@@ -55,12 +57,21 @@ def draw_heads(chosen: ChosenFile, sample: TableSample) -> ReadOptions:
         f"{role}_column": name
         for name, given in roles.items()
         for role in given
-        if given != _INDICATOR
+        if not _is_shared(given)
     }
+    kinds = {name: given[0] for name, given in roles.items() if given and " " in given[0]}
     indicators = tuple(name for name, given in roles.items() if given == _INDICATOR)
     return ReadOptions(
-        **of, concept_columns=() if "concepts_column" in of else indicators, by_name=False
+        **of,
+        concept_columns=() if "concepts_column" in of else indicators,
+        field={name: kind.removeprefix("field ") for name, kind in kinds.items()},
+        by_name=False,
     )
+
+
+def _is_shared(roles: Roles) -> bool:
+    """Whether several columns may have the role."""
+    return roles == _INDICATOR or bool(roles and roles[0].startswith("field "))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +89,10 @@ class _Heads:
     def draw(self, name: str) -> Roles:
         """Draw a column: its head, its first values, and the reason for its guessed role."""
         guess, key = self.sample.guesses[name], self.keys[name]
+        kind, why = self.sample.kinds.get(name, ("ignore", ""))
+        found_roles = guess.roles or (NOT_USED if kind == "ignore" else (f"field {kind}",))
         if key not in st.session_state:
-            st.session_state[key] = guess.roles if guess.roles in _NAMES else NOT_USED
+            st.session_state[key] = found_roles if found_roles in _NAMES else NOT_USED
         found: Roles = st.selectbox(
             f"**{escape(shorten(name, 20))}**",
             list(_NAMES),
@@ -90,10 +103,10 @@ class _Heads:
         )
         values = self.sample.rows[name].head(_VALUES).tolist()
         st.text("\n".join(shorten(" ".join((value or "–").split()), 20) for value in values))
-        if found != guess.roles:
+        if found != found_roles:
             return found
-        if guess.why:
-            st.caption(f":material/help: {escape(guess.why)}")
+        if told := guess.why or why:
+            st.caption(f":material/help: {escape(told)}")
         for rival in guess.rivals:
             if rival in self.keys:
                 st.button(
@@ -135,7 +148,7 @@ class _Heads:
         elif "class" in chosen and self.class_key in st.session_state:
             st.session_state[self.class_key] = None
         for other in self.keys.values():
-            if other != key and chosen != _INDICATOR:
+            if other != key and not _is_shared(chosen):
                 left = [role for role in st.session_state.get(other, ()) if role not in chosen]
                 st.session_state[other] = tuple(left)
 
@@ -158,7 +171,7 @@ def say_missing(options: ReadOptions, *, class_elsewhere: bool, searched: bool) 
         "class": class_elsewhere or options.class_column is not None,
         "concepts": searched
         or options.concepts_column is not None
-        or bool(options.concept_columns),
+        or bool(options.concept_columns or options.field),
     }
     named = [label for role, label in _NEEDED.items() if not has[role]]
     if named:

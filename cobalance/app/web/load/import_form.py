@@ -15,7 +15,7 @@ from cobalance.graph.dataset.write import IfExists
 from cobalance.graph.names import clean_name
 from cobalance.ingest.concepts.word_lists import word_list_names
 from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.options import OnError, ReadOptions, pairs
+from cobalance.ingest.options import OnError, ReadOptions, code_names, pairs
 from cobalance.ingest.preview import FoundFile, category_names, sample_table
 from cobalance.ingest.tables import TABLES
 from cobalance.workflows.load.check import ImportRequest
@@ -126,6 +126,7 @@ class _Form(ChosenFile):
                 given["class_column"] = None
         with tabs[_KEPT]:
             given |= self._refinement()
+        given["field"] = {**options.field, **given["field"]}
         return replace(options, **given)
 
     def _classes(self, format_: str, uses: frozenset[str], column: str | None) -> dict[str, Any]:
@@ -226,12 +227,16 @@ class _Form(ChosenFile):
         )
         classes = self._lines(middle, "keep_class", "all", "By their new names.")
         splits = self._lines(right, "keep_split", "all")
+        becomes = self._lines(left, "field", "age=bins:18,30:years\ntaken=month")
+        codes = self._lines(middle, "names", "place:0=land,1=water")
         return {
             **least,
             "concept_table": table,
             "rename_class": pairs(names, needs_value=True),
             "keep_class": tuple(classes),
             "keep_split": tuple(splits),
+            "field": pairs(becomes, needs_value=True),
+            "names": code_names(codes),
         }
 
     def _lines(

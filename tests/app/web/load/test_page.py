@@ -187,10 +187,13 @@ def test_columns_have_their_roles_on_their_heads(loading, dataset) -> None:
     app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
     names = ("picture", "kind", "place", "things", "extra")
     heads = {name: widget(app, "selectbox", f"**{name}**") for name in names}
-    roles = ["Id and picture", "Class", "Not used", "Concepts", "Not used"]
+    place = "Concepts: a concept for each value"
+    roles = ["Id and picture", "Class", place, "Concepts", "Not used"]
     assert [heads[name].format_func(heads[name].value) for name in names] == roles
     assert "2 different values." in shown_text(app).replace("\\", "")
     assert table(check(app), "Classes (2)") == {"country": 3, "urban": 6}
+    assert table(app, "Concepts (4)") == {"cow": 6, "road": 3, "place: in": 6, "place: out": 3}
+    assert "What the columns become" in shown_text(app)
     (instead,) = (b for b in app.button if b.label == "“place” instead")
     instead.click().run()
     assert widget(app, "selectbox", "**kind**").value == ()  # it has no longer what another has
