@@ -61,14 +61,14 @@ class Values:
         """Records with each value."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
 
-    def flags(self) -> list[int | None]:
-        """1 present, 0 absent, None neither; for each value.
+    def flags(self) -> list[float | None]:
+        """1 present, 0 absent, NaN neither; None for what is no flag, of each value.
 
         Beside 0, -1 says neither: CheXpert writes it where a report is uncertain.
         """
         texts = [text.lower().removesuffix(".0") for text in self.texts]
         three = {"-1", "0", "1"} <= {*texts}
-        return [None if three and text == "-1" else PRESENT.get(text) for text in texts]
+        return [np.nan if three and text == "-1" else PRESENT.get(text) for text in texts]
 
 
 def encode_values(column: pa.Array) -> Values:

@@ -73,6 +73,7 @@ def test_beside_0_and_1_minus_1_says_neither():
     cells = {"Edema": ["1.0", "0.0", "-1.0", "", "1.0"]}
     found = applied(cells, ReadOptions(field={"Edema": "two"}))
     assert counted(found) == {"Edema": 2, "no Edema": 1}
+    assert counted(applied(cells)) == {"Edema": 2}
     assert found.fields[0].missing == 2
 
 

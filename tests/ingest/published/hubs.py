@@ -115,7 +115,8 @@ def hf_parquet(folder: Path) -> None:
 
 
 @form("Hugging Face Parquet, one shard", "train-00000-of-00001.parquet",
-      {name: one for name, one in _TRUTH.items() if one.split == "train"})  # fmt: skip
+      {name: one._replace(split=None)
+       for name, one in _TRUTH.items() if one.split == "train"})  # fmt: skip
 def hf_parquet_file(folder: Path) -> None:
     """Hugging Face, push_to_hub: a class is its name, and a number is never a flag in silence."""
     _dataset("train").to_parquet(folder / "train-00000-of-00001.parquet")

@@ -25,11 +25,9 @@ NOT_YET = {
     **dict.fromkeys(("nuimages", "kitti"), _READER),
     **dict.fromkeys(("wider_face", "visdrone", "mot", "via_csv", "croissant"), _READER),
     "hf_parquet": f"{_FILES}; labels of features in the schema",
-    "hf_parquet_file": f"misread: {_FIELDS}; the split of its name",
     **dict.fromkeys(("dogs_vs_cats", "stanford_dogs", "spuco_animals"), _PATHS),
     "food101": _JOINS,
     "domainnet": f"{_PATHS}; several lists",
-    "gtsrb": _NAMES,
     "tensorflow_csv": "boxes in columns of a table",
     "flickr8k": "several captions an image in a table",
 }

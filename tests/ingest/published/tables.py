@@ -547,7 +547,7 @@ _PLACES = {"airfield": 0, "alley": 8, "bakery/shop": 30}
 @form(
     "Places365",
     "places365_train_standard.txt --names label:0=airfield,8=alley,30=bakery/shop",
-    {f"/{name[0]}/{name}/{at:08}.jpg": seen(cls=name, split="train")
+    {f"/{name[0]}/{name}/{at:08}.jpg": seen(cls=name)
      for name in _PLACES for at in (1, 2)},
 )  # fmt: skip
 def places365(folder: Path) -> None:
@@ -730,7 +730,7 @@ _SIGNS = {"0": "speed limit 20", "14": "stop"}
     "GTSRB (German Traffic Sign Recognition Benchmark)",
     "Train.csv --class-column ClassId --names \"ClassId:0=speed limit 20,14=stop\"",
     {
-        f"Train/{code}/{code:0>5}_00000_0000{at}.png": seen(cls=name, split="train")
+        f"Train/{code}/{code:0>5}_00000_0000{at}.png": seen(cls=name)
         for code, name in _SIGNS.items()
         for at in (0, 1)
     },
