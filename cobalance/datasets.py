@@ -139,6 +139,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         max_cliques: int = MAX_CLIQUES,
         engine: Engine = "auto",
         master: str | None = None,
+        classes: Sequence[str] | None = None,
         **options: Any,
     ) -> "Dataset":
         """Mine the concept cliques and keep them in the graph, with how each leans to a class.
@@ -149,6 +150,9 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             Where to count; ``auto`` is Spark where the images stayed in Parquet files.
         master : str, optional
             Of Spark, such as ``"local[4]"``; all cores of this machine by default.
+        classes : sequence of str, optional
+            Concepts to compare by, the first with the images that do not show it; none for the
+            dataset's classes. As it was mined last by default.
         **options
             `max_size`, `min_support`, `common`, `split` and `confidence` as in
             `cobalance.imbalances`; those not given are as the dataset was mined last.
@@ -171,6 +175,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             max_cliques=max_cliques,
             engine=engine,
             master=master,
+            classes=(classes,) if isinstance(classes, str) else classes,
             progress=self.progress,
         )
         return self

@@ -12,6 +12,7 @@ from cobalance.data import CLASSES, Data
 from cobalance.display import ALL, Result, matching_rows, rows_at
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
+from cobalance.graph.counting.one_against_rest import mine_one_against_rest
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
@@ -270,6 +271,7 @@ def imbalances(
     split: str | None = None,
     confidence: float = 0.95,
     max_cliques: int | None = None,
+    compare: str | None = None,
 ) -> Imbalances:
     """Mine the concept cliques of a dataset, and measure how each leans to a class.
 
@@ -290,6 +292,9 @@ def imbalances(
         Of the odds ratios' interval.
     max_cliques : int, optional
         Give up above this many.
+    compare : str, optional
+        A concept to compare with the images that do not show it, in place of the classes; `common`
+        says nothing then.
 
     Raises
     ------
@@ -304,12 +309,16 @@ def imbalances(
     (89, ('cow',), 1414)
     """
     incidence = data.incidence(split)
+    counting: dict[str, Any] = {"max_size": max_size, "min_support": min_support}
+    if compare is not None:
+        name = clean_name(compare)
+        counted = mine_one_against_rest(incidence, (name,), max_cliques=max_cliques, **counting)
+        return Imbalances.of(counted.of(name), confidence)
     cliques = mine_cliques(
         incidence,
-        max_size=max_size,
-        min_support=min_support,
         common=None if common is None else tuple(map(clean_name, common)),
         max_cliques=max_cliques,
+        **counting,
     )
     return Imbalances.of(with_clusters(cliques, incidence), confidence)
 

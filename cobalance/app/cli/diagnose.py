@@ -8,13 +8,24 @@ import typer
 
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import DatasetName, FormatOption, LimitOption, OutputOption
+from cobalance.app.cli.shared.options import (
+    DatasetName,
+    FormatOption,
+    LimitOption,
+    OutputOption,
+    listed_names,
+)
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.evaluation_nodes import EVALUATION
-from cobalance.graph.dataset import cliques as kept_cliques, mining as minings, state as states
+from cobalance.graph.dataset import (
+    cliques as kept_cliques,
+    compared as comparisons,
+    mining as minings,
+    state as states,
+)
 from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.libraries import pandas as pd
@@ -59,6 +70,15 @@ def mine(
         str | None,
         typer.Option(help="Only images of this split are counted; '' for all, as at first."),
     ] = None,
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Concepts to compare by, with commas between or repeat it: each with the images "
+            "that do not show it; `imbalances` shows the first. '' for the dataset's classes, as "
+            "at first.",
+            metavar="CONCEPT,...",
+        ),
+    ] = None,
     confidence: Annotated[
         float | None,
         typer.Option(help="Confidence level of intervals, of odds ratios; at first 0.95."),
@@ -100,11 +120,18 @@ def mine(
                 f"Options not given are as mined last. {diagnose_tables.describe_mining(options)}"
             )
         limits: dict[str, Any] = {"max_cliques": max_cliques, "engine": engine, "master": master}
+        compared = listed_names(classes)
+        limits["classes"] = None if compared is None else [*filter(None, compared)]
         report = mining_flow.mine(store, dataset, options, **limits, progress=progress)
-        sizes = dict(states.dataset_state(store, dataset).mined_classes)
+        state = states.dataset_state(store, dataset)
+        leaning = comparisons.count_leaning(store, state)
+    for name, combinations in leaning.items():
+        said = inflect(combinations, "combinations")
+        notes.print(f"Between images with {name!r} and without it {said} differ (q ≤ 0.05).")
+    sizes = dict(state.own_classes)
     for note in _mining_notes(dataset, options, report, sizes):
         notes.print(note)
-    if set(sizes) == {ALL_IMAGES}:
+    if set(sizes) == {ALL_IMAGES} and not state.compared:
         notes.print(f"Next: cobalance cooccurrences {quote(dataset)}")
 
 
@@ -209,7 +236,8 @@ def imbalances(
             why = render(findings.no_clique(dataset, mining, images), in_shell)
             notes.print("No clique passes these filters." if mined else why)
             return
-        notes.print(diagnose_tables.describe_mining(mining))
+        compared = diagnose_tables.describe_compared(state)
+        notes.print(compared or diagnose_tables.describe_mining(mining))
         for warning in findings.mining_warnings(images, mining):
             notes.print(warning)
         order_said = findings.describe_order(by, ranking.descending)

@@ -25,6 +25,8 @@ DATASET_NODE = Node(
     Property("mining", Json, "the options that the cliques were mined with"),
     Property("mined_classes", list[str]),
     Property("mined_images", list[int], "of each of these classes"),
+    Property("compared", list[str], "concepts to compare by, the present one first, not classes"),
+    Property("compared_images", int, "that show the first of them"),
     Property("cliques", int, "how many were mined"),
     Property("single_cliques", int, "how many of them are of one concept"),
     Property("imbalanced_cliques", int, "how many of them have a gap above 0"),

@@ -15,6 +15,7 @@ from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.compared import read_compared_table, read_one_against_rest
 from cobalance.graph.dataset.incidence_table import read_incidence_table
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.packing import pack, unpack, write_packed
@@ -43,7 +44,13 @@ class CliqueTotals:
 
 def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
     """Count the mined cliques; StaleError if the dataset is not mined or has changed since."""
-    dataset_state(store, dataset).require_mined()
+    state = dataset_state(store, dataset)
+    state.require_mined()
+    if state.compared:
+        table = read_compared_table(store, state)
+        leans, gap = table["leans"], table["gap"] > 0
+        found = ((table["size"] == 1), table["size"] > 0, gap, leans, gap & ~leans)
+        return CliqueTotals(*(int(rows.sum()) for rows in found))
     (row,) = store.read(statements.CLIQUE_TOTALS, dataset=dataset)
     return CliqueTotals(**row)
 
@@ -81,7 +88,10 @@ def read_cliques(store: GraphStore, state: DatasetState, *, max_size: int | None
             Action("mine", state.name, max_size=max_size),
             ".",
         )
-    cliques = read_clique_table(store, state, mined)
+    if state.compared:
+        cliques = read_one_against_rest(store, state)
+    else:
+        cliques = read_clique_table(store, state, mined)
     if max_size is None:
         return cliques
     kept = np.searchsorted(cliques.sizes(), max_size, side="right")  # they are in order of size
@@ -142,12 +152,12 @@ def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cli
             Action("mine", state.name),
             ", or wait if it is being mined now.",
         )
-    classes = tuple(name for name, _ in state.mined_classes)
+    classes = tuple(name for name, _ in state.own_classes)
     members, counts = (
         unpack([part[name] for part in parts], dtype).reshape(-1, columns)
         for name, dtype, columns in (("members", _MEMBER, width), ("counts", _COUNT, len(classes)))
     )
-    sizes = np.array([images for _, images in state.mined_classes], dtype=np.int64)
+    sizes = np.array([images for _, images in state.own_classes], dtype=np.int64)
     names = tuple(parts[0]["concepts"])
     clustering = None
     if parts[0]["clusters"] is not None:
@@ -185,7 +195,7 @@ def read_former(
         return None
     before = images.of_split(options.split)
     sizes = tuple(zip(before.classes, before.class_sizes().tolist(), strict=True))
-    then = replace(state, cliques_digest=digest, mining=text, mined_classes=sizes)
+    then = replace(state, cliques_digest=digest, mining=text, own_classes=sizes)
     try:
         return read_clique_table(store, then, options.max_size), before
     except StaleError:

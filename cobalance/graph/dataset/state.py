@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.graph.counting.one_against_rest import rest_of
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -38,7 +39,8 @@ class DatasetState:
     mining : str or None
         The options that the cliques were mined with, as JSON.
     mined_classes : tuple of (str, int)
-        The classes that were mined, by name in ascending order, each with its images that were.
+        The classes that are compared, by name in ascending order, each with its images that were
+        mined: the dataset's own, or the first of `compared` and the rest.
     renaming_to : str or None
         The new name, while a rename is under way or was interrupted.
     restoring : str or None
@@ -52,6 +54,10 @@ class DatasetState:
         Name of the file or frame that was loaded last.
     demo : bool or None
         True for a demonstration's.
+    compared : tuple of str
+        Concepts that are compared in place of the classes, the present one first.
+    own_classes : tuple of (str, int)
+        As `mined_classes`, always the dataset's own.
     """
 
     name: str
@@ -67,13 +73,21 @@ class DatasetState:
     images_at: str | None = None
     source: str | None = None
     demo: bool | None = None
+    compared: tuple[str, ...] = ()
+    own_classes: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> "DatasetState":
         """Build the state from the properties of a dataset's node."""
         mined = (properties.get("mined_classes", ()), properties.get("mined_images", ()))
-        values = {field.name: properties.get(field.name) for field in fields(cls)}
-        return cls(**values | {"mined_classes": tuple(zip(*mined, strict=True))})
+        own = classes = tuple(zip(*mined, strict=True))
+        if compared := tuple(properties.get("compared") or ()):
+            images, total = properties["compared_images"], sum(images for _, images in own)
+            sizes = {compared[0]: images, rest_of(compared[0]): total - images}
+            classes = tuple(sorted(sizes.items()))
+        values: dict[str, Any] = {field.name: properties.get(field.name) for field in fields(cls)}
+        values |= {"mined_classes": classes, "own_classes": own, "compared": compared}
+        return cls(**values)
 
     @property
     def kept(self) -> dict[str, int | str | None]:
@@ -126,6 +140,16 @@ class DatasetState:
                 else "has changed since it was mined"
             )
             raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
+
+    def require_own_classes(self, what: str) -> None:
+        """Raise where it is compared by concepts; `what` takes its classes ("Planning")."""
+        if self.compared:
+            raise DataError(
+                f"{what} takes the classes of {self.name!r}, which is compared by "
+                f"{self.compared[0]!r}. ",
+                Action("mine", self.name, classes=()),
+                " to compare its classes.",
+            )
 
     def require_all_images(self, what: str) -> None:
         """Raise unless the graph has all images; `what` needs them ("Exporting")."""

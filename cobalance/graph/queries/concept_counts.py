@@ -69,7 +69,7 @@ class CountedDataset(ClassSizes):
         state.require_complete()
         sizes = class_sizes(store, dataset)
         mined = state.mining is not None and state.cliques_digest == state.digest
-        of_pairs = dict.fromkeys(sizes, 0) | dict(state.mined_classes) if mined else sizes
+        of_pairs = dict.fromkeys(sizes, 0) | dict(state.own_classes) if mined else sizes
         return cls(store=store, state=state, class_sizes=sizes, pair_class_sizes=of_pairs)
 
     @property

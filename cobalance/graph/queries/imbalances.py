@@ -8,12 +8,14 @@ import pandas as pd
 
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import Cypher, GraphStore
-from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.cliques import read_cliques
+from cobalance.graph.dataset.compared import read_compared_table
+from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE, evidence_columns
-from cobalance.graph.diagnosis.order import EVIDENCE, GAP, SMALLEST_FIRST
+from cobalance.graph.diagnosis.order import EVIDENCE, GAP, SMALLEST_FIRST, by_evidence
 from cobalance.graph.diagnosis.q_values import check_q_value
-from cobalance.graph.diagnosis.selection import fold_repeats
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.diagnosis.selection import find_rows, fold_repeats
+from cobalance.graph.errors import OptionError, UnknownNameError, check_known
 from cobalance.graph.queries import statements
 from cobalance.graph.queries.binding import bind_with_state
 
@@ -84,6 +86,9 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     UnknownNameError
         No such column, class or concept.
     """
+    compared = dataset_state(store, dataset)
+    if compared.compared:
+        return _read_compared(store, compared, ranking)
     parameters = {
         "dataset": dataset,
         "class": ranking.class_name,
@@ -109,6 +114,38 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     return _as_table(store.read_frame(text, **bound), sizes)
 
 
+def _read_compared(store: GraphStore, state: DatasetState, ranking: Ranking) -> pd.DataFrame:
+    """The top imbalances of a concept and the rest, sorted and cut in memory."""
+    cliques = read_cliques(store, state)
+    check_known("concept", ranking.concepts, cliques.concepts)
+    check_known("class", [ranking.class_name] if ranking.class_name else (), cliques.classes)
+    by, ascending = ranking.by, not ranking.largest_first
+    _sort_column(by, cliques.classes)  # raises
+    table = read_compared_table(store, state)
+    if by == EVIDENCE:
+        table = by_evidence(table, ascending=ascending)
+    else:
+        table = table.sort_values(by, ascending=ascending, kind="stable")
+    return filter_imbalances(table, ranking)
+
+
+def filter_imbalances(frame: pd.DataFrame, ranking: Ranking) -> pd.DataFrame:
+    """The first rows of a table of imbalances that pass a ranking's filters, in their order."""
+    names = frame["concepts"].map(frozenset)
+    passed = names.map(frozenset(ranking.concepts).issubset).astype(bool)
+    if ranking.any_of:
+        passed &= ~names.map(frozenset(ranking.any_of).isdisjoint).astype(bool)
+    if ranking.class_name is not None:
+        passed &= frame["under_represented"] == ranking.class_name
+    if ranking.min_size is not None:
+        passed &= frame["size"] >= ranking.min_size
+    if ranking.max_size is not None:
+        passed &= frame["size"] <= ranking.max_size
+    if ranking.max_q_value is not None:
+        passed &= frame["q_value"] <= ranking.max_q_value
+    return frame[passed].head(ranking.limit).reset_index(drop=True)
+
+
 def read_imbalances_of(
     store: GraphStore, dataset: str, cliques: Sequence[tuple[str, ...]]
 ) -> pd.DataFrame:
@@ -121,6 +158,10 @@ def read_imbalances_of(
     """
     state = dataset_state(store, dataset)
     state.require_mined()
+    if state.compared:
+        rows = find_rows(read_cliques(store, state), cliques)
+        table = read_compared_table(store, state).iloc[rows[rows >= 0]]
+        return table.reset_index(drop=True)
     wanted = [list(names) for names in cliques]
     text = statements.IMBALANCES_OF
     found = _as_table(
@@ -133,6 +174,11 @@ def read_imbalances_of(
 
 def leaning_concepts(store: GraphStore, dataset: str, concepts: Sequence[str]) -> set[str]:
     """Return the concepts that lean to a class by themselves."""
+    state = dataset_state(store, dataset)
+    if state.compared:
+        table = read_compared_table(store, state)
+        leaning = table.loc[table["leans"] & (table["size"] == 1), "concepts"]
+        return {name for (name,) in leaning}.intersection(concepts)
     rows = store.read(statements.LEANING_CONCEPTS, dataset=dataset, concepts=list(concepts))
     return {row["name"] for row in rows}
 

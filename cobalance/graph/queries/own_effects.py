@@ -119,23 +119,6 @@ def read_standing(store: GraphStore, dataset: str) -> pd.DataFrame:
     return pd.concat([frame, own[[*_OWN_COLUMNS, "own_q_value"]]], axis=1)
 
 
-def filter_imbalances(frame: pd.DataFrame, ranking: Ranking) -> pd.DataFrame:
-    """The first rows of a table of imbalances that pass a ranking's filters, in their order."""
-    names = frame["concepts"].map(frozenset)
-    passed = names.map(frozenset(ranking.concepts).issubset).astype(bool)
-    if ranking.any_of:
-        passed &= ~names.map(frozenset(ranking.any_of).isdisjoint).astype(bool)
-    if ranking.class_name is not None:
-        passed &= frame["under_represented"] == ranking.class_name
-    if ranking.min_size is not None:
-        passed &= frame["size"] >= ranking.min_size
-    if ranking.max_size is not None:
-        passed &= frame["size"] <= ranking.max_size
-    if ranking.max_q_value is not None:
-        passed &= frame["q_value"] <= ranking.max_q_value
-    return frame[passed].head(ranking.limit).reset_index(drop=True)
-
-
 def read_summary(
     store: GraphStore, dataset: str, *, limit: int = MOST, max_q_value: float = MAX_Q_VALUE
 ) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from cobalance.graph.errors import OptionError
+from cobalance.graph.records import ALL_IMAGES
 from cobalance.ingest.concepts.readable_names import join_names, readable, with_article
 
 PHOTO = "a photo of {concepts}"
@@ -37,7 +38,7 @@ def prompt_for(
         same without articles, and optionally ``{class}``. For an edited image also ``{caption}``,
         ``{noun}`` and ``{adjective}``.
     class_name : str
-        Replaces ``{class}``.
+        Replaces ``{class}``; images without classes are scenes.
     caption, noun, adjective : str
         The caption of the edited image, and the words of its group; replaced as they are.
 
@@ -77,7 +78,7 @@ def prompt_for(
     values = {
         "concepts": join_names([with_article(name) for name in names]),
         "names": join_names(names),
-        "class": readable(class_name),
+        "class": "scene" if class_name == ALL_IMAGES else readable(class_name),
         **words,
     }
     # In one pass, so that no name is taken for a placeholder, and never by str.format.

@@ -1,11 +1,14 @@
 """Mine a dataset on the engine that has its images: the kernel here, or Apache Spark."""
 
 import logging
+from collections.abc import Sequence
 
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.compared import compare_by
 from cobalance.graph.dataset.mining import MiningReport, mine_dataset
 from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import DataError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import apply_tags
@@ -20,12 +23,13 @@ def mine(
     max_cliques: int,
     engine: Engine = "auto",
     master: str | None = None,
+    classes: Sequence[str] | None = None,
     progress: Progress = silent,
 ) -> MiningReport:
     """Mine a dataset as `cobalance.graph.dataset.mining.mine_dataset` does, on an engine of choice.
 
     What tags say of images is applied to them first. `engine` and `master` are those of
-    `cobalance.datasets.Dataset.mine`.
+    `cobalance.datasets.Dataset.mine`; `classes` as of `compare_by`, which does not work on Spark.
 
     Raises
     ------
@@ -34,10 +38,14 @@ def mine(
     """
     apply_tags(store, dataset, progress=progress)
     elsewhere = dataset_state(store, dataset).images_at is not None
+    if elsewhere and classes:
+        raise DataError("Images that stay in Parquet files are compared by their classes alone.")
     on_spark = engine == "spark" or (engine == "auto" and elsewhere)
     logging.getLogger(__name__).debug("mined on %s", "Spark" if on_spark else "the kernel here")
     if not on_spark:
-        return mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
+        report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
+        compare_by(store, dataset, classes)
+        return report
     from cobalance.workflows.spark import mine_on_spark
 
     return mine_on_spark(

@@ -5,7 +5,9 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.graph.counting.one_against_rest import rest_of
 from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.plurals import inflect
@@ -40,6 +42,25 @@ def describe_mining(options: MiningOptions) -> str:
     often = f", in at least {support} of a class" if options.min_support > 1 else ""
     level = "" if options.confidence == 0.95 else f" Intervals of {options.confidence:.4g}."
     return f"Counted in {images}: cliques of up to {size}{shown}{often}.{level}"
+
+
+def describe_compared(state: DatasetState) -> str:
+    """Say which concept a dataset is compared by, in a sentence; empty if by its classes.
+
+    Examples
+    --------
+    >>> properties = {"mined_classes": ["all images"], "mined_images": [9], "name": "zoo"}
+    >>> describe_compared(DatasetState.of(properties))
+    ''
+    >>> compared = {"compared": ["cat", "dog"], "compared_images": 4}
+    >>> describe_compared(DatasetState.of(properties | compared))
+    "Compared: the 4 images with 'cat' and the 5 without."
+    """
+    if not state.compared:
+        return ""
+    first, sizes = state.compared[0], dict(state.mined_classes)
+    shown, rest = sizes[first], sizes[rest_of(first)]
+    return f"Compared: the {shown:,} images with {first!r} and the {rest:,} without."
 
 
 def imbalance_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:

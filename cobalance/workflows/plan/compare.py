@@ -173,6 +173,7 @@ def compare_dataset(
     """
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
+    state.require_own_classes("Planning")
     cliques = read_cliques(store, state, max_size=options.max_size)
     named = load_named_images(store, dataset, state.mining_options().split)
     incidence = None if named is None else named[0]

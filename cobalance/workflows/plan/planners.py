@@ -127,10 +127,12 @@ def plan_dataset(
         check_name(name, "plan")
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
+    if state.compared and len(state.own_classes) > 1:
+        state.require_own_classes("A plan of a dataset that has classes")
     cliques = read_cliques(store, state, max_size=options.max_size)
     progress("read images", 0, None)
     named = load_named_images(store, dataset, state.mining_options().split)
-    images, ids = (None, ()) if named is None else named
+    images, ids = (None, ()) if named is None or state.compared else named
     planner = choose_planner(images, planner_options or ()) if planner is None else planner
     if continued:
         accepted, missing = _read_accepted(store, dataset, continued)
@@ -149,7 +151,7 @@ def plan_dataset(
     more = None
     if planner == WHOLE_IMAGES and options.budget is None and made.queries:
         more = partial(planned_within, replace(options, budget=2 * made.images))
-    audited = query_verdicts(store, dataset, cliques, made.queries)
+    audited = None if state.compared else query_verdicts(store, dataset, cliques, made.queries)
     if supported_only:
         if audited is None:
             raise DataError(
@@ -161,9 +163,22 @@ def plan_dataset(
             made = replace(made, proven=None, bound=None, note="")
         made = replace(made, queries=tuple(made.queries[at] for at in kept))
         audited = [audited[at] for at in kept]
-    write_plan(store, dataset, name or planner, **made.write_arguments(), progress=progress)
+    written = replace(made, queries=tuple(_of_own_class(query, state) for query in made.queries))
+    write_plan(store, dataset, name or planner, **written.write_arguments(), progress=progress)
     of_sizes = np.intersect1d(rows, made.options.rows(cliques))
     return Planned(made, state, cliques, of_sizes, audited, images, more)
+
+
+def _of_own_class(query: PlannedQuery, state: DatasetState) -> PlannedQuery:
+    """The query as images of a dataset without classes: with the concept it is compared by, or not.
+
+    A query asks for its concepts and no others, so that the one without needs no word for that.
+    """
+    if not state.compared:
+        return query
+    (own, _), shown = state.own_classes[0], state.compared[0]
+    more = [shown] if query.class_name == shown else []
+    return query._replace(class_name=own, concepts=tuple(sorted([*query.concepts, *more])))
 
 
 def _read_accepted(

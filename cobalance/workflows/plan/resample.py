@@ -53,6 +53,7 @@ def resample_dataset(
     check_known("baseline", [baseline], BASELINES)
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
+    state.require_own_classes("Planning")
     cliques = read_cliques(store, state, max_size=options.max_size)
     chosen = options.rows(cliques)
     images, incidence = read_listed(store, dataset, state.mining_options().split, progress)

@@ -85,7 +85,9 @@ def command(action: Action) -> str:
             values = [json.dumps(it, ensure_ascii=False) for it in value]
         else:
             values = [*value] if isinstance(value, tuple) else [value]
-        if name == "common" and not values:  # of `mine`
+        if name == "classes" and not values:  # of `mine`
+            words.append("--classes ''")
+        elif name == "common" and not values:  # of `mine`
             words.append("--any-class")
         words += [_with_value(of_edits + name, it) for it in values]
     return " ".join(["cobalance", *words])

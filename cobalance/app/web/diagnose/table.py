@@ -25,8 +25,13 @@ from cobalance.graph.diagnosis.order import OWN
 from cobalance.graph.errors import render
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.plurals import inflect
-from cobalance.graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
-from cobalance.graph.queries.own_effects import filter_imbalances, read_own_effects, read_standing
+from cobalance.graph.queries.imbalances import (
+    Ranking,
+    filter_imbalances,
+    read_folded_imbalances,
+    read_imbalances,
+)
+from cobalance.graph.queries.own_effects import read_own_effects, read_standing
 from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
 from cobalance.workflows.panel.verdicts import imbalance_verdicts
 

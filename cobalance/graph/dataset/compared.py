@@ -1,0 +1,98 @@
+"""Concepts compared in place of a dataset's classes, each with the images without it.
+
+Nothing of a comparison is stored but its concepts: it is counted from the packed images when it is
+read, which takes milliseconds for tens of thousands of images.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import pandas as pd
+
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.counting.one_against_rest import mine_one_against_rest
+from cobalance.graph.database.statements import UPDATE_DATASET
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import load_images
+from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.graph.diagnosis.association import homogeneity_test
+from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
+from cobalance.graph.errors import check_known
+from cobalance.graph.names import clean_name
+
+
+def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str] | None) -> None:
+    """Compare a mined dataset by concepts, the first of them from now on; none for its classes.
+
+    Parameters
+    ----------
+    concepts : sequence of str or None
+        Names; empty for the dataset's classes, None for what it is compared by already, whose
+        images are counted anew.
+
+    Raises
+    ------
+    StaleError, DataError
+        The dataset has not been mined, or its images are elsewhere.
+    UnknownNameError
+        No image shows one of them.
+    """
+    state = dataset_state(store, dataset)
+    state.require_mined()
+    names = list(state.compared if concepts is None else map(clean_name, concepts))
+    values: dict[str, object] = {"compared": names or None, "compared_images": None}
+    if names:
+        incidence = _mined_images(store, state)
+        check_known("concept", names, incidence.concepts)
+        code = incidence.concepts.index(names[0])
+        values["compared_images"] = int((incidence.indices == code).sum())
+    if names or state.compared:
+        store.write(UPDATE_DATASET, dataset=dataset, values=values)
+
+
+@lru_cache(maxsize=2)
+def read_one_against_rest(store: GraphStore, state: DatasetState) -> Cliques:
+    """Count the cliques with and without the concept that a dataset is compared by."""
+    options, name = state.mining_options(), state.compared[0]
+    counted = mine_one_against_rest(
+        _mined_images(store, state),
+        (name,),
+        max_size=options.max_size,
+        min_support=options.min_support,
+    )
+    return counted.of(name)
+
+
+@lru_cache(maxsize=2)
+def read_compared_table(store: GraphStore, state: DatasetState) -> pd.DataFrame:
+    """The imbalance table of `read_one_against_rest`, not to be changed."""
+    confidence = state.mining_options().confidence
+    return imbalance_table(read_one_against_rest(store, state), confidence=confidence)
+
+
+def count_leaning(store: GraphStore, state: DatasetState) -> dict[str, int]:
+    """Count the combinations that lean, with a q-value of at most 0.05, for each compared concept.
+
+    All are counted in one run of the kernel.
+    """
+    if not state.compared:
+        return {}
+    options = state.mining_options()
+    counted = mine_one_against_rest(
+        _mined_images(store, state),
+        state.compared,
+        max_size=options.max_size,
+        min_support=options.min_support,
+    )
+
+    def leaning(of: Cliques) -> int:
+        p_values, _ = homogeneity_test(of.counts, of.class_sizes)
+        return int((q_values(p_values) <= MAX_Q_VALUE).sum())
+
+    return {name: leaning(counted.of(name)) for name in state.compared}
+
+
+def _mined_images(store: GraphStore, state: DatasetState) -> Incidence:
+    return load_images(store, state.name).of_split(state.mining_options().split)
