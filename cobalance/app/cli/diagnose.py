@@ -128,10 +128,10 @@ def mine(
     for name, combinations in leaning.items():
         said = inflect(combinations, "combinations")
         notes.print(f"Between images with {name!r} and without it {said} differ (q ≤ 0.05).")
-    sizes = dict(state.own_classes)
+    sizes = dict(state.mined_classes)
     for note in _mining_notes(dataset, options, report, sizes):
         notes.print(note)
-    if set(sizes) == {ALL_IMAGES} and not state.compared:
+    if set(sizes) == {ALL_IMAGES}:
         notes.print(f"Next: cobalance cooccurrences {quote(dataset)}")
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.image_lists import find_images
+from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.queries import statements as queries
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
@@ -25,9 +26,15 @@ def read_clique_images(
 
     The names come from the graph, in the state that the caller has read: they are not checked.
     """
-    query = CATALOGUE["images-of-clique"]
+    query, state = CATALOGUE["images-of-clique"], dataset_state(store, dataset)
     asked = {"dataset": dataset, "concepts": list(concepts), "class": class_name}
-    ids = find_images(store, dataset, concepts, class_name, skip=skip, limit=limit)
+    if state.compared:
+        shown, (own, *_) = state.compared[0], next(iter(state.own_classes))
+        more, without = ([shown], "") if class_name == shown else ([], shown)
+        asked |= {"class": own, "concepts": [*concepts, *more], "without": without}
+        ids = None
+    else:
+        ids = find_images(store, dataset, concepts, class_name, skip=skip, limit=limit)
     if ids is None:
         return store.read_frame(query.text, **query.bind({**asked, "limit": limit, "skip": skip}))
     return store.read_frame(statements.IMAGES_BY_ID, dataset=dataset, ids=ids)
@@ -36,7 +43,7 @@ def read_clique_images(
 def count_in_images(
     store: GraphStore, dataset: str, concepts: Sequence[str], split: str | None = None
 ) -> pd.DataFrame:
-    """Count the images of each class with all the concepts: query ``imbalance-of-concepts``.
+    """Count the images of each compared class with all the concepts: ``imbalance-of-concepts``.
 
     Raises
     ------
@@ -44,7 +51,10 @@ def count_in_images(
         The dataset has no such concept.
     """
     asked = {"dataset": dataset, "concepts": list(concepts), "split": split}
-    query, bound = bind_named(store, "imbalance-of-concepts", asked)
+    name, compared = "imbalance-of-concepts", dataset_state(store, dataset).compared
+    if compared:
+        name, asked = "concepts-against-rest", asked | {"compared": compared[0]}
+    query, bound = bind_named(store, name, asked)
     return store.read_frame(query.text, **bound)
 
 

@@ -203,6 +203,47 @@ def test_cooccurrences_without_classes(run, dataset, tmp_path):
     assert "No combination passes" in run("cooccurrences", dataset, "--max-q", 0).stderr
 
 
+def test_concepts_are_compared_in_place_of_classes(run, dataset, tmp_path):
+    rows = ["sofa|lamp|cat"] * 30 + ["sofa|cat"] * 5 + ["lamp|dog"] * 5 + ["lawn|dog"] * 60
+    file = tmp_path / "pets.csv"
+    file.write_text("id,tags\n" + "\n".join(f"{at},{row}" for at, row in enumerate(rows)))
+    run("ingest", file, "--dataset", dataset)
+    said = run("mine", dataset, "--classes", "cat,lamp").stderr
+    assert "with 'cat' and without it 6 combinations" in said  # all but dog + lamp
+    assert "with 'lamp' and without it" in said
+    table = run("imbalances", dataset, width=200)
+    assert "Compared: the 35 images with 'cat' and the 65 without." in table.stderr
+    found = json.loads(run("imbalances", dataset, "-f", "json").stdout)
+    shown = {tuple(one["concepts"]): (one["count_cat"], one["count_no cat"]) for one in found}
+    assert shown == {
+        ("sofa",): (35, 0),
+        ("lamp",): (30, 5),
+        ("lamp", "sofa"): (30, 0),
+        ("lawn",): (0, 60),
+        ("dog",): (0, 65),
+        ("dog", "lamp"): (0, 5),
+        ("dog", "lawn"): (0, 60),
+    }
+    for concepts, (with_cat, without) in shown.items():
+        asked = ["-p", f"concepts={json.dumps(concepts)}", "-p", "compared=cat", "-f", "json"]
+        rows = json.loads(run("cypher", "concepts-against-rest", "-d", dataset, *asked).stdout)
+        assert {one["class"]: (one["images"], one["class_size"]) for one in rows} == {
+            "cat": (with_cat, 35),
+            "no cat": (without, 65),
+        }
+    run("plan", dataset, "--planner", "minimal", "--min-size", 1)
+    plan = ["cypher", "plan-queries", "-d", dataset, "-p", "plan=minimal", "-f", "json"]
+    queries = {tuple(one["concepts"]): one["n"] for one in json.loads(run(*plan).stdout)}
+    assert queries
+    assert {one["class"] for one in json.loads(run(*plan).stdout)} == {"all images"}
+    assert all("cat" in names or {"sofa", "lamp"} & {*names} for names in queries)
+    refused = run("resample", dataset, tmp_path / "list.csv", exit_code=1).stderr
+    assert "is compared by 'cat'" in refused
+    run("mine", dataset, "--classes", "", "--max-size", 2)
+    assert "no classes" in run("imbalances", dataset).stderr
+    assert "Did you mean 'cat'?" in run("mine", dataset, "--classes", "cta", exit_code=1).stderr
+
+
 def test_two_splits(run, dataset, tmp_path):
     file = tmp_path / "split.csv"
     images = [  # of each: split, class, concepts, how many

@@ -20,6 +20,7 @@ from cobalance.app.web.components.imbalances import (
 from cobalance.app.web.components.imbalances.table import MAX_BARS
 from cobalance.app.web.diagnose import charts, cooccurrences, heat_map, properties, table
 from cobalance.app.web.state import session, url
+from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
 from cobalance.app.web.widgets.controls import download
@@ -27,6 +28,7 @@ from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import meaning
 from cobalance.graph.database import schema
 from cobalance.graph.dataset.cliques import clique_totals
+from cobalance.graph.dataset.compared import compare_by
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.plurals import inflect
@@ -42,6 +44,7 @@ from cobalance.workflows.diagnose.findings import describe_leaning, headline, mi
 from cobalance.workflows.diagnose.steps import Step, next_action, steps_of
 from cobalance.workflows.diagnose.tables import (
     are_unequal,
+    describe_compared,
     describe_mining,
     describe_summary,
     effect_texts,
@@ -68,6 +71,7 @@ def page() -> None:
     if not current.is_mined:
         mine_button.offer(current)
         return
+    _choose_comparison(current)
     next_step = _headline(current)
     first = st.container()
     _metrics(current)
@@ -89,6 +93,28 @@ def page() -> None:
         imbalance_filters.choose_facet(current, of_groups)
     with first:
         _summary(current)  # last, as it reads all cliques: the rest of the page need not wait
+
+
+def _choose_comparison(current: CurrentDataset) -> None:
+    """Draw the choice between the dataset's classes and a concept, with or without which."""
+    own = [name for name, _ in current.state.own_classes]
+    classes = "no classes" if own == [ALL_IMAGES] else shorten(", ".join(own), 40)
+    names = names_of(current, schema.CONCEPT)
+    if not may_edit() or current.state.images_at is not None or not names:
+        return
+    now = current.state.compared[:1]
+    chosen = st.selectbox(
+        "Compare by",
+        ["", *names],
+        index=1 + names.index(now[0]) if now and now[0] in names else 0,
+        format_func=lambda name: name or classes,
+        help="The dataset's classes; or a concept: the images that show it with those that do not.",
+        width=260,
+        key=f"_compare {current.state.mined_as} {now}",
+    )
+    if chosen != "".join(now):
+        compare_by(current.store, current.name, [chosen] if chosen else [])
+        st.rerun()
 
 
 def _headline(current: CurrentDataset) -> DeltaGenerator:
@@ -158,7 +184,7 @@ def _metrics(current: CurrentDataset) -> None:
         download("Download report", made, f"{current.name}-report.html", key="_report")
     sizes, mining = current.class_sizes, current.mining
     told = [
-        describe_mining(mining),
+        describe_compared(current.state) or describe_mining(mining),
         *mining_warnings(sizes, mining),
         f"{describe_leaning(totals.leaning, totals.unproven)}.",
     ]
@@ -172,6 +198,8 @@ def _pictures(
         views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES]
         if len(current.class_sizes) < 3:
             views.remove(HEAT_MAP)  # one row says all of the other
+        if current.state.compared:
+            views = [COMBINATIONS, IMAGES, TOGETHER]  # the graph is of the dataset's classes
         if set(current.class_sizes) == {ALL_IMAGES}:
             views.sort(key=TOGETHER.__ne__)  # first: nothing leans to a class
         view = st.segmented_control(

@@ -39,10 +39,12 @@ ORDER BY images DESC, class""",
         + """MATCH (y:Class {dataset: $dataset, name: $class})
 MATCH (rarest)<-[:CONTAINS]-(i)
 WHERE all(c IN others WHERE EXISTS { (i)-[:CONTAINS]->(c) }) AND EXISTS { (i)-[:LABELED]->(y) }
+  AND NOT EXISTS { (i)-[:CONTAINS]->(:Concept {dataset: $dataset, name: $without}) }
 RETURN i.id AS id, i.uri AS uri, i.split AS split, i.synthetic AS synthetic
 ORDER BY id SKIP $skip LIMIT $limit""",
         parameters={
             "concepts": CONCEPTS,
+            "without": Parameter("a concept that they do not show", default=""),
             "limit": LIMIT,
             "skip": Parameter("how many to pass over", int, 0),
             "class": CLASS,

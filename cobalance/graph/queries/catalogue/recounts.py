@@ -4,7 +4,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from cobalance.graph.database.query import Parameter, Query
-from cobalance.graph.queries.catalogue.parameters import CONCEPTS, RAREST_FIRST, dataset_query
+from cobalance.graph.queries.catalogue.parameters import (
+    CONCEPT,
+    CONCEPTS,
+    RAREST_FIRST,
+    dataset_query,
+)
 
 MAX_SIZE = 4  # the largest clique that is counted straight from the images
 
@@ -120,6 +125,32 @@ RETURN y.name AS class, images, class_size,
 ORDER BY images DESC, class""",
         counts_images=True,
         parameters={"concepts": CONCEPTS, **_SPLIT},
+    ),
+    dataset_query(
+        "concepts-against-rest",
+        "How many images with a concept contain all the given others, and how many without it, "
+        "counted from the images, of all splits or of one.",
+        "class images class_size rate",
+        RAREST_FIRST
+        + """MATCH (d:Concept {dataset: $dataset, name: $compared})
+WITH d, COLLECT {
+  MATCH (rarest)<-[:CONTAINS]-(i:Image)
+  WHERE all(c IN others WHERE EXISTS { (i)-[:CONTAINS]->(c) })
+    AND ($split IS NULL OR i.split = $split)
+  RETURN EXISTS { (i)-[:CONTAINS]->(d) }
+} AS found, COLLECT {
+  MATCH (i:Image {dataset: $dataset}) WHERE $split IS NULL OR i.split = $split
+  RETURN EXISTS { (i)-[:CONTAINS]->(d) }
+} AS every
+UNWIND [[true, d.name], [false, "no " + d.name]] AS side
+WITH side[1] AS class, size([one IN found WHERE one = side[0]]) AS images,
+  size([one IN every WHERE one = side[0]]) AS class_size
+RETURN class, images, class_size,
+  CASE WHEN class_size > 0 THEN toFloat(images) / class_size END AS rate
+ORDER BY images DESC, class""",
+        scans_images=True,
+        counts_images=True,
+        parameters={"concepts": CONCEPTS, "compared": CONCEPT, **_SPLIT},
     ),
     dataset_query(
         "edges-from-images",

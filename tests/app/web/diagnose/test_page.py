@@ -353,6 +353,14 @@ def test_without_classes_the_picture_is_what_occurs_together(
     app = open_page("diagnose", dataset=dataset)
     assert not app.exception
     assert "The images have no classes" in shown_text(app)
+    (choice,) = (box for box in app.selectbox if box.label == "Compare by")
+    choice.select("x").run()
+    assert not app.exception
+    assert "Compared: the 30 images with 'x' and the 70 without." in shown_text(app)
+    row = app.dataframe[0].value.iloc[0]
+    assert (row["concepts"], row["count_x"], row["count_no x"]) == (["z"], 0, 40)
+    (choice,) = (box for box in app.selectbox if box.label == "Compare by")
+    choice.select("").run()
     together = app.dataframe[1].value
     assert together[["concepts", "images", "expected"]].iloc[0].tolist() == ["x + y", 30, "9.0"]
 
