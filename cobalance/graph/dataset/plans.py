@@ -106,7 +106,8 @@ def write_plan(
             ]
             # An image may be edited to show a group that is no class of the dataset.
             classes = [class_name] if edit is None or class_name in known_classes else []
-            cliques = [] if ordered else [concepts]
+            # With a compared concept it need not have been mined.
+            cliques = [] if ordered or state.compared else [concepts]
             images = sources if edit is None else [edit.source_image]
             rows.append((keys[i], properties, [[cliques], [classes], [images], [[name]]]))
         return rows
