@@ -19,6 +19,7 @@ from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.graph import records
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.dataset import (
     cliques as kept_cliques,
@@ -31,7 +32,6 @@ from cobalance.graph.errors import OptionError, render
 from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.plurals import inflect
 from cobalance.graph.queries import cooccurrences as pairings, imbalances as rankings, own_effects
-from cobalance.graph.records import ALL_IMAGES
 from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables
 from cobalance.workflows.evaluate import failures
 from cobalance.workflows.panel import verdicts
@@ -131,7 +131,7 @@ def mine(
     sizes = dict(state.mined_classes)
     for note in _mining_notes(dataset, options, report, sizes):
         notes.print(note)
-    if set(sizes) == {ALL_IMAGES}:
+    if set(sizes) == {records.ALL_IMAGES}:
         notes.print(f"Next: cobalance cooccurrences {quote(dataset)}")
 
 

@@ -237,11 +237,11 @@ def test_concepts_are_compared_in_place_of_classes(run, dataset, tmp_path):
     assert queries
     assert {one["class"] for one in json.loads(run(*plan).stdout)} == {"all images"}
     assert all("cat" in names or {"sofa", "lamp"} & {*names} for names in queries)
-    refused = run("resample", dataset, tmp_path / "list.csv", exit_code=1).stderr
+    refused = run("resample", dataset, "over-sampling", exit_code=1).stderr
     assert "is compared by 'cat'" in refused
     run("mine", dataset, "--classes", "", "--max-size", 2)
     assert "no classes" in run("imbalances", dataset).stderr
-    assert "Did you mean 'cat'?" in run("mine", dataset, "--classes", "cta", exit_code=1).stderr
+    assert "Did you mean 'cat'?" in run("mine", dataset, "--classes", "cta", exit_code=2).stderr
 
 
 def test_two_splits(run, dataset, tmp_path):
