@@ -141,7 +141,7 @@ class Data(Result):
 
     @property
     def fields(self) -> pd.DataFrame:
-        """A row a column beside class and concepts: what it became, or why it is left out."""
+        """Frame of the columns beside class and concepts: a row each, with its use."""
         return fields_table(self.annotations.fields)
 
     @property

@@ -12,7 +12,7 @@ from cobalance.data import CLASSES, Data
 from cobalance.display import ALL, Result, matching_rows, rows_at
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
-from cobalance.graph.counting.one_against_rest import mine_one_against_rest
+from cobalance.graph.counting.one_against_rest import label_by, mine_one_against_rest
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
@@ -313,7 +313,8 @@ def imbalances(
     if compare is not None:
         name = clean_name(compare)
         counted = mine_one_against_rest(incidence, (name,), max_cliques=max_cliques, **counting)
-        return Imbalances.of(counted.of(name), confidence)
+        cliques = with_clusters(counted.of(name), label_by(incidence, name))
+        return Imbalances.of(cliques, confidence)
     cliques = mine_cliques(
         incidence,
         common=None if common is None else tuple(map(clean_name, common)),

@@ -194,7 +194,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a column of the metadata has become.
+    """Use of a column of the metadata.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ def annotations(
 
 
 def add_mentions(annotations: Annotations, parts: Sequence[MentionColumns]) -> Annotations:
-    """The annotations with more mentions, after those that they have."""
+    """The annotations with more mentions, behind their own."""
     plain = [part for part in parts if not part.numbers]
     joined = [_join_mentions(plain), *(part for part in parts if part.numbers)] if plain else parts
     if not any(len(part.image) for part in joined):

@@ -99,7 +99,7 @@ def read_frame(
 def _finish(
     annotations: Annotations, options: ReadOptions, file: str, progress: Progress
 ) -> Annotations:
-    """Make concepts of metadata, filter what was read, and add captions of another file."""
+    """Make concepts of metadata, filter, and add captions of another file."""
     annotations = take_clusters(annotations, options.cluster_column, file)
     annotations = refine(apply_fields(annotations, options, file), options, file)
     if annotations.images.empty:

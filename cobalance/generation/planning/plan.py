@@ -83,7 +83,7 @@ class PlanOptions:
         return min(2, largest) if self.min_size is None else self.min_size, largest
 
     def rows(self, cliques: Cliques) -> IntArray:
-        """Find the rows of the cliques of these sizes, ascending; errors are those of `resolve`.
+        """Find the rows of the cliques of these sizes, ascending; raises as `resolve`.
 
         Those with a property of image files are left out: no prompt asks for it.
         """

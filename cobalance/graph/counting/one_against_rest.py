@@ -71,10 +71,18 @@ def rest_of(name: str) -> str:
     return f"no {name}"
 
 
+def label_by(incidence: Incidence, name: str) -> Incidence:
+    """The same images, with the classes of `OneAgainstRest.of` for a concept."""
+    classes = sorted((name, rest_of(name)))
+    shown = incidence.sum_rows(np.array([one == name for one in incidence.concepts])) > 0
+    labels = np.where(shown, classes.index(name), classes.index(rest_of(name)))
+    return replace(incidence, labels=labels.astype(np.int32), classes=tuple(classes))
+
+
 def mine_one_against_rest(
     incidence: Incidence, compared: tuple[str, ...], **options: Any
 ) -> OneAgainstRest:
-    """Count every clique in all images, and in those of each compared concept.
+    """Count every clique in all images, and in the images of each compared concept.
 
     The kernel of `mine_cliques` counts them all at once: an image is there once for all images,
     and once more for each compared concept that it shows.

@@ -11,14 +11,13 @@ import pandas as pd
 
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.counting.one_against_rest import mine_one_against_rest
+from cobalance.graph.counting.one_against_rest import label_by, mine_one_against_rest
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.graph.diagnosis.association import homogeneity_test
+from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
 from cobalance.graph.errors import check_known
 from cobalance.graph.names import clean_name
 
@@ -55,14 +54,7 @@ def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str] | None) 
 @lru_cache(maxsize=2)
 def read_one_against_rest(store: GraphStore, state: DatasetState) -> Cliques:
     """Count the cliques with and without the concept that a dataset is compared by."""
-    options, name = state.mining_options(), state.compared[0]
-    counted = mine_one_against_rest(
-        _mined_images(store, state),
-        (name,),
-        max_size=options.max_size,
-        min_support=options.min_support,
-    )
-    return counted.of(name)
+    return _count(store, state, state.compared[:1])[state.compared[0]]
 
 
 @lru_cache(maxsize=2)
@@ -79,19 +71,16 @@ def count_leaning(store: GraphStore, state: DatasetState) -> dict[str, int]:
     """
     if not state.compared:
         return {}
-    options = state.mining_options()
-    counted = mine_one_against_rest(
-        _mined_images(store, state),
-        state.compared,
-        max_size=options.max_size,
-        min_support=options.min_support,
-    )
+    found = _count(store, state, state.compared)
+    return {name: int(imbalance_table(of)["leans"].sum()) for name, of in found.items()}
 
-    def leaning(of: Cliques) -> int:
-        p_values, _ = homogeneity_test(of.counts, of.class_sizes)
-        return int((q_values(p_values) <= MAX_Q_VALUE).sum())
 
-    return {name: leaning(counted.of(name)) for name in state.compared}
+def _count(store: GraphStore, state: DatasetState, compared: tuple[str, ...]) -> dict[str, Cliques]:
+    """The cliques with and without each of some concepts, with the images' clusters."""
+    options, incidence = state.mining_options(), _mined_images(store, state)
+    sizes = {"max_size": options.max_size, "min_support": options.min_support}
+    counted = mine_one_against_rest(incidence, compared, **sizes)
+    return {name: with_clusters(counted.of(name), label_by(incidence, name)) for name in compared}
 
 
 def _mined_images(store: GraphStore, state: DatasetState) -> Incidence:

@@ -1,4 +1,4 @@
-"""The one step from metadata to concepts, classes and splits, whatever the records were."""
+"""The one step from metadata to concepts, classes and splits, for every format."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -42,16 +42,16 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
         given = clean_name(getattr(options, f"{role}_column") or "")
         if given in known:
             annotations, taken[given] = _take_role(annotations, given, role, names, file)
-    for option, wanted in (
-        ("class_column", [options.class_column]),
-        ("split_column", [options.split_column]),
-        ("field", choices),
-        ("names", names),
+    for setting, wanted in (
+        (Setting("class_column"), [options.class_column]),
+        (Setting("split_column"), [options.split_column]),
+        (Setting("field"), choices),
+        (Setting("names"), names),
     ):
         for name in map(clean_name, filter(None, wanted)):
             if name not in (*known, *annotations.roles.values()):
                 listed = suggest_names(name, known, "Its columns")
-                remedy = (listed, " Set ", Setting(option), " to one of them.")
+                remedy = (listed, " Set ", setting, " to one of them.")
                 raise InputError(file, None, f"there is no column {name!r}", remedy)
     return _add_concepts(annotations, choices, names, taken, problems)
 

@@ -1,4 +1,4 @@
-"""What people choose a column to become: the options ``field`` and ``names``, parsed."""
+"""Choices of the uses of columns: the options ``field`` and ``names``, parsed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _MOST_BINS = 100
 
 @dataclass(frozen=True)
 class Choice:
-    """What a column becomes: a name in `KINDS`, and how its numbers are binned."""
+    """Use of a column: a name in `KINDS`, and how its numbers are binned."""
 
     kind: str
     n_bins: int = _N_BINS

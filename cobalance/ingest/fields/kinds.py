@@ -1,4 +1,4 @@
-"""Guess from a column's values what it says of images, and why it is left out if it is."""
+"""Guess the use of a column from its values, or why to leave it out."""
 
 import re
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _MOSTLY = 0.95
 
 
 def guess_kind(name: str, values: Values) -> tuple[str, str]:
-    """What a column becomes, as the option ``field`` names it, and why.
+    """Use of a column, as the option ``field`` names it, and the reason.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What columns have become, in words."""
+"""Report of the uses of columns, in words."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _CLASS_WORDS = {*USUAL_NAMES["class"].split(), "category", "species", "kind", "t
 
 
 def describe_fields(fields: Sequence[Field], file: str) -> list[str]:
-    """Notes on a load: what became concepts, which codes have no names, what is left out."""
+    """Notes on a load: columns of concepts, codes without names, columns left out."""
     made = [f"{each.column} ({each.concepts:,})" for each in fields if each.concepts]
     flags = [each.column for each in fields if each.why == UNNAMED and each.kind == "flag"]
     codes = [each.column for each in fields if each.why == UNNAMED and each.kind != "flag"]
@@ -41,7 +41,7 @@ def offer_class(fields: Sequence[Field], file: str) -> list[str]:
 
 
 def fields_table(fields: Sequence[Field]) -> pd.DataFrame:
-    """A row a column: what it becomes, its concepts, images that show one, values missing, why."""
+    """A row a column: its use, its concepts, images that show one, values missing, why."""
     rows = [
         (each.column, KINDS.get(each.kind, f"the {each.kind}"), each.concepts, each.images,
          each.missing, each.why)

@@ -45,7 +45,7 @@ class Values:
 
     @cached_property
     def numbers(self) -> FloatArray:
-        """Each value as a number; NaN where it is none, and everywhere if most are none."""
+        """Each value as a number; NaN for others, and everywhere if few are numbers."""
         if self.distinct.type != TEXT:
             found = self.distinct.to_numpy(zero_copy_only=False).astype(np.float64)
         else:
@@ -62,7 +62,7 @@ class Values:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
 
     def flags(self) -> list[float | None]:
-        """1 present, 0 absent, NaN neither; None for what is no flag, of each value.
+        """1 present, 0 absent, NaN neither, of each value; None for a column without flags.
 
         Beside 0, -1 says neither: CheXpert writes it where a report is uncertain.
         """

@@ -10,13 +10,13 @@ from xml.etree.ElementTree import Element
 
 from cobalance.ingest.documents import decode_xml
 from cobalance.ingest.formats.tool_reader import Picture, Records, ToolReader
-from cobalance.ingest.images.outlines import place_of, turned
+from cobalance.ingest.images.outlines import place_of, turn_box
 
 _FLAGS = {"true": True, "false": False}
 
 
 def _records(content: bytes, _file: str) -> Records:
-    """Images, and all frames of a video; what is ``outside`` of a frame is not seen in it."""
+    """Images, and all frames of a video; objects ``outside`` of a frame are not in it."""
     root = decode_xml(content)
     for number, image in enumerate(root.iterfind("image"), start=1):
         yield f"image {number}", partial(_image, image)
@@ -72,11 +72,11 @@ def _place(shape: Element) -> dict[str, Any]:
             return {"box": tuple(numbers("left", "top", "width", "height"))}
         case "ellipse":
             x, y, rx, ry = numbers("cx", "cy", "rx", "ry")
-            return turned((x - rx, y - ry, 2 * rx, 2 * ry), degrees, (x, y))
+            return turn_box((x - rx, y - ry, 2 * rx, 2 * ry), degrees, (x, y))
         case "box":
             x, y, right, bottom = numbers("xtl", "ytl", "xbr", "ybr")
             box = (x, y, right - x, bottom - y)
-            return turned(box, degrees, ((x + right) / 2, (y + bottom) / 2))
+            return turn_box(box, degrees, ((x + right) / 2, (y + bottom) / 2))
         case "polygon" | "polyline" | "points":
             pairs = (pair.split(",") for pair in shape.get("points", "").split(";"))
             points = [(float(x), float(y)) for x, y in pairs]

@@ -1,4 +1,4 @@
-"""What labelling tools and driving datasets write in JSON about an image.
+"""Images and objects in the JSON of labelling tools and driving datasets.
 
 A function for each takes a record as decoded, the lists beside it, and the file's name without its
 ending. Answers about an image are metadata, those about an object attributes. Predictions and
@@ -13,7 +13,7 @@ import msgspec
 
 from cobalance.graph.records import Box
 from cobalance.ingest.formats.tool_reader import Picture, Records, ToolReader
-from cobalance.ingest.images.outlines import place_of, turned
+from cobalance.ingest.images.outlines import place_of, turn_box
 
 _Make = Callable[[Any, Mapping[str, Any], str], Picture]
 _ALL = "*"  # every key of the file is one of an image
@@ -85,7 +85,7 @@ def _label_studio(task: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
             x, y = value.get("x", 0) * width / 100, value.get("y", 0) * height / 100
             if kind == "rectanglelabels":
                 w, h = value["width"] * width / 100, value["height"] * height / 100
-                place = turned((x, y, w, h), value.get("rotation", 0), (x, y))
+                place = turn_box((x, y, w, h), value.get("rotation", 0), (x, y))
             elif kind == "polygonlabels":
                 place = place_of([(x * width / 100, y * height / 100) for x, y in value["points"]])
         for label in value.get(kind, ()) if kind.endswith("labels") else ():

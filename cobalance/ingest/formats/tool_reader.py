@@ -1,4 +1,4 @@
-"""Readers of what labelling tools export: one file, or one for each image, beside the images."""
+"""Readers of labelling tools' exports: one file, or one for each image, beside the images."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

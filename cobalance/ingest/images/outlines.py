@@ -25,8 +25,8 @@ def place_of(points: Sequence[Point], *, is_area: bool = True) -> dict[str, Any]
     return {"box": box, "segmentation": repr([outline]).encode()}
 
 
-def turned(box: Sequence[float], degrees: float, around: Point) -> dict[str, Any]:
-    """A box that is turned clockwise around a point; an upright one has no outline."""
+def turn_box(box: Sequence[float], degrees: float, around: Point) -> dict[str, Any]:
+    """Turn a box clockwise around a point; an upright one has no outline."""
     x, y, w, h = box
     if not degrees % 360:
         return {"box": (x, y, w, h)}
