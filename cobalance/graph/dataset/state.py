@@ -142,7 +142,7 @@ class DatasetState:
             raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
 
     def require_own_classes(self, what: str) -> None:
-        """Raise where it is compared by concepts, not by classes as some work ("Planning") needs."""
+        """Raise where it is compared by concepts, and the work (``"Planning"``) needs classes."""
         if self.compared:
             raise DataError(
                 f"{what} takes the classes of {self.name!r}, which is compared by "

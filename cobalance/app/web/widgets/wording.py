@@ -70,6 +70,7 @@ _OPTIONS = {
         "min_support": "Minimum images in its most frequent class",
         "common": "Classes that show every concept",
         "split": "Only images of this split",
+        "classes": "Compare by",
         "confidence": "Confidence level",
     },
     "plan": {
