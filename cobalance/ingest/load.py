@@ -16,7 +16,6 @@ from cobalance.graph.run_log import log_run
 from cobalance.ingest.captions.caption_file import with_captions
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
 from cobalance.ingest.fields.apply import apply_fields
-from cobalance.ingest.fields.clusters import take_clusters
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.names import Coded, categorical
@@ -100,7 +99,6 @@ def _finish(
     annotations: Annotations, options: ReadOptions, file: str, progress: Progress
 ) -> Annotations:
     """Make concepts of metadata, filter, and add captions of another file."""
-    annotations = take_clusters(annotations, options.cluster_column, file)
     annotations = refine(apply_fields(annotations, options, file), options, file)
     if annotations.images.empty:
         raise InputError(file, None, _nothing_left(annotations), "Ask for less, or correct it.")

@@ -22,7 +22,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, SkippedRecord
 from cobalance.ingest.reader import read_head
 from cobalance.ingest.tables import TABLES
-from cobalance.ingest.tables.columns import USUAL_NAMES, map_columns, usual_column
+from cobalance.ingest.tables.columns import USUAL_NAMES, map_columns
 from cobalance.ingest.tables.guesses import Guess, guess_columns
 from cobalance.ingest.tables.parquet import load_rows
 from cobalance.ingest.trees import is_tree, open_tree
@@ -133,12 +133,11 @@ class TableSample:
     """First rows of a table, as text.
 
     `guesses` are what each column seems to hold, by its name and first values (of text, thousands);
-    `kinds` is what a column without a role becomes, and why, as `guess_kind` says.
+    that of a column which becomes concepts is the role ``"field"`` and its kind.
     """
 
     rows: pd.DataFrame
     guesses: dict[str, Guess]
-    kinds: dict[str, tuple[str, str]]
 
     @property
     def columns(self) -> list[str]:
@@ -169,18 +168,17 @@ def sample_table(path: Path, table_format: str) -> TableSample:
         ]
         for name, column in table.columns.items()
     }
-    # A column of captions does not keep those of 0 and 1 from being concepts.
-    found = map_columns(table, ReadOptions(), [role for role in USUAL_NAMES if role != "caption"])
-    taken = {*found.of.values(), *found.indicators}
-    caption = usual_column("caption", [name for name in table.columns if name not in taken])
-    named = found.of if caption is None else {**found.of, "caption": caption}
-    guesses = guess_columns(columns, named, found.indicators)
+    named = map_columns(table, ReadOptions(), USUAL_NAMES).of
     kinds = {
         name: guess_kind(name, encode_values(pa.array(values, TEXT)))
         for name, values in columns.items()
-        if not guesses[name].roles
     }
-    return TableSample(pd.DataFrame(columns, dtype=object).head(_SAMPLE_ROWS), guesses, kinds)
+    flags = [name for name, (kind, _) in kinds.items() if kind == "flag"]
+    guesses = guess_columns(columns, named, flags)
+    for name, (kind, why) in kinds.items():
+        if not guesses[name].roles:
+            guesses[name] = Guess(() if kind == "ignore" else (f"field {kind}",), why)
+    return TableSample(pd.DataFrame(columns, dtype=object).head(_SAMPLE_ROWS), guesses)
 
 
 def _first_lines(path: Path, table_format: str) -> bytes:

@@ -77,7 +77,7 @@ def test_the_start_of_a_list_attr_file(tmp_path):
     path = tmp_path / "list_attr.txt"
     path.write_text("50000\nBald Young\n" + "1.jpg 1 -1\n" * 50_000)
     sample = sample_table(path, "list-attr")
-    found = [name for name, guess in sample.guesses.items() if guess.roles == ("concept_columns",)]
+    found = [name for name, guess in sample.guesses.items() if guess.roles == ("field flag",)]
     assert found == ["Bald", "Young"]
     assert sample.rows.iloc[0].tolist() == ["1.jpg", "1", "-1"]
 
@@ -100,7 +100,7 @@ def test_captions_do_not_keep_columns_of_0_and_1_from_being_concepts(tmp_path):
     path.write_text("id,label,text,cow\n1,cat,on a sofa,1\n2,dog,on a lawn,0\n")
     guesses = sample_table(path, "csv").guesses
     assert guesses["text"].roles == ("caption",)
-    assert guesses["cow"].roles == ("concept_columns",)
+    assert guesses["cow"].roles == ("field flag",)
 
 
 def test_the_categories_of_a_file(tmp_path):

@@ -146,12 +146,13 @@ def decode(
         _check_number(name, getattr(decoded, name), problems)
     found = {name: Records(getattr(decoded, name), name) for name in types}
     images = msgspec.json.decode(content, type=_RawImages).images if "images" in types else []
-    return {**found, "licenses": _licenses(decoded.licenses), "further": _further(images)}
+    return {**found, "licenses": _licenses(decoded.licenses), "further": _further(images, problems)}
 
 
-def _further(images: list[msgspec.Raw]) -> Records[bytes]:
+def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
     """Further fields of each image as JSON; none if the first hundred have no such field."""
-    known, read = {*Image.__struct_fields__}, msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+    read = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+    known = {*Image.__struct_fields__, "date_captured"} - {*problems.options.field}
     if all(read(raw).keys() <= known for raw in images[:100]):
         return Records([], "images")
     rows = ({k: it for k, it in read(raw).items() if k not in known} for raw in images)
@@ -222,7 +223,7 @@ def _decode_singly(
                 positions.append(position)
         result[name] = Records(items, name, np.array(positions, dtype=np.int64))
         if name == "images":
-            result["further"] = _further([raw.images[position] for position in positions])
+            result["further"] = _further([raw.images[at] for at in positions], problems)
     return result
 
 

@@ -20,9 +20,11 @@ from cobalance.ingest.names import Coded, categorical, recode_names
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 
+_ROLES = ("class", "split", "cluster")
+
 
 def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> Annotations:
-    """Make concepts, classes and splits of the metadata, report each column, and drop them.
+    """Make concepts of the metadata, and classes, splits and clusters; report each column.
 
     Raises
     ------
@@ -38,13 +40,12 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
     known = list(dict.fromkeys(name for part in parts for name in part.columns))
     taken: dict[str, Field] = {}
     annotations = replace(annotations, metadata=tuple(parts))
-    for role in ("class", "split"):
+    for role in _ROLES:
         given = clean_name(getattr(options, f"{role}_column") or "")
         if given in known:
             annotations, taken[given] = _take_role(annotations, given, role, names, file)
     for setting, wanted in (
-        (Setting("class_column"), [options.class_column]),
-        (Setting("split_column"), [options.split_column]),
+        *((Setting(f"{role}_column"), [getattr(options, f"{role}_column")]) for role in _ROLES),
         (Setting("field"), choices),
         (Setting("names"), names),
     ):
@@ -63,14 +64,17 @@ def _take_role(
     names: Mapping[str, Mapping[str, str]],
     file: str,
 ) -> tuple[Annotations, Field]:
-    """Take the images' class or split from a column; images without a class are set aside."""
-    found, several = column_of_images(annotations, column, names.get(column, {}), file)
+    """Take the images' class, split or cluster; those without a class are set aside."""
+    found, several = _of_images(annotations, column, names.get(column, {}), file)
     n = len(found.codes)
     missing = int((found.codes < 0).sum())
     told = Field(column, role, len(found.names), n - missing, missing - several)
     coded = categorical(found.codes, found.names)
-    if role == "split":
-        return replace(annotations, images=annotations.images.assign(split=coded)), told
+    if role != "class":
+        if several:
+            reason = f"{several:,} images have several values in the column {column!r}"
+            raise InputError(file, None, reason, f"Give each image one {role}.")
+        return replace(annotations, images=annotations.images.assign(**{role: coded})), told
     aside = {
         **annotations.set_aside,
         "images without a class": missing - several,
@@ -85,18 +89,10 @@ def _take_role(
     return annotations if len(kept) == n else annotations.take(kept), told
 
 
-def column_of_images(
+def _of_images(
     annotations: Annotations, column: str, names: Mapping[str, str], file: str
 ) -> tuple[Coded, int]:
-    """The value of each image in a column of the metadata, and how many images have several.
-
-    The code is -1 for an image whose records have none, or several that differ.
-
-    Raises
-    ------
-    InputError
-        The column holds lists.
-    """
+    """The value of each image, -1 for none or several that differ; how many have several."""
     part = next(part for part in annotations.metadata if column in part.columns)
     cells = part.columns[column]
     if pa.types.is_nested(cells.type):

@@ -92,7 +92,7 @@ class CocoInstances:
         n = len(lists["images"].items)
         metadata = json_metadata("image", np.arange(n), lists["further"].items, {})
         given = field(instances, "attributes")
-        has = [at for at, row in enumerate(sound) if given[row] is not _NO_OUTLINE]
+        has = [at for at, row in enumerate(sound.tolist()) if given[row] is not _NO_OUTLINE]
         told = [bytes(given[row]) for row in sound[has]]
         boxes = {name: values[has] for name, values in numbers.items()}
         metadata += json_metadata("attributes", image[has], told, boxes)

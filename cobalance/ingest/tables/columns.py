@@ -55,8 +55,7 @@ class ColumnMap:
 def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> ColumnMap:
     """Find the columns of roles, by the options first, then by their usual names.
 
-    Columns of 0 and 1 are concepts only if no column holds concepts or captions. With
-    ``options.by_name`` off, the options alone count.
+    With ``options.by_name`` off, the options alone count.
 
     Raises
     ------
@@ -81,15 +80,8 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
         if found is not None and (role == "uri" or found not in of.values()):
             of[role] = found
             guessed.append(f"{role} = {found}")
-    indicators = given
-    shown = given or {"concepts", "caption"} & of.keys()
-    if options.by_name and not shown and "concepts" in roles:
-        taken = set(of.values())
-        indicators = tuple(
-            name
-            for name in table.concept_columns or table.columns
-            if name not in taken and (table.concept_columns or _mostly_flags(table, name))
-        )
+    listed = () if given or not options.by_name else table.concept_columns
+    indicators = given or tuple(name for name in listed if name not in of.values())
     return ColumnMap(of, indicators, tuple(guessed))
 
 
@@ -139,12 +131,6 @@ def indicator_column(table: Table, name: str) -> Int8Array:
     meaning = [0 if text in MISSING else PRESENT.get(low, -1) for text, low in pairs]
     codes: IntArray = pc.fill_null(encoded.indices, len(meaning)).to_numpy(zero_copy_only=False)
     return np.array([*meaning, 0], dtype=np.int8)[codes]
-
-
-def _mostly_flags(table: Table, name: str) -> bool:
-    # A column with one bad cell is still meant as a concept: the cell is then reported.
-    sample = indicator_column(table, name)
-    return bool(len(sample)) and bool((sample >= 0).mean() >= 0.5)
 
 
 def _require_column(table: Table, given: str, setting: Setting) -> str:

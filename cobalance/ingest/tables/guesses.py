@@ -25,8 +25,7 @@ class Guess:
     Parameters
     ----------
     roles : tuple of str
-        As in `USUAL_NAMES`, or ``concept_columns``; ``id`` and ``uri`` may share a column; empty
-        for nothing known.
+        As in `USUAL_NAMES`; ``id`` and ``uri`` may share a column; empty for nothing known.
     why : str
         For people, where the values decided or are in doubt; a sentence or two, else empty.
     rivals : tuple of str
@@ -46,7 +45,7 @@ def guess_columns(
     named: Mapping[str, str],
     indicators: Collection[str] = (),
 ) -> dict[str, Guess]:
-    """Guess the roles of each column; only indicators of concepts share a role.
+    """Guess the roles of each column.
 
     Names come first. Where none is usual, values that differ in every row are ids, few values are
     classes, lists are concepts, names of picture files are pictures, and sentences are captions.
@@ -58,7 +57,7 @@ def guess_columns(
     named : mapping of str to str
         Columns by role, as their names say.
     indicators : collection of str
-        Columns of one concept each, with 0 and 1.
+        Columns of one concept each, with 0 and 1: none of them is a class.
 
     Examples
     --------
@@ -71,7 +70,7 @@ def guess_columns(
     """
     search = _Search({name: _Values(values) for name, values in columns.items()}, dict(named))
     search.guess(indicators)
-    return {name: search.guess_of(name, indicators) for name in columns}
+    return {name: search.guess_of(name) for name in columns}
 
 
 class _Values:
@@ -151,10 +150,8 @@ class _Search:
         self.why: dict[str, str] = {}
         self.rivals: dict[str, tuple[str, list[str]]] = {}
 
-    def guess_of(self, name: str, indicators: Collection[str]) -> Guess:
+    def guess_of(self, name: str) -> Guess:
         roles = tuple(role for role in USUAL_NAMES if self.of.get(role) == name)
-        if not roles and name in indicators and "concepts" not in self.of:
-            roles = ("concept_columns",)
         contested, rivals = self.rivals.get(name, ("", []))
         return Guess(roles, self.why.get(name, ""), tuple(rivals), contested)
 

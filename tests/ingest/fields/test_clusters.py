@@ -9,7 +9,7 @@ import pytest
 
 from cobalance.graph.errors import InputError
 from cobalance.graph.records import Annotations, ImageRecord, Metadata
-from cobalance.ingest.fields.clusters import take_clusters
+from cobalance.ingest.fields.apply import apply_fields
 from cobalance.ingest.load import read_annotations, read_frame
 from cobalance.ingest.options import ReadOptions
 
@@ -63,8 +63,8 @@ def test_records_of_json_have_clusters_too(tmp_path):
 def test_what_names_no_clusters_is_refused():
     with pytest.raises(InputError, match=r"no column 'vide'.*mean 'video'"):
         clusters(cluster_column="vide")
-    with pytest.raises(InputError, match="'weight' holds double"):
-        clusters(cluster_column="weight")
+    with pytest.raises(InputError, match="'objects' holds lists"):
+        clusters(cluster_column="objects", concepts_column="video")
 
 
 def metadata(values, image):
@@ -75,11 +75,10 @@ def metadata(values, image):
 
 def test_several_records_of_an_image_name_one_cluster():
     agree = metadata(["x", None, "x", "y"], [0, 0, 0, 1])
-    assert take_clusters(agree, "clip", "f").images["cluster"].tolist() == ["x", "y"]
+    options = ReadOptions(cluster_column="clip")
+    assert apply_fields(agree, options, "f").images["cluster"].tolist() == ["x", "y"]
     differ = metadata(["x", "y", "y"], [0, 0, 1])
-    with pytest.raises(InputError, match=r"f, image 'one': is in the clusters 'x' and 'y'"):
-        take_clusters(differ, "clip", "f")
-    with pytest.raises(InputError, match=r"image 'two': the cluster holds the control character"):
-        take_clusters(metadata(["x", "a\x00b"], [0, 1]), "clip", "f")
-    with pytest.raises(InputError, match=r"no image has a field 'clop'\. Did you mean 'clip'"):
-        take_clusters(agree, "clop", "f")
+    with pytest.raises(InputError, match=r"1 images have several values in the column 'clip'"):
+        apply_fields(differ, options, "f")
+    with pytest.raises(InputError, match=r"no column 'clop'\. Did you mean 'clip'"):
+        apply_fields(agree, ReadOptions(cluster_column="clop"), "f")

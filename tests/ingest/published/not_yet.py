@@ -6,7 +6,6 @@ _CLUSTERS, _FIELDS, _FILES = "clusters", "columns become concepts", "several ann
 NOT_YET = {
     "coco_two_splits": _FILES,
     "roboflow_coco": _FILES,
-    "camera_traps": f"{_CLUSTERS}; columns of COCO images",
     **dict.fromkeys(("nico", "pacs", "officehome", "vlcs", "terra", "metashift"), _PATHS),
     **dict.fromkeys(("urbancars", "spawrious", "imagenet9", "tiny_imagenet", "cub"), _PATHS),
     "utkface": f"{_PATHS}; {_NAMES}",

@@ -91,10 +91,10 @@ def test_rows_of_one_image_are_told_of():
     assert "together they are one image" in guess.why
 
 
-def test_columns_of_0_and_1_are_concepts_unless_another_column_is():
+def test_columns_of_0_and_1_are_no_class_and_no_lists():
     columns = {"id": ["a", "b", "c"], "y": ["p", "q", "p"], "cow": ["0", "1", "1"]}
     named = {"id": "id", "class": "y"}
-    assert roles(columns, named, ["cow"])["cow"] == ("concept_columns",)
+    assert roles(columns, named, ["cow"])["cow"] == ()
     columns["seen"] = ["x;y", "x", "y"]
     assert roles(columns, named, ["cow"]) | {"id": ()} == {
         "id": (),

@@ -15,13 +15,12 @@ from cobalance.ingest.tables.columns import USUAL_NAMES
 
 Roles = tuple[str, ...]
 NOT_USED: Roles = ()
-_INDICATOR: Roles = ("concept_columns",)
+_FLAG: Roles = ("field flag",)
 _BOTH: Roles = ("id", "uri")
 _NAMES: dict[Roles, str] = {
     ("id",): LABELS["id_column"],
     _BOTH: "Id and picture",
     **{(role,): LABELS[f"{role}_column"] for role in USUAL_NAMES if role != "id"},
-    _INDICATOR: LABELS["concept_columns"],
     **{(f"field {kind}",): f"Concepts: {said}" for kind, said in KINDS.items() if kind != "ignore"},
     NOT_USED: "Not used",
 }
@@ -41,7 +40,7 @@ def draw_heads(chosen: ChosenFile, sample: TableSample) -> ReadOptions:
     columns, guesses = sample.columns, sample.guesses
     shown = columns
     if len(columns) > _FEW:
-        others = [name for name in columns if guesses[name].roles != _INDICATOR]
+        others = [name for name in columns if guesses[name].roles != _FLAG]
         shown = sorted(others, key=lambda name: guesses[name].roles == NOT_USED)[:_MOST_HEADS]
     keys = {name: chosen.key(f"column {name}") for name in shown}
     heads = _Heads(sample, keys, chosen.key("class of more columns"))
@@ -59,19 +58,15 @@ def draw_heads(chosen: ChosenFile, sample: TableSample) -> ReadOptions:
         for role in given
         if not _is_shared(given)
     }
-    kinds = {name: given[0] for name, given in roles.items() if given and " " in given[0]}
-    indicators = tuple(name for name, given in roles.items() if given == _INDICATOR)
-    return ReadOptions(
-        **of,
-        concept_columns=() if "concepts_column" in of else indicators,
-        field={name: kind.removeprefix("field ") for name, kind in kinds.items()},
-        by_name=False,
-    )
+    kinds = {
+        name: given[0].removeprefix("field ") for name, given in roles.items() if _is_shared(given)
+    }
+    return ReadOptions(**of, field=kinds, by_name=False)
 
 
 def _is_shared(roles: Roles) -> bool:
     """Whether several columns may have the role."""
-    return roles == _INDICATOR or bool(roles and roles[0].startswith("field "))
+    return bool(roles and roles[0].startswith("field "))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +84,8 @@ class _Heads:
     def draw(self, name: str) -> Roles:
         """Draw a column: its head, its first values, and the reason for its guessed role."""
         guess, key = self.sample.guesses[name], self.keys[name]
-        kind, why = self.sample.kinds.get(name, ("ignore", ""))
-        found_roles = guess.roles or (NOT_USED if kind == "ignore" else (f"field {kind}",))
         if key not in st.session_state:
-            st.session_state[key] = found_roles if found_roles in _NAMES else NOT_USED
+            st.session_state[key] = guess.roles if guess.roles in _NAMES else NOT_USED
         found: Roles = st.selectbox(
             f"**{escape(shorten(name, 20))}**",
             list(_NAMES),
@@ -103,10 +96,10 @@ class _Heads:
         )
         values = self.sample.rows[name].head(_VALUES).tolist()
         st.text("\n".join(shorten(" ".join((value or "–").split()), 20) for value in values))
-        if found != found_roles:
+        if found != guess.roles:
             return found
-        if told := guess.why or why:
-            st.caption(f":material/help: {escape(told)}")
+        if guess.why:
+            st.caption(f":material/help: {escape(guess.why)}")
         for rival in guess.rivals:
             if rival in self.keys:
                 st.button(
@@ -134,10 +127,10 @@ class _Heads:
         indicators = concepts.multiselect(
             f"Of the other {len(names):,} columns, those of one concept each, with 0 or 1",
             names,
-            [name for name in names if self.sample.guesses[name].roles == _INDICATOR],
+            [name for name in names if self.sample.guesses[name].roles == _FLAG],
             key=key,
         )
-        roles = dict.fromkeys(indicators, _INDICATOR)
+        roles = dict.fromkeys(indicators, _FLAG)
         return roles if label is None else {**roles, label: ("class",)}
 
     def _release(self, key: str) -> None:
@@ -169,9 +162,7 @@ def say_missing(options: ReadOptions, *, class_elsewhere: bool, searched: bool) 
     has = {
         "id": options.id_column is not None,
         "class": class_elsewhere or options.class_column is not None,
-        "concepts": searched
-        or options.concepts_column is not None
-        or bool(options.concept_columns or options.field),
+        "concepts": searched or options.concepts_column is not None or bool(options.field),
     }
     named = [label for role, label in _NEEDED.items() if not has[role]]
     if named:
