@@ -46,6 +46,9 @@ class ReaderOptions(TypedDict, total=False):
     split: str
     class_category: Mapping[str, str] | Sequence[str]
     class_file: str | Path
+    path_pattern: str
+    join: str | Path | Sequence[str | Path]
+    each_row: bool
     class_captions: str | Path
     class_words: str
     captions: str | Path
@@ -87,6 +90,8 @@ def _convert(option: str, value: Any) -> Any:
             return {name: name for name in _names(value)}
         case "class_file" | "class_captions" | "captions" | "concept_table" | "vocabulary":
             return Path(value)
+        case "join":
+            return tuple(map(Path, [value] if isinstance(value, str | Path) else value))
         case "keep_class" | "keep_split" | "concept_columns":
             return _names(value)
     return str(value) if option.endswith("_column") else value
@@ -269,6 +274,9 @@ def read(
             Categories that are classes, or a mapping to the class that each stands for.
         ``class_file``, ``class_captions``, ``class_words``
             A table of image and class; COCO captions, and the word list to search them with.
+        ``path_pattern``, ``join``, ``each_row``
+            What paths name, such as ``"{context}/{class}/*"``; files of more about the images;
+            whether each row of a table is an image.
         ``vocabulary``, ``match``
             A file of concepts to find in captions, or the concepts; how a caption names one.
         ``captions``

@@ -1,5 +1,6 @@
 """Annotations, one by one as records or all as frames."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pandas.api.types import union_categoricals
 
 from cobalance.graph.arrays import STRING, FloatArray, IntArray
 
@@ -309,6 +311,32 @@ class Annotations:
         )
         return cls(image_frame(columns), frame)
 
+    @classmethod
+    def concat(cls, parts: Sequence["Annotations"]) -> "Annotations":
+        """The annotations of several parts, in which ids differ, as one."""
+        starts = np.cumsum([0, *(len(part.images) for part in parts)]).tolist()
+
+        def stack(name: str, *coded: str) -> Any:
+            frames = [
+                frame.assign(image=frame["image"] + start)
+                for part, start in zip(parts, starts, strict=False)
+                if (frame := getattr(part, name)) is not None
+            ]
+            return stack_frames(frames, coded) if frames else None
+
+        aside = sum((Counter(part.set_aside) for part in parts), Counter[str]())
+        return cls(
+            stack_frames([part.images for part in parts], ("class_name", "split", "cluster")),
+            stack("mentions", "concept", "source"),
+            dict(aside),
+            tuple(message for part in parts for message in part.skipped),
+            tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+            stack("objects"),
+            stack("texts"),
+            tuple(_stack_metadata([(part, starts[at]) for at, part in enumerate(parts)])),
+            {role: name for part in parts for role, name in part.roles.items()},
+        )
+
     def take(self, rows: IntArray) -> "Annotations":
         """The annotations of some images alone, in the order of `rows`."""
         place = np.full(len(self.images), -1)
@@ -364,6 +392,45 @@ def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     )
     clusters = columns.get("cluster", ())
     return frame.assign(cluster=category(clusters)) if any(clusters) else frame
+
+
+def stack_frames(frames: Sequence[pd.DataFrame], coded: Sequence[str]) -> pd.DataFrame:
+    """Rows of several frames one below the other; `coded` are columns of categories, if there."""
+    filled = [frame for frame in frames if len(frame)] or [*frames[:1]]
+    columns = dict.fromkeys(name for frame in filled for name in frame.columns)
+    coded = [name for name in coded if name in columns]
+    rows = pd.concat([frame.drop(columns=coded, errors="ignore") for frame in filled])
+    if "crowd" in rows:
+        rows["crowd"] = rows["crowd"].eq(True)  # missing where a frame has none
+    joined = {
+        name: union_categoricals(
+            [frame.get(name, category([None] * len(frame))) for frame in filled],
+            sort_categories=True,
+        )
+        for name in coded
+    }
+    return rows.reset_index(drop=True).assign(**joined)[[*columns]]
+
+
+def _stack_metadata(parts: Sequence[tuple[Annotations, int]]) -> Iterator[Metadata]:
+    """Metadata of images, then of objects, as one each; images are renumbered from a start."""
+    moved = [
+        each.move(np.arange(len(part.images)) + start)
+        for part, start in parts
+        for each in part.metadata
+        if each.columns
+    ]
+    for of_objects in (False, True):
+        some = [each for each in moved if bool(each.numbers) == of_objects]
+        if some:
+            tables = [pa.table(dict(each.columns)) for each in some]
+            table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+            numbers = {
+                name: np.concatenate([each.numbers[name] for each in some])
+                for name in some[0].numbers
+            }
+            columns = {name: table[name].combine_chunks() for name in table.column_names}
+            yield Metadata(np.concatenate([each.image for each in some]), columns, numbers)
 
 
 def _without_unused(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:

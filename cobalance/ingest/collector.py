@@ -252,7 +252,7 @@ class Collector:
             rows = np.empty(0, dtype=np.int64)
             labels = labels_from_texts(rows, [], n, options, self._problems, progress)
             return labels, category, nothing, ()
-        own = not (options.class_category or options.class_file or options.class_captions)
+        own = not (options.class_category or options.classes_come_later or options.class_captions)
         if self._class_names.code and own:
             column = self._class_names.column(self._classes)
             why = Coded(np.where(column.codes < 0, 0, -1), ("images without a class",))

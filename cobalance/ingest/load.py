@@ -17,9 +17,13 @@ from cobalance.ingest.captions.caption_file import with_captions
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
 from cobalance.ingest.fields.apply import apply_fields
 from cobalance.ingest.formats import FORMATS
+from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
 from cobalance.ingest.formats.table import read_table
+from cobalance.ingest.joins import with_joins
 from cobalance.ingest.names import Coded, categorical
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.parts import find_parts, read_parts
+from cobalance.ingest.paths import parse_pattern, with_folders, with_paths
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import Reader, TreeReader, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
@@ -55,12 +59,19 @@ def read_annotations(
     """
     path = Path(path)
     options = options or ReadOptions()
-    name = input_format or detect_format(path)
+    if options.path_pattern is not None:
+        parse_pattern(options.path_pattern)
+    name = input_format or detect_format(path, options)
     reader = FORMATS[name].reader
-    if input_format is not None and not isinstance(reader, TreeReader):
-        read_head(path)
     _check_uses(reader, name, options)
-    return _finish(reader.read(path, options, progress), options, str(path), progress)
+    if isinstance(reader, TreeReader) or not is_tree(path):
+        if input_format is not None and not isinstance(reader, TreeReader):
+            read_head(path)
+        found, in_folders = reader.read(path, options, progress), "folders" in reader.uses
+    else:
+        with open_tree(path) as tree:
+            found, in_folders = read_parts(tree, name, options, progress), "table" in reader.uses
+    return _finish(found, options, str(path), progress, in_folders=in_folders)
 
 
 def read_frame(
@@ -96,17 +107,28 @@ def read_frame(
 
 
 def _finish(
-    annotations: Annotations, options: ReadOptions, file: str, progress: Progress
+    annotations: Annotations,
+    options: ReadOptions,
+    file: str,
+    progress: Progress,
+    *,
+    in_folders: bool = False,
 ) -> Annotations:
-    """Make concepts of metadata, filter, and add captions of another file."""
+    """Add what paths and other files say, make concepts of it, and filter what was read."""
+    annotations = with_paths(annotations, options, file)
+    annotations = with_joins(annotations, options, file, progress)
+    if options.path_pattern is None and options.class_column is None:
+        annotations = with_folders(annotations, file, taken=in_folders)
     annotations = refine(apply_fields(annotations, options, file), options, file)
     if annotations.images.empty:
         raise InputError(file, None, _nothing_left(annotations), "Ask for less, or correct it.")
     return with_captions(annotations, options, file, progress)
 
 
-def detect_format(path: Path) -> str:
+def detect_format(path: Path, options: ReadOptions | None = None) -> str:
     """Detect the format of a file, a folder or an archive from its content, not its name.
+
+    A folder of images alone is one where the options say more of them.
 
     Raises
     ------
@@ -116,6 +138,9 @@ def detect_format(path: Path) -> str:
     if is_tree(path):
         with open_tree(path) as tree:
             found = detect_tree(tree)
+            told = options is not None and (options.path_pattern or options.join)
+            if found is None and told and tree.below("", *IMAGE_ENDINGS):
+                found = "image-folder"
         if found is not None:
             return found
     head = read_head(path)
@@ -131,11 +156,17 @@ def detect_format(path: Path) -> str:
 
 
 def detect_tree(tree: FileTree) -> str | None:
-    """Detect the format of an open folder or archive; None if no reader knows it."""
+    """Detect the format of an open folder or archive, or of its files; None if none is known.
+
+    Raises
+    ------
+    InputError
+        Annotations in it are of no known format.
+    """
     for name, known in FORMATS.items():
         if isinstance(known.reader, TreeReader) and known.reader.detects_tree(tree):
             return name
-    return None
+    return next(iter(find_parts(tree)), None)
 
 
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:

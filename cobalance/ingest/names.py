@@ -5,6 +5,7 @@ white space and of spaces without width, and normalised to Unicode NFC, so that 
 systems is the same name. Case and inner spaces are kept. Ids and URIs of images are kept exactly.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from cobalance.graph.names import clean_name
 
 BLOCK = 1 << 20  # codes looked up at once
 LONGEST = 1_000  # characters; the graph indexes names, and index keys have a limit of 8 kB
+_SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val",
+           "validation": "val", "dev": "val", "test": "test", "testing": "test",
+           "eval": "test"}  # fmt: skip
 _CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"  # Unicode category Cc
 
 
@@ -141,3 +145,37 @@ def translate_codes(codes: IntArray, new_code: IntArray) -> IntArray:
     for start in range(0, len(codes), BLOCK):
         found[start : start + BLOCK] = new_code[codes[start : start + BLOCK]]
     return found
+
+
+def split_named(name: str) -> str | None:
+    """Split that a folder is called by.
+
+    Examples
+    --------
+    >>> split_named("valid"), split_named("train2017"), split_named("trains")
+    ('val', 'train', None)
+    """
+    return _SPLITS.get(re.sub(r"[-_\d]+$", "", name.lower()))
+
+
+def split_of_path(path: str) -> str | None:
+    """Split that the outermost of a file's folders is called by."""
+    return next(filter(None, map(split_named, path.split("/")[:-1])), None)
+
+
+def split_of_file(path: str) -> str | None:
+    """Split that the name of a file, else one of its folders, is called by.
+
+    Examples
+    --------
+    >>> split_of_file("a/rock_train.txt"), split_of_file("valid/a.json"), split_of_file("1.csv")
+    ('train', 'val', None)
+    """
+    words = re.split("[^a-z]+", path.rpartition("/")[2].lower().rpartition(".")[0])
+    found = {_SPLITS[word] for word in words if word in _SPLITS and word not in ("dev", "eval")}
+    return found.pop() if len(found) == 1 else split_of_path(path)
+
+
+def usual_splits(column: Coded) -> Coded:
+    """The same splits by their usual names."""
+    return recode_names(column.codes, [split_named(name) or name for name in column.names])

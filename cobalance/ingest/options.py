@@ -91,6 +91,25 @@ class ReadOptions:
     class_file: Annotated[
         Path | None, Option("Another file", "Table of image id or file name, and class.")
     ] = None
+    path_pattern: Annotated[
+        str | None,
+        Option(
+            "Path pattern",
+            "What the end of each image's path names: {class}, {split}, {cluster}, or any category "
+            "of concepts, with * for the rest of a level: {split}/{context}/{class}/*.",
+            "",
+            "PATTERN",
+        ),
+    ] = None
+    join: Annotated[
+        tuple[Path, ...],
+        Option(
+            "Files to join",
+            "Table or list of more about the images, by id or file name; repeat it.",
+            "",
+            "FILE",
+        ),
+    ] = ()
     captions: Annotated[
         Path | None,
         Option(
@@ -131,6 +150,15 @@ class ReadOptions:
     delimiter: Annotated[
         str | None, Option("Separator of concepts", "Separator of concepts in a column.", COLUMNS)
     ] = None
+    each_row: Annotated[
+        bool,
+        Option(
+            "Each row is an image",
+            "Take each row for an image, with a number after an id that repeats; else rows of an "
+            "image are merged.",
+            COLUMNS,
+        ),
+    ] = False
     by_name: bool = True
     field: Annotated[
         Mapping[str, str],
@@ -255,11 +283,13 @@ class ReadOptions:
             raise OptionError(
                 "Scores go with a concepts column. Set ", Setting("concepts_column"), "."
             )
-        if bool(self.class_category) + (self.class_file is not None) + self.searches_classes > 1:
+        later = self.names_class + (self.class_file is not None)
+        if bool(self.class_category) + later + self.searches_classes > 1:
             raise OptionError(
                 "The class comes from one place. Set one of ",
-                *(Setting("class_category"), ", ", Setting("class_file"), ", and "),
-                *(Setting("class_captions"), " or ", Setting("class_words"), "."),
+                *(Setting("class_category"), ", ", Setting("class_file"), ", {class} in "),
+                *(Setting("path_pattern"), ", and ", Setting("class_captions"), " or "),
+                *(Setting("class_words"), "."),
             )
         if self.match not in ("words", "substring"):
             raise OptionError(f"The matching mode is {self.match!r}. Pass words or substring.")
@@ -278,9 +308,19 @@ class ReadOptions:
         others = {"class_column", "split_column", "cluster_column"}  # of any format's metadata
         names = [name for name in declared_options() if name.endswith("_column")]
         names = [name for name in names if name not in others]
-        names = [*names, "concept_columns", "delimiter", "by_name"]
+        names = [*names, "concept_columns", "delimiter", "each_row", "by_name"]
         unset = ReadOptions()
         return any(getattr(self, name) != getattr(unset, name) for name in names)
+
+    @property
+    def names_class(self) -> bool:
+        """Whether the class is in the path."""
+        return "{class}" in (self.path_pattern or "")
+
+    @property
+    def classes_come_later(self) -> bool:
+        """Whether classes are given after a file was read: by paths, or by a second file."""
+        return self.class_file is not None or self.names_class
 
     @property
     def searches_own_captions(self) -> bool:

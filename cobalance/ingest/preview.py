@@ -16,11 +16,13 @@ from cobalance.graph.records import Annotations
 from cobalance.ingest.coco.records import Category, decode
 from cobalance.ingest.fields.kinds import guess_kind
 from cobalance.ingest.fields.values import encode_values
+from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.parts import first_part
 from cobalance.ingest.problems import Problems, SkippedRecord
-from cobalance.ingest.reader import read_head
+from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.tables import TABLES
 from cobalance.ingest.tables.columns import USUAL_NAMES, map_columns
 from cobalance.ingest.tables.guesses import Guess, guess_columns
@@ -73,7 +75,9 @@ def find_files(folder: Path) -> list[FoundFile]:
         reason = f"cannot be read ({error.strerror or error})"
         raise InputError(str(folder), None, reason, "Name a folder that is there.") from None
     found = []
-    if (whole := _tree_format(folder)) is not None:
+    whole = _tree_format(folder)
+    is_tree_format = whole is not None and isinstance(FORMATS[whole].reader, TreeReader)
+    if is_tree_format:
         found.append(FoundFile(WHOLE_FOLDER, 0, whole))
     for path in _candidates(folder.resolve()):
         described = describe_file(path, path.relative_to(folder.resolve()).as_posix())
@@ -81,7 +85,9 @@ def find_files(folder: Path) -> list[FoundFile]:
             found.append(described)
         if len(found) == MOST_FILES:
             break
-    return sorted(found, key=lambda file: file.name)
+    found.sort(key=lambda file: file.name)
+    several = sum(file.format == whole for file in found) > 1 and not is_tree_format
+    return [*found, FoundFile(WHOLE_FOLDER, 0, whole)] if several else found
 
 
 def _tree_format(path: Path) -> str | None:
@@ -153,6 +159,11 @@ def sample_table(path: Path, table_format: str) -> TableSample:
     InputError
         The table has no header, or the file is damaged.
     """
+    with first_part(path, table_format) as file:
+        return _sample(file, table_format)
+
+
+def _sample(path: Path, table_format: str) -> TableSample:
     problems = Problems(str(path), ReadOptions(on_error="skip"))
     if table_format == "parquet":
         table = load_rows(path, problems, most=_SAMPLE_ROWS)
@@ -202,7 +213,8 @@ def category_names(path: Path, input_format: str) -> list[str]:
     """
     if input_format in ("coco-instances", "lvis"):
         problems = Problems(str(path), ReadOptions(on_error="skip"))
-        found = decode(path, "instances", {"categories": Category}, problems)["categories"]
+        with first_part(path, input_format) as file:
+            found = decode(file, "instances", {"categories": Category}, problems)["categories"]
         return [category.name for category in found.items]
     # A reader says which categories there are when it is asked for one that there cannot be.
     options = ReadOptions(class_category={"\n": "any"}, on_error="skip")

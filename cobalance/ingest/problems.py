@@ -1,13 +1,15 @@
 """Malformed records: raise for the first one, or skip and report them all."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.errors import InputError, Setting, Text, parts_of
+from cobalance.graph.errors import InputError, Part, Setting, Text, parts_of
+from cobalance.graph.records import Annotations
 from cobalance.ingest.options import ReadOptions
 
 _DEFAULTS = ReadOptions()
@@ -93,6 +95,31 @@ class Problems:
             reason = over.format(most)
             remedy = ("If that is meant, set ", Setting(f"max_{limit}"), " higher.")
             raise self.fatal(reason, remedy, place)
+
+
+def reword(error: InputError, old: str, new: str) -> InputError:
+    """The same error with other words for a file."""
+
+    def said(text: Text) -> list[Part]:
+        return [
+            each.replace(old, new) if isinstance(each, str) else each for each in parts_of(text)
+        ]
+
+    record = error.record and error.record.replace(old, new)
+    file = error.file.replace(old, new)
+    return InputError(file, record, said(error.reason), said(error.remedy))
+
+
+def reword_all(annotations: Annotations, old: str, new: str) -> Annotations:
+    """The same annotations with other words for a file in messages and notes."""
+    skipped = (
+        SkippedRecord(reword(message.error, old, new))
+        if isinstance(message, SkippedRecord)
+        else message.replace(old, new)
+        for message in annotations.skipped
+    )
+    notes = tuple(note.replace(old, new) for note in annotations.notes)
+    return replace(annotations, skipped=tuple(skipped), notes=notes)
 
 
 class RowProblems:

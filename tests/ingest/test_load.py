@@ -221,7 +221,7 @@ def test_class_file_faults_name_the_class_file(write):
         ("image_id,kind,more\na,x,y\n", "", "there is no column 'label'"),
         ("image_id,label\nq,x\n", "", "has none of the images of"),
         ("image_id,label\n", "", "has no rows"),
-        ("nothing", "", "is not a table in a known format"),
+        ("nothing", "", "has none of the images of"),
     ):
         path = write(content, "classes.csv")
         with pytest.raises(InputError) as caught:

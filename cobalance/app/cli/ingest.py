@@ -74,6 +74,7 @@ _TYPED: dict[str, Any] = {
         ("class_category", "rename_class", "keep_class", "keep_split", "field", "names"),
         list[str] | None,
     ),
+    "join": list[Path] | None,
 }
 """Options that are typed otherwise than `ReadOptions` has them."""
 
@@ -91,6 +92,7 @@ def _read_options(given: dict[str, Any]) -> ReadOptions:
             "names": code_names(given["names"] or ()),
             "keep_class": tuple(given["keep_class"] or ()),
             "keep_split": tuple(given["keep_split"] or ()),
+            "join": tuple(given["join"] or ()),
         }
     )
 
@@ -228,7 +230,8 @@ def _spark_options(
     if input_format is not None or changed(options, **unset) != ReadOptions():
         raise OptionError(
             "--engine spark reads the columns of Parquet files as they are: with it go options for "
-            "the columns of id, class, concepts, split and uri, and for their delimiter, no others."
+            "the columns of id, class, concepts, split and uri, and for their delimiter; none, "
+            "such as path patterns or files to join."
         )
     given = {name: getattr(options, name) for name in columns}
     return spark_images.SparkOptions(

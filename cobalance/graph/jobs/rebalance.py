@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import union_categoricals
 
 from cobalance.graph.database import schema
 from cobalance.graph.database.statements import UPDATE_DATASET, merge_edges_statement
@@ -24,8 +23,8 @@ from cobalance.graph.records import (
     Counterfactual,
     ImageRecord,
     Mention,
-    category,
     plain_values,
+    stack_frames,
 )
 
 SOURCE = "generation-query"
@@ -216,7 +215,7 @@ def write_rebalanced(
     kept = held if real is None else _only(held, {*real, *(image.id for image in images)})
     if new:
         made = _annotate_generated(new, split_of, cluster_of)
-        kept = _join(kept, _with_inherited(made, new, held))
+        kept = Annotations.concat([kept, _with_inherited(made, new, held)])
     _claim_copy(store, into, job.id)
     is_demo = {"demo": dataset_state(store, dataset).demo}
     store.write(UPDATE_DATASET, dataset=into, values=is_demo)
@@ -278,29 +277,5 @@ def _with_inherited(
     ]
     inherited = pd.DataFrame(pairs, columns=["to", "image"], dtype=np.int64).merge(held.mentions)
     mentions = inherited.assign(image=inherited.pop("to"))[list(held.mentions.columns)]
-    both = _stack(made.mentions, mentions, ("concept", "source"))
+    both = stack_frames([made.mentions, mentions], ("concept", "source"))
     return replace(made, mentions=both.sort_values("image", kind="stable", ignore_index=True))
-
-
-def _join(first: Annotations, second: Annotations) -> Annotations:
-    """Concatenate two sets of annotations."""
-    moved = second.mentions.assign(image=second.mentions["image"] + len(first.images))
-    made, coded = second.images, ["class_name", "split"]
-    if "cluster" in first.images:
-        made = made.assign(cluster=made.get("cluster", category([None] * len(made))))
-        coded.append("cluster")
-    return replace(
-        first,
-        images=_stack(first.images, made, coded),
-        mentions=_stack(first.mentions, moved, ("concept", "source")),
-    )
-
-
-def _stack(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    plain = [name for name in first.columns if name not in names]
-    both = pd.concat([first[plain], second[plain]], ignore_index=True)
-    coded = {
-        name: union_categoricals([first[name], second[name]], sort_categories=True)
-        for name in names
-    }
-    return both.assign(**coded)[list(first.columns)]

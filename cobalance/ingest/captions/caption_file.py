@@ -20,13 +20,13 @@ from cobalance.ingest.frames import TextColumns
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
-from cobalance.ingest.tables import TABLES
+from cobalance.ingest.tables import load_table
 from cobalance.ingest.tables.columns import map_columns, shorten_list, text_column
 
 LONGEST = 10_000
 """Most characters of a caption."""
 
-_FORM = "Write the columns image_id and caption as CSV."
+_FORM = "Give COCO captions, or write the columns image_id and caption as CSV."
 _ABOUT = ("licenses", "license_urls", "attributions")
 
 
@@ -66,7 +66,7 @@ def with_captions(
         return annotations
     problems = Problems(str(path), options)
     found = _without_long_ones(_read(path, problems, progress), problems)
-    rows = np.where(found.sound, _image_rows(found.keys, annotations.images), -1)
+    rows = np.where(found.sound, image_rows(found.keys, annotations.images), -1)
     captioned = found.sound & [captions is not None for captions in found.texts.captions]
     if not (captioned & (rows >= 0)).any():
         raise problems.fatal(
@@ -87,19 +87,12 @@ def with_captions(
 
 
 def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
-    head = read_head(path)
-    if coco_kind(path, head) is not None:
+    if coco_kind(path, read_head(path)) is not None:
         images, _, told = read_captions(path, None, problems, progress)
         keys = [images.columns.ids, images.columns.uris]
         series = [key.to_pandas() for key in keys if key is not None]
         return _CaptionFile(series, told, ~images.images.bad)
-    form = next((form for _, form in TABLES.items() if form.detects(path, head)), None)
-    if form is None:
-        known = ", ".join(TABLES)
-        raise problems.fatal(f"is neither COCO captions nor a table ({known})", _FORM)
-    table = form.load(path, problems, progress)
-    if table.n_rows == 0:
-        raise problems.fatal("has no rows", "Give it a row for each caption.")
+    table = load_table(path, problems, progress)
     of = dict(map_columns(table, ReadOptions(), ("id", "caption", "uri")).of)
     if len(table.columns) == 2 and "caption" not in of:
         names = list(table.columns)
@@ -133,32 +126,39 @@ def _without_long_ones(found: _CaptionFile, problems: Problems) -> _CaptionFile:
     return replace(found, texts=replace(found.texts, captions=captions))
 
 
-def _image_rows(keys: Sequence["pd.Series[str]"], images: pd.DataFrame) -> IntArray:
-    """Row of each key's image; -1 for none. No image is guessed where two have the name."""
+def image_rows(keys: Sequence["pd.Series[str]"], images: pd.DataFrame) -> IntArray:
+    """Row of each key's image; -1 for none. No image is guessed where two have the name.
+
+    Images are found by address, by id, or by the end of a path: up to four of its parts, at last
+    the file name, also by a key without its ending.
+    """
     ids, uris = images["id"].astype(object), images["uri"].astype(object)
-    names = [_without_folder(key) for key in keys]
     found = np.full(len(keys[0]), -1, dtype=np.int64)
-    for known, tried in (
-        (uris, keys),
-        (ids, keys),
-        (ids, names),
-        (uris.str.rsplit("/", n=1).str[-1], names),
-    ):
-        rows = np.flatnonzero(known.notna() & ~known.duplicated(keep=False))
-        index = pd.Index(known.iloc[rows], dtype=object)
-        for key in tried:
-            at = np.append(rows, -1)[index.get_indexer(pd.Index(key, dtype=object))]
-            found = np.where(found < 0, at, found)
+    for parts in (0, 4, 3, 2, 1, -1):
+        tried = [_ends(key, abs(parts)) for key in keys]
+        for names in (_ends(uris, parts), _ends(ids, parts)):
+            rows = np.flatnonzero(names.notna() & ~names.duplicated(keep=False))
+            index = pd.Index(names.iloc[rows], dtype=object)
+            for key in tried:
+                at = np.append(rows, -1)[index.get_indexer(pd.Index(key, dtype=object))]
+                found = np.where(found < 0, at, found)
+        if (found >= 0).all():
+            break
     return found
 
 
-def _without_folder(key: "pd.Series[str]") -> "pd.Series[Any]":
-    """The last part of each path; None where different paths end alike."""
-    known = pd.Series(key.dropna().unique(), dtype=object)
-    last = known.str.rsplit("/", n=1).str[-1]
+def _ends(paths: "pd.Series[str]", parts: int) -> "pd.Series[Any]":
+    """Last parts of paths, -1 for the last without its ending; None where different ones agree."""
+
+    def end(path: str) -> str:
+        last = "/".join(path.split("/")[-abs(parts) :])
+        return last if parts >= 0 else last.rpartition(".")[0] or last
+
+    known = pd.Series(paths.dropna().unique(), dtype=object)
+    last = known.map(end)
     unique = ~last.duplicated(keep=False)
     of = dict(zip(known[unique], last[unique], strict=True))
-    return key.astype(object).map(of.get)
+    return paths.astype(object).map(of.get)
 
 
 def _merge_texts(

@@ -1,4 +1,4 @@
-"""Classes of images from a second file or from captions."""
+"""Classes of images from categories or from captions."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,21 +8,20 @@ import pandas as pd
 import pyarrow as pa
 
 from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import Setting, UnknownNameError
+from cobalance.graph.errors import UnknownNameError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.ingest.coco.image_columns import read_captions
 from cobalance.ingest.concepts.word_lists import load_word_list
+from cobalance.ingest.fields.roles import NO_CLASS
 from cobalance.ingest.frames import ImageColumns, Labels
-from cobalance.ingest.names import Coded, encode_names
+from cobalance.ingest.names import Coded
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, first_rows
 from cobalance.ingest.reader import read_head
-from cobalance.ingest.tables import TABLES
-from cobalance.ingest.tables.columns import map_columns, shorten_list, text_column
 
 DEFAULT_WORDS = "coco-gb"
-UNCLASSED = "nothing says which class an image has: no image has one"
+UNCLASSED = f"nothing says which class an image has: {NO_CLASS}"
 
 
 def labels_beside(
@@ -31,19 +30,15 @@ def labels_beside(
     problems: Problems,
     progress: Progress,
 ) -> tuple[Labels, tuple[str, ...]]:
-    """Read classes from a second file, a table or captions, with notes about it.
+    """Read classes from captions in a second file, with notes.
 
-    Images have no class where no option names such a file.
+    Images have no class where no option names such a file; they may be given one later.
 
     Raises
     ------
     InputError
         The second file cannot be used.
     """
-    if options.class_file is not None:
-        path = options.class_file
-        labels, taken = labels_from_file(path, columns, problems, progress)
-        return labels, (f"{path}: {', '.join(taken)}",)
     if options.class_captions is not None:
         path = options.class_captions
         return labels_from_captions(path, columns, options, problems, progress), ()
@@ -161,68 +156,6 @@ def labels_from_categories(
         "images that show categories of more than one class",
     )
     return labels, Coded(np.where(objects.codes < 0, category.codes, -1), category.names), objects
-
-
-def labels_from_file(
-    path: Path, columns: ImageColumns, problems: Problems, progress: Progress
-) -> tuple[Labels, tuple[str, ...]]:
-    """Look up each image's class in a second table, by id or else by file name.
-
-    Returns
-    -------
-    labels : Labels
-        Images missing from the table are set aside.
-    guessed : tuple of str
-        Columns used, as text for people.
-
-    Raises
-    ------
-    InputError
-        The table cannot be read, or has none of the images.
-    """
-    head = read_head(path)
-    found = next((form for _, form in TABLES.items() if form.detects(path, head)), None)
-    beside = problems.beside(str(path))
-    if found is None:
-        raise beside.fatal(
-            f"is not a table in a known format ({', '.join(TABLES)})",
-            "Write the columns image_id and label as CSV.",
-        )
-    table = found.load(path, beside, progress)
-    if table.n_rows == 0:
-        raise beside.fatal("has no rows", "Give it a row for each image.")
-    ids = columns.ids
-    of = dict(map_columns(table, ReadOptions(), ("id", "class")).of)
-    if len(table.columns) == 2 and not of:
-        of = dict(zip(("id", "class"), table.columns, strict=True))
-    for role, name in (("id", "image_id"), ("class", "label")):
-        if role not in of:
-            raise beside.fatal(
-                f"there is no column {name!r} (its columns: {shorten_list(table.columns)})",
-                "Name the columns image_id and label.",
-            )
-    rows = table.rows()
-    keys = text_column(table, of["id"], Setting("id_column"))
-    names = encode_names(text_column(table, of["class"], Setting("class_column")))
-    rows.report(names.codes < 0, lambda row: f"the class {names.fault(row)}", "Correct it")
-    known = pd.Index(keys.to_pandas())
-    repeated = known.duplicated()
-    rows.report(
-        repeated, lambda row: f"the image {known[row]!r} has a class already", "Leave one out"
-    )
-    sound = np.flatnonzero(~rows.bad)
-    at = match_images(known[sound], ids, columns.uris)
-    codes = np.append(names.codes[sound], -1)[at]
-    if len(ids) and (codes < 0).all():
-        raise beside.fatal(
-            f"has none of the images of {problems.file}: it has {known[0]!r}, and there the first "
-            f"is {ids[0].as_py()!r}",
-            "Give each image the same id or file name in both files.",
-        )
-    why = Coded(np.where(codes < 0, 0, -1), (f"images without a class in {path.name}",))
-    return Labels(Coded(codes, names.names), why), tuple(
-        f"{role} = {name}" for role, name in of.items()
-    )
 
 
 def labels_from_captions(

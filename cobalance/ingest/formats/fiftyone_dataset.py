@@ -119,7 +119,7 @@ def _fields(samples: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
 def _class_field(
     fields: Mapping[str, list[str]], options: ReadOptions, problems: Problems
 ) -> str | None:
-    if options.class_category or options.class_file or options.searches_classes:
+    if options.class_category or options.classes_come_later or options.searches_classes:
         return None
     known = fields.get("Classification", [])
     doubt = "which field is the class is not clear (fields of one classification: "

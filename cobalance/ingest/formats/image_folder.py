@@ -5,6 +5,7 @@ https://huggingface.co/docs/datasets/image_dataset
 
 import csv
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -18,20 +19,23 @@ from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import decode_json
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS
+from cobalance.ingest.names import split_named, split_of_path
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import TreeReader
-from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.reader import HEAD, TreeReader
+from cobalance.ingest.tables.columns import USUAL_NAMES
+from cobalance.ingest.tables.list_attr import ListAttr
+from cobalance.ingest.tables.lists import PlainList
 from cobalance.ingest.tables.loading import CHUNK
 from cobalance.ingest.tables.parquet import row_batches
 from cobalance.ingest.tables.row_values import batch_rows, table_of_rows
 from cobalance.ingest.trees import FileTree
 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+_DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xml", ".txt")
+_MOST_LOOKED_AT, _SHORT = 1000, 4
+_WORDS = re.compile(r"[\s,;:=<>|\"'/\\]+")
 _FILE = ("file_name", "image", "path")
-_SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val",
-           "validation": "val", "dev": "val", "test": "test", "testing": "test",
-           "eval": "test"}  # fmt: skip
 _OTHER_ENDINGS = ("jpeg", "tiff")
 IMAGE_ENDINGS = tuple(sorted({f".{it}" for it in (*IMAGE_FORMATS.values(), *_OTHER_ENDINGS)}))
 
@@ -39,20 +43,24 @@ IMAGE_ENDINGS = tuple(sorted({f".{it}" for it in (*IMAGE_FORMATS.values(), *_OTH
 class ImageFolder(TreeReader):
     """Reader of image folders.
 
-    With metadata, its columns are as those of any table; an image is named by its path. The folder
-    of an image is its class where no column is, and a folder called as splits are gives the split.
-    Without metadata images have classes and no concepts, until an annotator finds some.
+    With metadata, its columns are as those of any table; an image is named by its path. Folders are
+    classes where no column is, and a folder called as splits are gives the split. Without metadata
+    images have no concepts, until an annotator finds some.
     """
 
     description = "Image folder: a folder for each class, or metadata.csv, .jsonl or .parquet"
-    uses = frozenset({"table", "vocabulary", "own captions"})
+    uses = frozenset({"table", "vocabulary", "own captions", "folders"})
 
     def detects_tree(self, tree: FileTree) -> bool:
-        """Whether there is metadata with file names, or images in at least two class folders."""
+        """Whether there is metadata with file names, or images in folders without annotations."""
         if any(_has_file_names(tree, name) for name in _metadata(tree)):
             return True
-        images = tree.below("", *IMAGE_ENDINGS)
-        return not _metadata(tree) and len({_class_of(name) for name in images} - {None}) > 1
+        folders = {posixpath.dirname(name) for name in tree.below("", *IMAGE_ENDINGS)}
+        named = (
+            [part for part in folder.split("/") if not split_named(part)] for folder in folders
+        )
+        several = len({"/".join(parts) for parts in named} - {""}) > 1
+        return several and not any(annotation_files(tree))
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the metadata, or list the images."""
@@ -60,24 +68,40 @@ class ImageFolder(TreeReader):
         names = [name for name in _metadata(tree) if _has_file_names(tree, name)]
         if not names:
             return _list_values(tree, options, problems, progress)
-        rows = _images(tree, names, problems, bool(options.class_column), progress)
+        rows = _images(tree, names, problems, progress)
         return read_table(table_of_rows(rows, problems), options, progress)
 
 
 def _images(
-    tree: FileTree, names: list[str], problems: Problems, has_class: bool, progress: Progress
+    tree: FileTree, names: list[str], problems: Problems, progress: Progress
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Place and columns of each image; its folder is its class where the first has no column."""
+    """Place and columns of each image."""
     number = 0
     for name in names:
         for place, values in _rows(tree, name, problems):
-            row = _with_path(values, name)
-            has_class = has_class or (not number and usual_column("class", row) is not None)
             if number % CHUNK == 0:
                 progress("read", number, None)
             number += 1
-            own = {} if has_class else {"class": _class_of(row["image_id"])}
-            yield f"{name}, {place}", {**row, **own}
+            yield f"{name}, {place}", _with_path(values, name)
+
+
+def annotation_files(tree: FileTree) -> Iterator[str]:
+    """Data files that name the tree's images in their first 64 KiB, or any where it has none."""
+    images = [PurePosixPath(name) for name in tree.below("", *IMAGE_ENDINGS)]
+    stems = (path.stem for path in images)
+    wanted = {path.name for path in images}.union(stem for stem in stems if len(stem) > _SHORT)
+    wanted = wanted or {*USUAL_NAMES["id"].split()}
+    for name in tree.below("", *_DATA)[:_MOST_LOOKED_AT]:
+        with tree.open(name) as file:
+            start = file.read(HEAD)
+        words = _WORDS.split(start.decode("utf-8", "replace"))
+        if name.endswith(".txt"):  # others are lists beside images, to be joined
+            named = ListAttr().detects(tree.path, start)
+            named = named or (not images and PlainList().detects(tree.path, start))
+        else:
+            named = start.startswith(b"PAR1") or not wanted.isdisjoint(words)
+        if named and "submission" not in name:
+            yield name
 
 
 def _metadata(tree: FileTree) -> list[str]:
@@ -132,19 +156,8 @@ def _with_path(row: Mapping[str, Any], metadata: str) -> dict[str, Any]:
         path = PurePosixPath(path).as_posix()
     others = {key: value for key, value in row.items() if key not in ("file_name", "", None)}
     found = {"image_id": path, "file_name": path, **others}
-    split = _split_of(path or "")
+    split = split_of_path(path or "")
     return found if split is None or "split" in found else {**found, "split": split}
-
-
-def _split_of(path: str) -> str | None:
-    folders = (part.lower() for part in path.split("/")[:-1])
-    return next((_SPLITS[folder] for folder in folders if folder in _SPLITS), None)
-
-
-def _class_of(path: str | None) -> str | None:
-    """The folder of an image, unless it is the outermost or that of a split."""
-    folders = (path or "").split("/")[:-1]
-    return None if not folders or folders[-1].lower() in _SPLITS else folders[-1]
 
 
 def _list_values(
@@ -155,7 +168,6 @@ def _list_values(
     for number, name in enumerate(names):
         if number % 1024 == 0:
             progress("read", number, len(names))
-        collector.image(name, name, uri=name, split=_split_of(name), class_name=_class_of(name))
+        collector.image(name, name, uri=name, split=split_of_path(name))
     progress("read", len(names), len(names))
-    note = f"{tree.path}: classes are the folders of the images, which have no concepts yet"
-    return collector.annotations(progress, [note])
+    return collector.annotations(progress, [f"{tree.path}: images have no concepts yet"])

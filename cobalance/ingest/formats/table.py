@@ -26,6 +26,7 @@ from cobalance.ingest.captions.caption_columns import (
 from cobalance.ingest.concepts.class_names import labels_beside, labels_from_texts
 from cobalance.ingest.concepts.vocabulary import CAPTION, load_vocabulary
 from cobalance.ingest.fields.choices import field_choices, field_names
+from cobalance.ingest.fields.roles import NO_CLASS
 from cobalance.ingest.fields.values import name_values
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
 from cobalance.ingest.names import Coded, encode_names, recode_names, unreadable
@@ -71,7 +72,7 @@ class TableReader:
 def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annotations:
     """Map the columns of a table and parse them.
 
-    An image has one row, or several that give it a concept or more each and agree on all else.
+    An image has one row, or several that agree on its class, split, path and size.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
 def _columns(table: Table, options: ReadOptions) -> ColumnMap:
     """Find the columns that the options name."""
     roles = list(_ROLES)
-    if options.class_file is not None or options.searches_classes:
+    if options.classes_come_later or options.searches_classes:
         roles.remove("class")
     searched = bool(options.vocabulary) or options.searches_own_captions
     if searched:
@@ -137,7 +138,7 @@ def _columns(table: Table, options: ReadOptions) -> ColumnMap:
 def _images(
     table: Table, columns: ColumnMap, rows: RowProblems, options: ReadOptions
 ) -> tuple[ImageColumns, IntArray, BoolArray]:
-    """Images of all rows, the first row of each image, and the rows that only add concepts."""
+    """Images of all rows, the first row of each image, and the rows that only add to it."""
     if "id" not in columns.of:
         raise table.problems.fatal(
             no_column(table, "id", "the image id"),
@@ -150,20 +151,26 @@ def _images(
         lambda row: f"the id {ids[row].as_py()[:60]!r} in column {name!r} is not readable text",
         "Give each image an id of printable characters",
     )
+    named = ids
+    if options.each_row:
+        ids = _numbered(ids)
     known = pd.Index(ids.to_pandas())
     first = first_rows(known)
-    further = _further_rows(table, columns, first)
+    further = _further_rows(table, columns, first, options)
     rows.report(
         (first != np.arange(len(first))) & ~further,
         lambda row: f"the image id {known[row]!r} is on {table.place(int(first[row]))} already",
-        "Give each image one row, or rows that differ in their concepts alone",
+        (
+            "Give each image one row, or rows that agree on class, split, path and size, or set ",
+            Setting("each_row", "true"),
+        ),
     )
     uris = None
     if "uri" in columns.of:
         uris = text_column(table, columns.of["uri"], Setting("uri_column"))
         uris = pc.if_else(pc.equal(uris, ""), pa.scalar(None, TEXT), uris)
-    elif len(ids) and pc.all(pc.match_substring_regex(ids, _IMAGE_FILE)).as_py():
-        uris = ids  # as in CelebA's lists, whose images are named by their files
+    elif len(ids) and pc.all(pc.match_substring_regex(named, _IMAGE_FILE)).as_py():
+        uris = named  # as in CelebA's lists, whose images are named by their files
     images = ImageColumns(
         ids,
         uris,
@@ -172,6 +179,13 @@ def _images(
         _split(table, columns, options, rows),
     )
     return images, first, further
+
+
+def _numbered(ids: pa.Array) -> pa.Array:
+    """Ids with a number after those that repeat."""
+    names = ids.to_pandas()
+    number = names.groupby(names).cumcount().add(1).astype(str)
+    return pa.array(names.where(~names.duplicated(keep=False), names + "#" + number), TEXT)
 
 
 def _split(
@@ -288,10 +302,10 @@ def _labels(
     if options.searches_own_captions:
         row, captions = _captions(table, columns)
         return labels_from_texts(row, captions, table.n_rows, options, table.problems, progress), ()
-    if options.class_file or options.searches_classes:
+    if options.classes_come_later or options.searches_classes:
         return labels_beside(images, options, table.problems, progress)
     if "class" not in columns.of:
-        why = f"{table.problems.file}: {no_column(table, 'class', 'the class')}: no image has one"
+        why = f"{table.problems.file}: {no_column(table, 'class', 'the class')}: {NO_CLASS}"
         return Labels.none(table.n_rows), (why,)
     name = columns.of["class"]
     column = encode_names(_named_column(table, columns, "class", options))
@@ -310,10 +324,12 @@ def _labels(
     return Labels(column, nothing), notes
 
 
-def _further_rows(table: Table, columns: ColumnMap, first: IntArray) -> BoolArray:
-    """Rows that add concepts to the `first` row of their image, and agree with it on all else."""
+def _further_rows(
+    table: Table, columns: ColumnMap, first: IntArray, options: ReadOptions
+) -> BoolArray:
+    """Rows of the image of a `first` row that agree with it on class, split, path and size."""
     repeated: BoolArray = first != np.arange(len(first))
-    if not repeated.any() or "concepts" not in columns.of or "caption" in columns.of:
+    if not repeated.any() or options.searches_own_captions:
         return np.zeros(len(first), dtype=bool)
     for role in _OF_IMAGES:
         if role in columns.of:

@@ -50,8 +50,8 @@ class Yolo(TreeReader):
     description = "YOLO: a folder or archive with data.yaml and a text file of boxes for each image"
 
     def detects_tree(self, tree: FileTree) -> bool:
-        """Whether a YAML file names categories and images of splits."""
-        return any(_is_description(found) for _, found in _documents(tree))
+        """Whether a YAML file names categories or images of splits."""
+        return any(map(_is_begun, _documents(tree)))
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the images of each split, and their labels."""
@@ -122,6 +122,13 @@ def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
         except ValueError as error:
             if PurePosixPath(name).stem == "data":
                 raise InputError(str(tree.path), name, str(error), "Correct it.") from None
+
+
+def _is_begun(found: tuple[str, Any]) -> bool:
+    """Whether a file is a description, or one by its name and a key."""
+    name, document = found
+    is_named = PurePosixPath(name).stem in ("data", "dataset") and isinstance(document, dict)
+    return _is_description(document) or (is_named and not {"names", *_SPLITS}.isdisjoint(document))
 
 
 def _is_description(document: object) -> bool:

@@ -3,16 +3,39 @@
 The order of the registry is the order of detection: the plainest text comes last.
 """
 
+from pathlib import Path
+
+from cobalance.graph.progress import Progress
 from cobalance.graph.registry import Registry
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import read_head
 from cobalance.ingest.tables.delimited import Delimited
 from cobalance.ingest.tables.hub_features import HubParquet
 from cobalance.ingest.tables.jsonl import JsonLines
 from cobalance.ingest.tables.list_attr import ListAttr
-from cobalance.ingest.tables.loading import TableFormat
+from cobalance.ingest.tables.lists import PlainList
+from cobalance.ingest.tables.loading import Table, TableFormat
 
 TABLES: Registry[TableFormat] = Registry("table format")
 TABLES.register("parquet", HubParquet())
 TABLES.register("jsonl", JsonLines())
 TABLES.register("list-attr", ListAttr())
+TABLES.register("list", PlainList())
 TABLES.register("tsv", Delimited("Text with tabs between fields and a header line", "\t"))
 TABLES.register("csv", Delimited("Text with commas (or semicolons) and a header line", ",;"))
+
+
+def load_table(path: Path, problems: Problems, progress: Progress) -> Table:
+    """Load a table in any of the formats; other text is a list without a header.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or has no rows.
+    """
+    head = read_head(path)
+    found = next((form for _, form in TABLES.items() if form.detects(path, head)), PlainList())
+    table = found.load(path, problems, progress)
+    if table.n_rows == 0:
+        raise problems.fatal("has no rows", "Give it a row for each image.")
+    return table

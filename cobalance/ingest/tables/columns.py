@@ -62,10 +62,13 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
     InputError
         An option names a column that is missing.
     """
+    more = bool(options.join or options.path_pattern)
+    later = {"class", "split", "cluster"} if more else set[str]()  # may be found there
     of = {
         role: _require_column(table, name, Setting(f"{role}_column"))
         for role in USUAL_NAMES
         if (name := getattr(options, f"{role}_column")) is not None
+        and (role not in later or clean_name(name) in table.columns)
     }
     given = tuple(
         _require_column(table, name, Setting("concept_columns")) for name in options.concept_columns

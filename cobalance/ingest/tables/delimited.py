@@ -45,14 +45,22 @@ class Delimited:
                 key=lambda mark: len(next(csv.reader([header_line], delimiter=mark), [])),
             )
             file.seek(0)
-            lines = csv.reader(lines_of(file, problems.file), delimiter=separator, strict=True)
+            lines = csv.reader(
+                lines_of(file, problems.file),
+                delimiter=separator,
+                skipinitialspace=separator == " ",
+                strict=True,
+            )
             records = _records(lines, problems)
             line, header = next(records, (1, []))
             place = f"line {line}"
             if not any(map(clean_name, header)):
                 remedy = "Name the columns in the first line."
                 raise problems.fatal("there is no header", remedy, place)
-            rows = text_rows(column_names(header, problems, place), problems)
+            names = self.names(header, problems.file)
+            rows = text_rows(column_names(names, problems, place), problems)
+            if names is not header:
+                rows.add(line, header)
             width = len(header)
             for line, row in records:
                 if len(row) != width:
@@ -65,6 +73,10 @@ class Delimited:
                     progress("read", raw.tell(), size)
         progress("read", size, size)
         return rows.table()
+
+    def names(self, row: list[str], file: str) -> list[str]:  # noqa: ARG002
+        """Names of the columns by the first row, the header."""
+        return row
 
 
 def _records(rows: "Reader", problems: Problems) -> Iterator[tuple[int, list[str]]]:

@@ -15,14 +15,14 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled
 from cobalance.graph.dataset.write import IfExists, IngestReport, dry_run
-from cobalance.graph.errors import InputError, parts_of
+from cobalance.graph.errors import InputError
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ALL_IMAGES, Annotations, plain_values
 from cobalance.ingest.images.regions import regions_in
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options
 from cobalance.ingest.preview import first_images, images_by_class, images_by_concept
-from cobalance.ingest.problems import SkippedRecord
+from cobalance.ingest.problems import reword, reword_all
 from cobalance.workflows.load.sources import Source, inside
 
 
@@ -180,7 +180,7 @@ def check_import(
             request.input_format,
             progress,
         )
-        annotations = _without_folders(annotations, folder)
+        annotations = reword_all(annotations, f"{folder}/", "")
     name, if_exists = request.dataset, request.if_exists
     if request.sample is None:
         named = Path(request.file).name
@@ -208,6 +208,7 @@ def _place_files(options: ReadOptions, folder: Path) -> ReadOptions:
         for name in declared_options()
         if isinstance(file := getattr(options, name), Path)
     }
+    placed["join"] = tuple(_in_folder(str(file), folder) for file in options.join)
     words = options.class_words
     if words is not None and words.endswith(".toml"):
         placed["class_words"] = str(_in_folder(words, folder))
@@ -226,33 +227,7 @@ def named_plainly(folder: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise _without_folder(error, folder) from None
-
-
-def _without_folder(error: InputError, folder: Path) -> InputError:
-    reason, remedy = (
-        [_plainly(part, folder) if isinstance(part, str) else part for part in parts_of(text)]
-        for text in (error.reason, error.remedy)
-    )
-    record = error.record and _plainly(error.record, folder)
-    return InputError(_plainly(error.file, folder), record, reason, remedy)
-
-
-def _plainly(text: str, folder: Path) -> str:
-    return text.replace(f"{folder}/", "")
-
-
-def _without_folders(annotations: Annotations, folder: Path) -> Annotations:
-    return replace(
-        annotations,
-        skipped=tuple(
-            SkippedRecord(_without_folder(message.error, folder))
-            if isinstance(message, SkippedRecord)
-            else _plainly(message, folder)
-            for message in annotations.skipped
-        ),
-        notes=tuple(_plainly(note, folder) for note in annotations.notes),
-    )
+        raise reword(error, f"{folder}/", "") from None
 
 
 def proof_of(annotations: Annotations) -> Proof:

@@ -298,7 +298,7 @@ def test_captions_follow_their_images_through_filters(files):
             '{"images": [{"id": 1}], "annotations": [{"image_id": 2, "caption": ""}]}',
             "is n",
         ),
-        ("c.txt", "one\ntwo\n", "is neither COCO captions nor a table"),
+        ("c.txt", "one\ntwo\n", "there is no column 'caption'"),
         ("c.csv", "image_id,caption\n", "has no rows"),
         ("c.csv", "image_id,length,size\n1,2,3\n", "there is no column 'caption'"),
         ("c.csv", "caption,length,size\n1,2,3\n", "there is no column 'image_id'"),

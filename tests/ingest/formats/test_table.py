@@ -229,7 +229,7 @@ def test_rows_of_an_image_that_disagree(write, failure):
     path = write("id,label,tags,scores\na,cat,sofa,0.5\na,dog,bed,0.5\na,cat,lamp,0.25\n")
     error = failure(path)
     assert error.record == "line 3"
-    assert "rows that differ in their concepts alone" in render(error.remedy)
+    assert "rows that agree on class, split, path and size" in render(error.remedy)
     annotations = read_annotations(path, ReadOptions(on_error="skip"))
     assert len(annotations.skipped) == 1
     (record,) = records(annotations)
@@ -246,6 +246,12 @@ def test_a_bad_row_of_several_is_left_out_alone(bad, write):
     assert records(annotations)[0].mentions == (Mention("sofa"), Mention("lamp"))
 
 
-def test_images_of_several_rows_that_only_repeat_columns_of_0_and_1(write, failure):
-    path = write("id,label,sofa,bed\na,cat,1,0\na,cat,0,1\n")
-    assert "on line 2 already" in failure(path).reason
+def test_rows_of_an_image_are_merged_or_images_of_their_own(write):
+    path = write("id,label,age,sofa\na.jpg,cat,young,1\na.jpg,cat,old,0\nb.jpg,dog,old,0\n")
+    (record, other) = records(read_annotations(path))
+    assert record.concepts == ("age: old", "age: young", "sofa")
+    assert other.concepts == ("age: old",)
+    found = list(read_annotations(path, ReadOptions(each_row=True)).records())
+    assert [record.id for record in found] == ["a.jpg#1", "a.jpg#2", "b.jpg"]
+    assert [record.uri for record in found] == ["a.jpg", "a.jpg", "b.jpg"]
+    assert found[1].concepts == ("age: old",)

@@ -1,6 +1,7 @@
 """Form of an import's options, with choices read from the file."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import streamlit as st
@@ -80,6 +81,19 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
                 "COCO captions, or a table of image id or file name, and caption: for recipes that "
                 "edit images, whose prompts are made of them.",
             )
+        pattern, joined = st.columns(2)
+        path_pattern = pattern.text_input(
+            LABELS["path_pattern"],
+            key=form.key("path pattern"),
+            placeholder="{split}/{context}/{class}/*",
+            help="What the end of each image's path names; the check says what folders may be.",
+        )
+        join = joined.multiselect(
+            LABELS["join"],
+            [other.name for other in others],
+            key=form.key("join"),
+            placeholder="More about the images",
+        )
         if_exists = st.selectbox(
             LABELS["if_exists"],
             list(IF_EXISTS),
@@ -89,6 +103,8 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
         options = replace(
             form.options(format_, options),
             captions=captions,
+            path_pattern=path_pattern or None,
+            join=tuple(map(Path, join)),
             split=clean_name(split) or None,
             on_error=cast("OnError", on_error),
         )

@@ -1,0 +1,39 @@
+"""Give images a class or a split that another place than their reader names."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from cobalance.graph.records import ALL_IMAGES, Annotations
+from cobalance.ingest.names import Coded, categorical, recode_names
+
+NO_CLASS = "no image has one"
+"""End of a reader's note on images without classes."""
+
+
+def has_classes(annotations: Annotations) -> bool:
+    """Whether a reader found a class for any image."""
+    return annotations.images["class_name"].cat.categories.tolist() != [ALL_IMAGES]
+
+
+def with_class(annotations: Annotations, column: Coded, reason: str) -> Annotations:
+    """Replace the classes; images of the code -1 are set aside for the reason."""
+    images = annotations.images.assign(class_name=categorical(column.codes, column.names))
+    notes = tuple(note for note in annotations.notes if not note.endswith(NO_CLASS))
+    found = replace(annotations, images=images, notes=notes)
+    lacking = column.codes < 0
+    if not lacking.any():
+        return found
+    aside = {**annotations.set_aside, reason: int(lacking.sum())}
+    return replace(found.take(np.flatnonzero(~lacking)), set_aside=aside)
+
+
+def with_split(annotations: Annotations, column: Coded) -> Annotations:
+    """Replace the splits of the images whose code is not -1."""
+    held = annotations.images["split"].cat
+    names = [*held.categories, *column.names]
+    codes = np.where(column.codes < 0, held.codes, column.codes + len(held.categories))
+    both = recode_names(codes, names)
+    return replace(
+        annotations, images=annotations.images.assign(split=categorical(both.codes, both.names))
+    )

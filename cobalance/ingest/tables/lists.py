@@ -1,0 +1,46 @@
+"""Lists without a header: an image and values a line, as of CUB, CelebA, Places365 and PACS."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobalance.graph.errors import InputError
+from cobalance.ingest.names import split_of_file
+from cobalance.ingest.tables.delimited import Delimited
+from cobalance.ingest.tables.guesses import IMAGE_FILE
+
+_MOST, _LOOKED_AT = 3, 20  # fields, lines
+
+
+@dataclass(frozen=True)
+class PlainList(Delimited):
+    """Fields separated by tabs, commas or spaces.
+
+    Columns are ``image_id`` (a number before the file name, or in its place) and ``path``; others
+    are named after the file, or ``label`` where its name says a split, as in ``rock_train.txt``.
+    """
+
+    description: str = "List without a header: an image's file name and values, by spaces or tabs"
+    separators: str = "\t, "
+
+    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        """Whether the first line names an image file, and all have as many fields: two or three."""
+        lines = head.decode("utf-8", "replace").strip().split("\n")[:_LOOKED_AT]
+        fields = [re.split(r"[\t, ]+", line.strip()) for line in lines]
+        widths = {len(row) for row in fields}
+        return widths in ({2}, {3}) and any(map(IMAGE_FILE.search, fields[0]))
+
+    def names(self, row: list[str], file: str) -> list[str]:
+        """Names of the columns, by the first row and the name of the file."""
+        if len(row) > _MOST:
+            reason = f"has {len(row)} fields a line and no header"
+            raise InputError(file, "line 1", reason, "Put the names of its columns before it.")
+        path = next((at for at, field in enumerate(row) if IMAGE_FILE.search(field)), None)
+        named = Path(file)
+        own = "label" if split_of_file(named.name) else named.stem
+        found = [own if len(row) - (path != 0) - (path is not None) == 1 else f"{own} {at}"
+                 for at in range(len(row))]  # fmt: skip
+        found[0] = "image_id"
+        if path is not None:
+            found[path] = "path"
+        return found

@@ -1,0 +1,115 @@
+"""Datasets of several annotation files, and folders whose annotation file cannot be used."""
+
+import json
+import zipfile
+
+import pytest
+
+from cobalance.graph.errors import InputError
+from cobalance.ingest.load import detect_format, read_annotations
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.preview import category_names, find_files, sample_table
+from tests.ingest.dataset_files import pixels
+
+
+def coco(split, n=2):
+    return json.dumps(
+        {
+            "images": [{"id": at, "file_name": f"{split}_{at}.jpg"} for at in range(n)],
+            "annotations": [{"image_id": at, "category_id": at % 2} for at in range(n)],
+            "categories": [{"id": 0, "name": "cat"}, {"id": 1, "name": "dog"}],
+        }
+    )
+
+
+def written(path, files):
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        data = pixels() if content is None else content.encode()
+        (path / name).write_bytes(data)
+    return path
+
+
+PICTURES = {f"{split}2017/{split}_{at}.jpg": None for split in ("train", "val") for at in (0, 1)}
+
+
+def test_coco_of_two_splits_in_a_folder_and_in_an_archive(tmp_path):
+    path = written(
+        tmp_path / "coco",
+        PICTURES
+        | {f"annotations/instances_{split}2017.json": coco(split) for split in ("train", "val")}
+        | {"annotations/person_keypoints_val2017.json": coco("val")},
+    )
+    packed = tmp_path / "coco.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in path.rglob("*.*"):
+            archive.write(file, file.relative_to(path))
+    for place in (path, packed):
+        assert detect_format(place) == "coco-instances"
+        found = read_annotations(place)
+        assert found.images["id"].tolist() == ["train/0", "train/1", "val/0", "val/1"]
+        assert found.images["uri"].tolist() == list(PICTURES)
+        assert found.images["split"].tolist() == ["train", "train", "val", "val"]
+        assert [record.concepts for record in found.records()] == [("cat",), ("dog",)] * 2
+        assert "not read: annotations/person_keypoints_val2017.json" in found.notes[-1]
+        assert category_names(place, "coco-instances") == ["cat", "dog"]
+    with zipfile.ZipFile(packed, "a") as archive:
+        archive.writestr("annotations/instances_test2017.json", coco("val")[:-40])
+    with pytest.raises(InputError) as caught:
+        read_annotations(packed)
+    assert caught.value.file == f"{packed}/annotations/instances_test2017.json"
+
+
+def test_tables_of_splits_and_shards(tmp_path):
+    rows = "id,label,tags,camera\n1,x,a,p\n2,y,b,q\n"
+    path = written(tmp_path, {f"data/{s}-0000{n}.csv": rows for s in ("train", "test")
+                              for n in (0, 1)})  # fmt: skip
+    found = read_annotations(path)
+    assert len(found.images) == 8
+    assert found.images["id"].is_unique
+    assert found.images["split"].value_counts().to_dict() == {"train": 4, "test": 4}
+    assert {record.concepts for record in found.records()} == {
+        ("a", "camera: p"), ("b", "camera: q"),
+    }  # fmt: skip
+    assert [file.name for file in find_files(path)][-1] == "."
+    assert sample_table(path, "csv").columns == ["id", "label", "tags", "camera"]
+    with pytest.raises(InputError, match="more than 7 rows"):
+        read_annotations(path, ReadOptions(max_rows=7))
+
+
+def test_files_about_the_same_images_are_to_be_joined(tmp_path):
+    path = written(tmp_path, {"a.csv": "id,label,tags\n1,x,a\n", "b.csv": "id,place\n1,sea\n"})
+    with pytest.raises(InputError, match=r"a\.csv: has the image '1', as b\.csv has") as caught:
+        read_annotations(path)
+    assert "join" in str(caught.value)
+
+
+CLASSES = {f"{kind}/{kind}_{at}.jpg": None for kind in ("cat", "dog") for at in (1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.xml", "<boxes><image name='cat_1.jpg'/></boxes>"),
+        ("a.json", '{"cat_1.jpg": 1}'),
+        ("a.json", json.dumps({"images": [{"id": 1, "file_name": "cat_1.jpg"}]}) + "]"),
+        ("data.yaml", "train: cat\nnc: 2\n"),
+    ],
+)
+def test_a_folder_with_annotations_is_never_read_as_folders_of_classes(tmp_path, name, content):
+    path = written(tmp_path, CLASSES | {name: content})
+    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+        read_annotations(path)
+    assert len(read_annotations(path, input_format="image-folder").images) == 4
+
+
+def test_other_files_beside_class_folders_do_not_hinder(tmp_path):
+    others = {
+        "README.md": "cat/cat_1.jpg",
+        "classes.txt": "cat\ndog\n",
+        "log.csv": "epoch,a\n1,2\n",
+        "ids.json": '{"cat": 0}',
+        "train.txt": "cat/cat_1.jpg\n",
+    }
+    found = read_annotations(written(tmp_path, CLASSES | others))
+    assert found.images["class_name"].value_counts().to_dict() == {"cat": 2, "dog": 2}
