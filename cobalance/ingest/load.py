@@ -16,6 +16,7 @@ from cobalance.graph.run_log import log_run
 from cobalance.ingest.captions.caption_file import with_captions
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
 from cobalance.ingest.fields.apply import apply_fields
+from cobalance.ingest.fields.saved import with_saved
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
 from cobalance.ingest.formats.table import read_table
@@ -59,6 +60,7 @@ def read_annotations(
     """
     path = Path(path)
     options = options or ReadOptions()
+    options = with_saved(path, options) if options.by_name else options
     if options.path_pattern is not None:
         parse_pattern(options.path_pattern)
     name = input_format or detect_format(path, options)

@@ -22,7 +22,7 @@ from cobalance.graph.dataset import sampled, state as states, write
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
 from cobalance.ingest import load, problems
-from cobalance.ingest.fields import report as report_words
+from cobalance.ingest.fields import report as report_words, saved
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
 from cobalance.ingest.spark import images as spark_images
 from cobalance.workflows import spark
@@ -189,9 +189,12 @@ def ingest(
                 progress=progress,
             )
             told = "Images: files are not looked for where Spark counts."
+            told += " Columns beside the concepts are not read there."
             _tell(name, file, report, states.dataset_state(store, name), told)
         return
     path = Path(file)
+    if reading["field"] or reading["names"]:
+        options = saved.with_saved(path, options)
     with progress_bars() as progress, collector_paused():
         annotations = load.read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
@@ -215,6 +218,9 @@ def ingest(
         )
         found = image_places.find_images(places, annotations, path, progress=progress)
         told = render(found.describe(), in_shell)
+        chosen = reading["field"] or reading["names"]
+        if chosen and (file_of_choices := saved.save_choices(path, options)):
+            notes.print(f"{file_of_choices.name} keeps what columns become for the next load.")
         _tell(name, path.name, report, states.dataset_state(store, name), told)
 
 
