@@ -40,11 +40,11 @@ def with_joins(
         A file cannot be read, has none of the images, or gives an image two classes.
     """
     for path in filter(None, [options.class_file, *options.join]):
-        annotations = _joined(annotations, path, options, file, progress)
+        annotations = _join(annotations, path, options, file, progress)
     return annotations
 
 
-def _joined(
+def _join(
     annotations: Annotations, path: Path, options: ReadOptions, file: str, progress: Progress
 ) -> Annotations:
     needs_class = path == options.class_file
@@ -147,7 +147,7 @@ def _rows_of(keys: "pd.Series[str]", annotations: Annotations) -> IntArray:
 
 
 def _by_image(column: Coded, image: IntArray, n: int) -> Coded:
-    """Names of rows as those of their images; of several rows the first."""
+    """Names of images by their rows; of several rows the first."""
     codes = np.full(n + 1, -1)
     codes[image[::-1]] = column.codes[::-1]
     return Coded(codes[:n], column.names)

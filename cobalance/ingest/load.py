@@ -116,7 +116,7 @@ def _finish(
     *,
     in_folders: bool = False,
 ) -> Annotations:
-    """Add what paths and other files say, make concepts of it, and filter what was read."""
+    """Add metadata of paths and other files, make concepts of it, and filter."""
     annotations = with_paths(annotations, options, file)
     annotations = with_joins(annotations, options, file, progress)
     if options.path_pattern is None and options.class_column is None:

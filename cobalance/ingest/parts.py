@@ -63,13 +63,13 @@ def _format_of(path: Path) -> str:
 def first_part(path: Path, kind: str) -> Iterator[Path]:
     """A file itself; of a folder or an archive its first annotation file of a format."""
     if is_tree(path):
-        with open_tree(path) as tree, tree.local(_chosen(tree, kind)[0]) as file:
+        with open_tree(path) as tree, tree.local(_choose(tree, kind)[0]) as file:
             yield file
     else:
         yield path
 
 
-def _chosen(tree: FileTree, kind: str) -> list[str]:
+def _choose(tree: FileTree, kind: str) -> list[str]:
     """Files of a format to read; COCO's instances have the images of its key points."""
     names = find_parts(tree).get(kind, [])
     if not names:
@@ -89,7 +89,7 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
     InputError
         A file cannot be read, or two that are no shards have the same images.
     """
-    names, paths = _chosen(tree, kind), tree.below("", *IMAGE_ENDINGS)
+    names, paths = _choose(tree, kind), tree.below("", *IMAGE_ENDINGS)
     places = defaultdict[str, list[str]](list)
     for path in paths:
         for key in {PurePosixPath(path).name, PurePosixPath(path).stem}:
@@ -103,7 +103,7 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
                 part = FORMATS[kind].reader.read(file, options, progress)
             except InputError as error:
                 raise reword(error, str(file), shown) from None
-            parts.append(_placed(reword_all(part, str(file), shown), name, places))
+            parts.append(_place_file(reword_all(part, str(file), shown), name, places))
         problems.within("rows", sum(len(part.images) for part in parts))
     found = Annotations.concat(_with_own_ids(tree, names, parts))
     others = [name for name in annotation_files(tree) if name not in names]
@@ -111,7 +111,7 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
     return replace(found, notes=(*found.notes, *([note] if others else [])))
 
 
-def _placed(part: Annotations, name: str, places: dict[str, list[str]]) -> Annotations:
+def _place_file(part: Annotations, name: str, places: dict[str, list[str]]) -> Annotations:
     """A file's annotations with its split, and the paths of its images by their names."""
     split = split_of_file(name)
     if split is not None:

@@ -59,7 +59,7 @@ def parse_pattern(pattern: str) -> tuple[str, tuple[str, ...]]:
 
 
 def with_paths(annotations: Annotations, options: ReadOptions, file: str) -> Annotations:
-    """Add what `ReadOptions.path_pattern` reads off the path of each image.
+    """Add metadata that `ReadOptions.path_pattern` reads off the path of each image.
 
     A pattern stands for the end of a path: folders before it do not matter.
 
@@ -115,7 +115,7 @@ def _paths(annotations: Annotations) -> pa.Array:
 
 
 def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotations:
-    """Take the classes of images without any from their folders, and note what other levels hold.
+    """Take the classes of images without any from their folders, and note other levels.
 
     The class is the lowest level with names like those of classes: numbered names (``study1``), a
     folder for each image and a level of one name are none. Where not `taken` it is noted alone.

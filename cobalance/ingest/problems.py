@@ -100,14 +100,14 @@ class Problems:
 def reword(error: InputError, old: str, new: str) -> InputError:
     """The same error with other words for a file."""
 
-    def said(text: Text) -> list[Part]:
+    def replace_in(text: Text) -> list[Part]:
         return [
             each.replace(old, new) if isinstance(each, str) else each for each in parts_of(text)
         ]
 
     record = error.record and error.record.replace(old, new)
     file = error.file.replace(old, new)
-    return InputError(file, record, said(error.reason), said(error.remedy))
+    return InputError(file, record, replace_in(error.reason), replace_in(error.remedy))
 
 
 def reword_all(annotations: Annotations, old: str, new: str) -> Annotations:

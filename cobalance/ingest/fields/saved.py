@@ -1,4 +1,4 @@
-"""What people chose for a file's columns, kept beside it in a small TOML file."""
+"""People's choices for a file's columns, kept beside it in a small TOML file."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ def saved_file(path: Path) -> Path:
 
 
 def with_saved(path: Path, options: ReadOptions) -> ReadOptions:
-    """The options with what was chosen before; what they say themselves comes first.
+    """The options with the choices of before; their own come first.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def with_saved(path: Path, options: ReadOptions) -> ReadOptions:
 
 
 def save_choices(path: Path, options: ReadOptions) -> Path | None:
-    """Keep what options choose beside a file; None where there is nothing, or no place to write."""
+    """Keep the choices of options beside a file; None where there are no choices, or no place."""
     if not (options.field or options.names):
         return None
     tables = {"field": options.field} if options.field else {}

@@ -153,7 +153,7 @@ def _images(
     )
     named = ids
     if options.each_row:
-        ids = _numbered(ids)
+        ids = _number_repeats(ids)
     known = pd.Index(ids.to_pandas())
     first = first_rows(known)
     further = _further_rows(table, columns, first, options)
@@ -181,7 +181,7 @@ def _images(
     return images, first, further
 
 
-def _numbered(ids: pa.Array) -> pa.Array:
+def _number_repeats(ids: pa.Array) -> pa.Array:
     """Ids with a number after those that repeat."""
     names = ids.to_pandas()
     number = names.groupby(names).cumcount().add(1).astype(str)
