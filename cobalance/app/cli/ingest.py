@@ -52,8 +52,9 @@ def _takes_reader_options(command: Command) -> Command:
     ]
     unset = ReadOptions()
     for name, (kind, said) in declared_options().items():
+        flag = "--assign-split" if name == "split" else f"--{name.replace('_', '-')}"
         option = typer.Option(
-            *(["--assign-split"] if name == "split" else []),
+            *([flag] if name == "split" or kind is bool else []),  # no --no-...
             metavar=said.metavar,
             help=said.help,
             rich_help_panel=said.group or None,

@@ -18,7 +18,7 @@ def properties(
         bool, typer.Option("--measure", help="Have a worker measure the files; print the task.")
     ] = False,
     here: Annotated[
-        bool, typer.Option("--here", help="Measure them now, in this process.")
+        bool, typer.Option("--here", help="Work now, in this process: measure them.")
     ] = False,
     concept: Annotated[
         list[str] | None,
