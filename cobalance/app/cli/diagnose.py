@@ -236,7 +236,7 @@ def imbalances(
             why = render(findings.no_clique(dataset, mining, images), in_shell)
             notes.print("No clique passes these filters." if mined else why)
             return
-        compared = diagnose_tables.describe_compared(state)
+        compared = diagnose_tables.describe_compared(state.compared, images)
         notes.print(compared or diagnose_tables.describe_mining(mining))
         for warning in findings.mining_warnings(images, mining):
             notes.print(warning)
@@ -279,9 +279,11 @@ def summary(
 def cooccurrences(
     dataset: DatasetName,
     concept: Annotated[
-        list[str] | None, typer.Option(help="Concept that the combinations have; repeat it.")
+        list[str] | None, typer.Option(help="Only this concept: cliques that have it; repeat it.")
     ] = None,
-    max_size: Annotated[int | None, typer.Option(min=2, help="Largest combination.")] = None,
+    max_size: Annotated[
+        int | None, typer.Option(min=2, help="Largest clique, of two concepts or more.")
+    ] = None,
     max_q_value: Annotated[
         float | None, typer.Option("--max-q", help="Largest q-value: the false discovery rate.")
     ] = None,

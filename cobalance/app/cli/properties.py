@@ -23,8 +23,9 @@ def properties(
     concept: Annotated[
         list[str] | None,
         typer.Option(
-            help="Have images show this property as concepts, and of the others those named alone: "
-            "repeat it. all or none."
+            "--as-concepts",
+            metavar="PROPERTY",
+            help="Have images show this property as concepts, and no others; repeat it. all or none.",
         ),
     ] = None,
     extremes: Annotated[

@@ -1,13 +1,12 @@
 """Imbalances and mining results in tables and sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from cobalance.graph.counting.one_against_rest import rest_of
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.plurals import inflect
@@ -44,23 +43,20 @@ def describe_mining(options: MiningOptions) -> str:
     return f"Counted in {images}: cliques of up to {size}{shown}{often}.{level}"
 
 
-def describe_compared(state: DatasetState) -> str:
+def describe_compared(compared: Sequence[str], class_sizes: Mapping[str, int]) -> str:
     """Say which concept a dataset is compared by, in a sentence; empty if by its classes.
 
     Examples
     --------
-    >>> properties = {"mined_classes": ["all images"], "mined_images": [9], "name": "zoo"}
-    >>> describe_compared(DatasetState.of(properties))
+    >>> describe_compared((), {"all images": 9})
     ''
-    >>> compared = {"compared": ["cat", "dog"], "compared_images": 4}
-    >>> describe_compared(DatasetState.of(properties | compared))
+    >>> describe_compared(("cat", "dog"), {"cat": 4, "no cat": 5})
     "Compared: the 4 images with 'cat' and the 5 without."
     """
-    if not state.compared:
+    if not compared:
         return ""
-    first, sizes = state.compared[0], dict(state.mined_classes)
-    shown, rest = sizes[first], sizes[rest_of(first)]
-    return f"Compared: the {shown:,} images with {first!r} and the {rest:,} without."
+    shown, rest = class_sizes[compared[0]], class_sizes[rest_of(compared[0])]
+    return f"Compared: the {shown:,} images with {compared[0]!r} and the {rest:,} without."
 
 
 def imbalance_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
@@ -155,8 +151,9 @@ def cooccurrence_table(frame: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> row = {"concepts": ("cow", "meadow"), "images": 38, "expected": 20.04, "ratio": 1.896,
     ...        "part": ("cow",), "q_value": 0.00001}
-    >>> cooccurrence_table(pd.DataFrame([row])).iloc[0].tolist()
-    [('cow', 'meadow'), 38, '20.0', '1.90', 'cow | meadow', '<0.001']
+    >>> print(cooccurrence_table(pd.DataFrame([row])).to_string(index=False))
+         concepts  images expected ratio        parts q-value
+    (cow, meadow)      38     20.0  1.90 cow | meadow  <0.001
     """
     divided = zip(frame["concepts"], frame["part"], strict=True)
     return pd.DataFrame(

@@ -184,7 +184,7 @@ def _metrics(current: CurrentDataset) -> None:
         download("Download report", made, f"{current.name}-report.html", key="_report")
     sizes, mining = current.class_sizes, current.mining
     told = [
-        describe_compared(current.state) or describe_mining(mining),
+        describe_compared(current.state.compared, sizes) or describe_mining(mining),
         *mining_warnings(sizes, mining),
         f"{describe_leaning(totals.leaning, totals.unproven)}.",
     ]
