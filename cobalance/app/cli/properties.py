@@ -15,7 +15,7 @@ from cobalance.workflows import properties as workflow
 def properties(
     dataset: DatasetName,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Have a worker measure the files; print the task.")
+        bool, typer.Option("--by-worker", help="Have a worker measure the files; print the task.")
     ] = False,
     here: Annotated[
         bool, typer.Option("--here", help="Work now, in this process: measure them.")
@@ -25,7 +25,7 @@ def properties(
         typer.Option(
             "--as-concepts",
             metavar="PROPERTY",
-            help="Have images show this property as concepts, and no others; repeat it. all or none.",
+            help="Have images show this property as concepts, no others; repeat it. all or none.",
         ),
     ] = None,
     extremes: Annotated[
