@@ -23,7 +23,7 @@ def properties(
     concept: Annotated[
         list[str] | None,
         typer.Option(
-            "--as-concepts",
+            "--as-concept",
             metavar="PROPERTY",
             help="Have images show this property as concepts, no others; repeat it. all or none.",
         ),

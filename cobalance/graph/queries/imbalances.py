@@ -86,9 +86,6 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     UnknownNameError
         No such column, class or concept.
     """
-    compared = dataset_state(store, dataset)
-    if compared.compared:
-        return _read_compared(store, compared, ranking)
     parameters = {
         "dataset": dataset,
         "class": ranking.class_name,
@@ -102,7 +99,14 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
     given = {name: value for name, value in parameters.items() if value is not None}
     name = "imbalances-by-gap" if ranking.by == GAP else "imbalances"
     name = "imbalances-with-concepts" if ranking.concepts else name
-    query, bound, state = bind_with_state(store, name, given)
+    try:
+        query, bound, state = bind_with_state(store, name, given)
+    except UnknownNameError:  # a compared concept is no class
+        if not (state := dataset_state(store, dataset)).compared:
+            raise
+    if state.compared:
+        state.require_mined()
+        return _read_compared(store, state, ranking)
     sizes = dict(state.mined_classes)
     by, by_class = _sort_column(ranking.by, list(sizes))
     text: Cypher = query.text

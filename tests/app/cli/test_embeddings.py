@@ -148,7 +148,7 @@ def test_vectors_of_pixels_are_ordered_and_computed(run, environment, store, dat
     )
     said = run("properties", dataset, exit_code=1).stderr
     assert "have not been measured. Have a worker measure them" in said
-    measured = run("properties", dataset, "--here", "--as-concepts", "brightness", "-f", "json")
+    measured = run("properties", dataset, "--here", "--as-concept", "brightness", "-f", "json")
     assert "cobalance mine" in measured.stderr
     (row,) = json.loads(measured.stdout.partition("\n")[2])  # two of a class are not ranked
     assert (row["property"].rpartition(" ")[0], row["q_value"]) == ("dominant hue", 1)
