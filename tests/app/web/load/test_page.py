@@ -256,7 +256,7 @@ def test_a_class_file_goes_with_the_annotations(loading, dataset) -> None:
     widget(app, "button_group", "An image's class is in").set_value("Another file").run()
     widget(app, "selectbox", "Table of image id or file name, and class").select("classes.csv")
     assert table(check(app), "Classes (2)") == {"indoor": 1, "outdoor": 1}
-    assert "classes.csv: id = image_id" in shown_text(app).replace("\\", "")
+    assert "classes.csv: 2 of 3 images by image_id" in shown_text(app).replace("\\", "")
 
 
 def test_an_upload_is_gone_after_the_check(loading, dataset, tmp_path, monkeypatch) -> None:
