@@ -11,6 +11,7 @@ from cobalance.app.cli.shared.options import (
     DatasetName,
     FormatOption,
     OutputOption,
+    SimilarityOption,
     cleaned,
     confirm,
 )
@@ -109,9 +110,7 @@ def _cut(cell: object) -> object:
 @app.command()
 def check(
     dataset: DatasetName,
-    similarity: Annotated[
-        float, typer.Option(min=-1, max=1, help="The least cosine of two near duplicates.")
-    ] = 0.97,
+    similarity: SimilarityOption = 0.97,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

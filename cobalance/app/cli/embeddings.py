@@ -11,6 +11,7 @@ from cobalance.app.cli.shared.options import (
     DatasetName,
     FormatOption,
     OutputOption,
+    SimilarityOption,
     assignments_option,
 )
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
@@ -129,9 +130,7 @@ def similar(
 @app.command()
 def duplicates(
     dataset: DatasetName,
-    similarity: Annotated[
-        float, typer.Option(min=-1, max=1, help="The least cosine of two near duplicates.")
-    ] = 0.97,
+    similarity: SimilarityOption = 0.97,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

@@ -41,6 +41,9 @@ DatasetName = Annotated[
     str, typer.Argument(metavar="DATASET", help="Name of a dataset.", callback=cleaned)
 ]
 LimitOption = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
+SimilarityOption = Annotated[
+    float, typer.Option(min=-1, max=1, help="The least cosine of two near duplicates.")
+]
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="How to write the result.", show_default=True)
 ]
