@@ -15,7 +15,7 @@ import numpy as np
 
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
-from cobalance.graph.diagnosis.clustered_test import test_cliques
+from cobalance.graph.diagnosis.clustered_test import clustered_p_values
 from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.own_effect import own_effects
 from cobalance.graph.diagnosis.q_values import q_values
@@ -64,7 +64,7 @@ def simulate(design: Design, n_datasets: int, lean: float) -> Iterator[tuple[flo
         leans = np.isin(first, np.arange(LEANING)) & (lean > 0)
         row: list[float] = []
         for some in (cliques, replace(cliques, clustering=None)):
-            p_values, _ = test_cliques(some)
+            p_values, _ = clustered_p_values(some)
             found = q_values(p_values) <= ALPHA
             row += [
                 float((p_values <= ALPHA)[~leans].mean()),
@@ -82,7 +82,7 @@ def simulate_pairs(design: Design, n_datasets: int) -> Iterator[tuple[float, ...
         cliques = with_clusters(mine_cliques(incidence, max_size=2, common=()), incidence)
         pairs, row = cliques.sizes() == 2, list[float]()
         for some in (cliques, replace(cliques, clustering=None)):
-            row.append(float((test_cliques(some)[0] <= ALPHA)[pairs].mean()))
+            row.append(float((clustered_p_values(some)[0] <= ALPHA)[pairs].mean()))
             row.append(float((own_effects(some)["own_p_value"] <= ALPHA)[pairs].mean()))
         yield tuple(row)
 

@@ -17,8 +17,8 @@ from cobalance.graph.diagnosis.interaction import exact_interaction
 from cobalance.graph.libraries import stats
 
 
-def test_cliques(cliques: Cliques) -> tuple[FloatArray, npt.NDArray[np.int8]]:
-    """Test for each clique whether its rate is the same in all classes, by cluster if there are.
+def clustered_p_values(cliques: Cliques) -> tuple[FloatArray, npt.NDArray[np.int8]]:
+    """Return a p-value and test of each clique: one rate in all classes, by cluster if there are.
 
     As `homogeneity_test`, on counts divided by their design effects; the exact test is of the
     nearest whole counts, each class against the others where there are three or more. Where pairs

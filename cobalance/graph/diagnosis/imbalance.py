@@ -18,7 +18,7 @@ from cobalance.graph.diagnosis.association import (
     log_odds_ratio,
     rate_differences,
 )
-from cobalance.graph.diagnosis.clustered_test import test_cliques
+from cobalance.graph.diagnosis.clustered_test import clustered_p_values
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
 from cobalance.graph.errors import DataError
 
@@ -99,7 +99,7 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
         counts / design, class_sizes / design, highest, lowest, confidence=confidence
     )
     odds -= np.where(effect == 0, odds[:, 0], 0.0)[:, None]  # what half an image makes of 100%
-    p_value, test = test_cliques(cliques)
+    p_value, test = clustered_p_values(cliques)
     q_value = q_values(p_value)
     return pd.DataFrame(
         {

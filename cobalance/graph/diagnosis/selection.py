@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import leading_classes
-from cobalance.graph.diagnosis.clustered_test import test_cliques
+from cobalance.graph.diagnosis.clustered_test import clustered_p_values
 from cobalance.graph.diagnosis.q_values import check_q_value, q_values
 from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.names import clean_name
@@ -99,7 +99,7 @@ def clique_q_values(cliques: Cliques) -> FloatArray:
     float64 array, shape (n_cliques,)
     """
     if cliques not in _tested:
-        _tested[cliques] = q_values(test_cliques(cliques)[0])
+        _tested[cliques] = q_values(clustered_p_values(cliques)[0])
     return _tested[cliques]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.diagnosis.association import class_rates
-from cobalance.graph.diagnosis.clustered_test import test_cliques
+from cobalance.graph.diagnosis.clustered_test import clustered_p_values
 from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.difference import differences
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE, categorical
@@ -51,7 +51,7 @@ def compare_splits(
     rates = [class_rates(part.counts, part.class_sizes) for part in splits]
     shared = (first.class_sizes > 0) & (second.class_sizes > 0)
     q_first, q_second = (
-        q_values(test_cliques(replace(part, class_sizes=part.class_sizes * shared))[0])
+        q_values(clustered_p_values(replace(part, class_sizes=part.class_sizes * shared))[0])
         for part in splits
     )
     same = np.zeros(len(first), dtype=np.bool_)
