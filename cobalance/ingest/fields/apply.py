@@ -34,8 +34,8 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
         An option names a column that is missing, or asks for what a column does not hold.
     """
     choices, names = field_choices(options), field_names(options)
-    own = replace(options, on_error="skip", max_skipped=options.max_mentions)
-    problems = Problems(file, own)
+    problems = Problems(file, options)
+    choices = dict.fromkeys(map(clean_name, options.concept_columns), Choice("flag")) | choices
     parts = [unfold(part, problems) for part in annotations.metadata]
     known = list(dict.fromkeys(name for part in parts for name in part.columns))
     taken: dict[str, Field] = {}

@@ -66,8 +66,13 @@ def read_column(
         record, code, things, numbers = read_lists(name, known, names, problems)
         return Found(kind, record, code, things, missing, why, numbers)
     what, code, found, why = _READ[kind](name, values, choice or Choice(kind))
-    if choice and values.filled and (code < 0).all():
-        reason = f"the column {name!r} holds {values.sample[0][:60]!r}, and {what}"
+    wrong, strict = code < 0, False
+    if kind in ("flag", "two"):
+        wrong = np.array([flag is None for flag in values.flags()], dtype=bool)
+        strict = problems.options.on_error == "fail"
+    if choice and values.filled and (wrong.all() or (strict and wrong.any())):
+        example = values.texts[int(np.argmax(wrong))]
+        reason = f"the column {name!r} holds {example[:60]!r}, and {what}"
         remedy = ("Set ", Setting("field"), f" to {name}=values, or leave it out.")
         raise InputError(problems.file, None, reason, remedy)
     why = "" if choice and why == UNNAMED else why

@@ -40,7 +40,10 @@ def read_lists(
     elif objects:
         column = pa.array([_dump(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT)
         named = True
-    rows = RowProblems(problems, len(column), lambda row: f"record {row + 1}")
+    lenient = replace(problems.options, on_error="skip", max_skipped=problems.options.max_mentions)
+    rows = RowProblems(
+        Problems(problems.file, lenient), len(column), lambda row: f"record {row + 1}"
+    )
     found = read_cells(column, None, rows)
     kept = (found.concept.codes >= 0) & ~rows.bad[found.row]
     numbers = {key: values[kept] for key, values in found.numbers.items()}

@@ -1,6 +1,5 @@
 """Tables with a row per image, or per image and concept, in any table format."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,7 +33,6 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
 from cobalance.ingest.tables.columns import (
     ColumnMap,
-    indicator_column,
     map_columns,
     no_column,
     text_column,
@@ -91,8 +89,6 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     rows = table.rows()
     images, first, further = _images(table, columns, rows, options)
     mentions, notes = _mentions(table, columns, rows, options, progress)
-    if options.concept_columns or table.concept_columns:
-        _check_flags(table, columns.indicators, rows)
     if further.any():
         notes.append(f"{further.sum():,} rows add concepts to images of earlier rows")
     labels, more = _labels(table, columns, images, rows, options, progress)
@@ -276,19 +272,6 @@ def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str,
     if options.concepts_column or options.concept_columns or not options.by_name:
         taken = {*table.columns}
     return {it: column for it, column in table.columns.items() if it in asked or it not in taken}
-
-
-def _check_flags(table: Table, names: Sequence[str], rows: RowProblems) -> None:
-    """Report rows whose columns of one concept each hold something else than 0 and 1."""
-    for name in names:
-        values = indicator_column(table, name)
-        rows.report(
-            values < 0,
-            lambda row, name=name: (  # type: ignore[misc]
-                f"the column {name!r} holds {table.columns[name][row].as_py()!r}, not 0 or 1"
-            ),
-            "Write 0 or 1 (or -1 or 1, or true or false)",
-        )
 
 
 def _labels(

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.errors import Setting, suggest_names
 from cobalance.graph.names import clean_name
 from cobalance.ingest.frames import TEXT
@@ -116,24 +114,6 @@ def text_column(table: Table, name: str, setting: Setting) -> pa.Array:
             ("Save it as text or whole numbers, or choose another ", setting, "."),
         )
     return column
-
-
-def indicator_column(table: Table, name: str) -> Int8Array:
-    """Parse an indicator column: 1 present, 0 absent or missing, -1 neither."""
-    column = table.columns[name]
-    if pa.types.is_floating(column.type):
-        values = column.to_numpy(zero_copy_only=False)
-        absent = (values == 0) | (values == -1) | np.isnan(values)
-        return np.select([values == 1, absent], [np.int8(1), np.int8(0)], np.int8(-1))
-    if column.type != TEXT:
-        return np.full(table.n_rows, -1, dtype=np.int8)
-    encoded = column.dictionary_encode()
-    texts = [text.strip() for text in encoded.dictionary.to_pylist()]
-    short = [text.lower().removesuffix(".0") for text in texts]
-    pairs = zip(texts, short, strict=True)
-    meaning = [0 if text in MISSING else PRESENT.get(low, -1) for text, low in pairs]
-    codes: IntArray = pc.fill_null(encoded.indices, len(meaning)).to_numpy(zero_copy_only=False)
-    return np.array([*meaning, 0], dtype=np.int8)[codes]
 
 
 def _require_column(table: Table, given: str, setting: Setting) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from cobalance.graph.errors import Setting
 from cobalance.graph.progress import Progress
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.columns import PRESENT
 from cobalance.ingest.tables.loading import Table, column_names, text_rows
 from cobalance.ingest.trees import lines_of
 
@@ -62,6 +63,13 @@ class ListAttr:
                         f"line {number}",
                         f"has {len(row) - 1} values for {len(names)} attributes",
                         "Write a file name without spaces, and one value an attribute",
+                    )
+                elif not PRESENT.keys() >= {*row[1:]}:
+                    odd = next(at for at, it in enumerate(row) if at and it not in PRESENT)
+                    problems.record(
+                        f"line {number}",
+                        f"the column {names[odd - 1]!r} holds {row[odd]!r}, not -1, 0 or 1",
+                        "Write -1 or 1",
                     )
                 elif rows.add(number, list(row)):
                     progress("read", raw.tell(), size)

@@ -64,6 +64,7 @@ def test_values_become_concepts_of_the_columns_category_and_missing_ones_are_cou
 def test_flags_are_one_concept_or_two(present, absent):
     cells = {"smiling": [present, absent, absent, "", present, absent]}
     assert counted(applied(cells)) == {"smiling": 2}
+    assert counted(applied(cells, ReadOptions(concept_columns=("smiling",)))) == {"smiling": 2}
     two = applied(cells, ReadOptions(field={"smiling": "two"}))
     assert counted(two) == {"smiling": 2, "no smiling": 3}
     assert two.fields[0].missing == 1
