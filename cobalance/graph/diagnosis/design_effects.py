@@ -21,10 +21,8 @@ from cobalance.graph.counting.clusters import ClusterCounts, count_in_clusters
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import SubsetIndex
 from cobalance.graph.diagnosis.interaction import fit_cells, signs
-from cobalance.graph.diagnosis.own_effect import presence_tables
+from cobalance.graph.diagnosis.own_effect import BLOCK, presence_blocks
 from cobalance.graph.libraries import sparse
-
-BLOCK = 1 << 22  # cells at a time: bounds the memory
 
 
 class _Scores(NamedTuple):
@@ -142,25 +140,18 @@ def design_effects(
 
 def _own_scores(cliques: Cliques) -> list[_Scores]:
     """Scores of the highest interaction: an image counts by the fitted images that are like it."""
-    index, sizes, parts = SubsetIndex(cliques.members), cliques.sizes(), []
-    for size in range(1, cliques.members.shape[1] + 1):
-        rows = np.flatnonzero(sizes == size)
-        subsets = index.combinations(cliques.members[rows, :size])
-        blocks = 1 + subsets.size * len(cliques.classes) // BLOCK
-        for at in np.array_split(np.arange(len(rows)), blocks):
-            counts = cliques.counts[subsets[at]]
-            counts[:, 0] = cliques.class_sizes
-            cells = presence_tables(counts)
-            fitted, free = fit_cells(cells)
-            weights = signs(size)[:, None] / np.maximum(fitted, 1.0) * free[:, None]
-            information = (cells * weights**2).sum(axis=1)
-            weights = weights / np.maximum(information, 1e-300)[:, None]
-            information = (cells * weights**2).sum(axis=1)
-            for part in range(size):  # of exactly these parts to at least these
-                shape = len(at), 1 << size - part - 1, 2, 1 << part, weights.shape[2]
-                view = weights.reshape(shape)
-                view[:, :, 1] -= view[:, :, 0]
-            parts.append(_Scores(rows[at], subsets[at], weights, information))
+    parts = []
+    for rows, subsets, cells in presence_blocks(cliques, SubsetIndex(cliques.members)):
+        size, n_classes = subsets.shape[1].bit_length() - 1, cells.shape[2]
+        fitted, free = fit_cells(cells)
+        weights = signs(size)[:, None] / np.maximum(fitted, 1.0) * free[:, None]
+        information = (cells * weights**2).sum(axis=1)
+        weights = weights / np.maximum(information, 1e-300)[:, None]
+        information = (cells * weights**2).sum(axis=1)
+        for part in range(size):  # of exactly these parts to at least these
+            view = weights.reshape(len(rows), 1 << size - part - 1, 2, 1 << part, n_classes)
+            view[:, :, 1] -= view[:, :, 0]
+        parts.append(_Scores(rows, subsets, weights, information))
     return parts
 
 

@@ -141,18 +141,6 @@ def _block(
     return expected, p_values, tests.astype(np.int8)
 
 
-def fit_expected(cells: IntArray) -> FloatArray:
-    """Return the expected images of `interaction`, shape (n, n_classes), without the test.
-
-    Examples
-    --------
-    >>> fit_expected(np.array([[[40, 70], [10, 10], [10, 10], [40, 10]]])).round(1).tolist()
-    [[38.5, 11.5]]
-    """
-    amounts, _, _ = _amounts(cells, signs(cells.shape[1].bit_length() - 1))
-    return np.asarray(cells[:, -1] + amounts, dtype=np.float64)
-
-
 def fit_cells(cells: IntArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Return the fitted cells of `interaction`, and in which classes they can differ."""
     sign = signs(cells.shape[1].bit_length() - 1)

@@ -1,5 +1,7 @@
 """Own effects of cliques beyond their parts, and closed cliques."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
@@ -8,7 +10,7 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import MISSING, SubsetIndex
 from cobalance.graph.diagnosis.association import class_rates, largest_difference, rate_differences
 from cobalance.graph.diagnosis.imbalance import categorical
-from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, fit_expected, interaction
+from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, interaction
 from cobalance.graph.diagnosis.q_values import q_values
 
 EXPECTED = "expected_"
@@ -74,16 +76,29 @@ def presence_tables(counts: IntArray) -> IntArray:
     return cells
 
 
-def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
+def presence_blocks(
+    cliques: Cliques, index: SubsetIndex
+) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    """Yield rows of cliques of one size, the rows of their subsets, and their `presence_tables`.
+
+    Cliques of which a subset is not in the table are left out.
+    """
+    for size in range(1, cliques.members.shape[1] + 1):
+        rows, subsets = _subsets(cliques, index, size)
+        whole = np.flatnonzero((subsets[:, 1:] != MISSING).all(axis=1))
+        for some in np.array_split(whole, 1 + subsets.size * len(cliques.classes) // BLOCK):
+            counts = cliques.counts[subsets[some]]
+            counts[:, 0] = cliques.class_sizes
+            yield rows[some], subsets[some], presence_tables(counts)
+
+
+def own_effects(cliques: Cliques) -> pd.DataFrame:
     """Split each clique's imbalance into the part that its subsets explain and its own effect.
 
     Parameters
     ----------
     cliques : Cliques
         All mined cliques.
-    tests : bool
-        Whether to test each effect, which takes most of the time. Without, ``own_p_value``,
-        ``own_q_value`` and ``own_test`` are left out.
 
     Returns
     -------
@@ -120,29 +135,17 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
     index = SubsetIndex(cliques.members)
     expected, p_values = np.full((n, n_classes), np.nan), np.full(n, np.nan)
     codes = np.zeros(n, dtype=np.int8)
-    for size in range(1, cliques.members.shape[1] + 1):
-        all_rows, all_subsets = _subsets(cliques, index, size)
-        whole = (all_subsets[:, 1:] != MISSING).all(axis=1)
-        rows, subsets = all_rows[whole], all_subsets[whole]
-        for some in np.array_split(np.arange(len(rows)), 1 + subsets.size * n_classes // BLOCK):
-            counts = cliques.counts[subsets[some]]
-            counts[:, 0] = cliques.class_sizes
-            cells = presence_tables(counts)
-            if not tests:
-                expected[rows[some]] = fit_expected(cells)
-                continue
-            clusters = cliques.clustering
-            design = None if clusters is None else clusters.own[rows[some]]
-            found = interaction(cells, cliques.class_sizes, design)
-            expected[rows[some]] = found.expected
-            p_values[rows[some]], codes[rows[some]] = found.p_values, found.tests
+    clusters = cliques.clustering
+    for rows, _, cells in presence_blocks(cliques, index):
+        design = None if clusters is None else clusters.own[rows]
+        found = interaction(cells, cliques.class_sizes, design)
+        expected[rows], p_values[rows], codes[rows] = found.expected, found.p_values, found.tests
     q, tested = np.full(n, np.nan), ~np.isnan(p_values)
-    if tested.any():
-        q[tested] = q_values(p_values[tested])
+    q[tested] = q_values(p_values[tested])
     with np.errstate(invalid="ignore"):  # classes without images have no rate
         beyond: FloatArray = (cliques.counts - expected) / cliques.class_sizes
     effect, over, under = largest_difference(beyond)
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             **{EXPECTED + name: expected[:, i] for i, name in enumerate(cliques.classes)},
             "explained": _share_explained(cliques, expected),
@@ -155,7 +158,6 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
             "closed": find_closed(cliques, index),
         }
     )
-    return frame if tests else frame.drop(columns=["own_p_value", "own_q_value", "own_test"])
 
 
 def _share_explained(cliques: Cliques, expected: FloatArray) -> FloatArray:

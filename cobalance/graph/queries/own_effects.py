@@ -80,7 +80,7 @@ def read_own_effects(
     }
     rows = np.sort(find_rows(all_cliques, list(parts)))
     few = all_cliques.take(rows[rows >= 0])
-    found = own_effects(few, tests=False).iloc[find_rows(few, cliques)]
+    found = own_effects(few).iloc[find_rows(few, cliques)]
     return found[_OWN_COLUMNS].reset_index(drop=True)
 
 
