@@ -1,14 +1,16 @@
 """Word lists: built-in ones, and TOML files of the same form; several as one."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, cast, get_args
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, ValidationError, model_validator
 
 from cobalance.graph.errors import InputError, OptionError, Setting, UnknownNameError, check_known
 from cobalance.graph.names import clean_name
+from cobalance.graph.options import first_fault
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
 from cobalance.ingest.documents import decode_toml
@@ -17,8 +19,11 @@ from cobalance.ingest.reader import read_text
 
 _FOLDER = files("cobalance.ingest") / "word_lists"
 _FORM = 'Write [classes], then a list of words a class: man = ["man", "men"]'
-_ROW_FORM = 'Write a row as { man = "husband", woman = "wife", neutral = "partner" }'
-_NEUTRAL, _BEFORE_NOUN, _FROM = "neutral", "before_noun", "from"
+_FORMS = {
+    "classes": _FORM,
+    "pairs": 'Write a row as { man = "husband", woman = "wife", neutral = "partner" }',
+    "attributes": 'Write [attributes.age], then an adjective a group: elderly = "elderly"',
+}
 
 
 def word_list_names() -> list[str]:
@@ -90,126 +95,97 @@ def load_group_words(name: str) -> GroupWords:
     else:
         raise UnknownNameError("word list", name, group_list_names())
     try:
-        content = decode_toml(text)
+        listed = _WordList.model_validate(decode_toml(text))
+    except ValidationError as error:
+        fault = first_fault(error)
+        form = _FORMS.get(fault.place.partition(".")[0].partition("[")[0], "Correct it")
+        raise InputError(where, fault.place or None, fault.reason, f"{form}.") from None
     except ValueError as error:
         raise InputError(where, None, f"is not valid TOML ({error})", f"{_FORM}.") from None
-    return _Content(where, content).words()
+    check_known("word list", listed.also, group_list_names())
+    rows = tuple(
+        WordRow(row.words, row.neutral, row.before_noun, row.source) for row in listed.pairs
+    )
+    if listed.classes is None and listed.model_fields_set & {"pairs", "attributes"}:
+        classes = telling(rows)
+    else:
+        classes = {name: tuple(words) for name, words in (listed.classes or {}).items()}
+        if len(classes) < 2:
+            raise InputError(where, None, "has no [classes] of two or more", f"{_FORM}.")
+    return GroupWords(
+        where,
+        classes,
+        rows,
+        listed.mode,
+        listed.adjectives,
+        listed.nouns,
+        tuple(listed.children),
+        tuple(listed.people),
+        listed.attributes,
+        tuple(row for other in listed.also for row in load_group_words(other).rows),
+    )
 
 
-@dataclass(frozen=True)
-class _Content:
-    """Content of a word list's file, with its checks."""
+def _check_word(text: str) -> str:
+    if not words_of(text):
+        raise ValueError(f"{text!r} has no word")
+    return text
 
-    where: str
-    content: dict[str, Any]
 
-    def words(self) -> GroupWords:
-        rows, others = self._rows(), self._word_list("also")
-        check_known("word list", others, group_list_names())
-        return GroupWords(
-            self.where,
-            self._classes(rows),
-            rows,
-            self._mode(),
-            self._texts("adjectives"),
-            self._texts("nouns"),
-            self._word_list("children"),
-            self._word_list("people"),
-            self._attributes(),
-            tuple(row for name in others for row in load_group_words(name).rows),
-        )
+def _check_name(text: str) -> str:
+    name = clean_name(text)
+    if fault := name_fault(name):
+        raise ValueError(f"the name {text!r} {fault}")
+    return name
 
-    def _classes(self, rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
-        classes = self.content.get("classes")
-        if classes is None and ("pairs" in self.content or "attributes" in self.content):
-            return telling(rows)
-        if not isinstance(classes, dict) or len(classes) < 2:
-            raise self._fault(None, "has no [classes] of two or more", f"{_FORM}.")
-        for class_name, words in classes.items():
-            self._check_name("class", class_name)
-            if not words or not isinstance(words, list) or not all(map(_is_word, words)):
-                raise self._fault(f"class {class_name!r}", "has no list of words", f"{_FORM}.")
-        return {clean_name(name): tuple(words) for name, words in classes.items()}
 
-    def _rows(self) -> tuple[WordRow, ...]:
-        given = self.content.get("pairs", [])
-        if not isinstance(given, list):
-            raise self._fault("pairs", "is not a list of rows", f"{_ROW_FORM}.")
-        return tuple(self._row(number, row) for number, row in enumerate(given, start=1))
+_Name = Annotated[str, AfterValidator(_check_name)]
+_Word = Annotated[str, AfterValidator(_check_word)]
+_Spelt = Annotated[_Word, AfterValidator(normal)]
+_Texts = dict[_Name, _Spelt]
 
-    def _row(self, number: int, row: object) -> WordRow:
-        place = f"row {number} of pairs"
+
+class _Row(BaseModel):
+    """A row of pairs, whose other entries are the groups' words."""
+
+    words: Annotated[_Texts, Field(min_length=2)]
+    neutral: _Spelt | None = None
+    before_noun: StrictBool | None = None
+    source: _Name | None = Field(default=None, alias="from")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _find_words(cls, row: object) -> object:
         if not isinstance(row, dict):
-            raise self._fault(place, "is not a row of words", f"{_ROW_FORM}.")
-        special = {name: row.get(name) for name in (_NEUTRAL, _BEFORE_NOUN, _FROM)}
-        words = {name: word for name, word in row.items() if name not in special}
-        for name, word in [*words.items(), (_NEUTRAL, special[_NEUTRAL] or "none")]:
-            self._check_name("group", name)
-            if not _is_word(word):
-                raise self._fault(place, f"has no word for {name!r}", f"{_ROW_FORM}.")
-        if not isinstance(special[_BEFORE_NOUN], bool | None):
-            raise self._fault(place, f"{_BEFORE_NOUN} is not true or false", "Correct it.")
-        source = special[_FROM]
-        if source is not None and source not in words:
-            raise self._fault(
-                place, f"from names the group {source!r}, which has no word in it", "Correct it."
-            )
-        if len(words) < 2:
-            raise self._fault(place, "has words of fewer than two groups", f"{_ROW_FORM}.")
-        spelt = {clean_name(name): normal(word) for name, word in words.items()}
-        neutral = special[_NEUTRAL]
-        return WordRow(
-            MappingProxyType(spelt),
-            None if neutral is None else normal(neutral),
-            special[_BEFORE_NOUN],
-            source,
-        )
+            return row
+        own = {name: row[name] for name in ("neutral", "before_noun", "from") if name in row}
+        return {"words": {name: word for name, word in row.items() if name not in own}, **own}
 
-    def _mode(self) -> EditMode:
-        mode = self.content.get("mode", "swap")
-        if mode not in get_args(EditMode):
-            raise self._fault("mode", f"{mode!r} is unknown", "Write swap or unify.")
-        return cast("EditMode", mode)
+    @model_validator(mode="after")
+    def _check_source(self) -> Self:
+        if self.source not in (None, *self.words):
+            raise ValueError(f"from names the group {self.source!r}, which has no word in it")
+        return self
 
-    def _texts(self, key: str) -> dict[str, str]:
-        given = self.content.get(key, {})
-        if not isinstance(given, dict) or not all(map(_is_word, given.values())):
-            raise self._fault(key, "has no word for each group", f'Write [{key}], then man = "…".')
-        return {clean_name(name): normal(word) for name, word in given.items()}
 
-    def _word_list(self, key: str) -> tuple[str, ...]:
-        given = self.content.get(key, [])
-        if not isinstance(given, list) or not all(map(_is_word, given)):
-            raise self._fault(key, "is not a list of words", f'Write {key} = ["…", "…"].')
-        return tuple(map(normal, given))
+class _WordList(BaseModel):
+    """Content of a word list's file."""
 
-    def _attributes(self) -> dict[str, Mapping[str, str]]:
-        given = self.content.get("attributes", {})
-        form = 'Write [attributes.age], then an adjective a group: elderly = "elderly".'
-        if not isinstance(given, dict):
-            raise self._fault("attributes", "has no attribute", form)
-        found: dict[str, Mapping[str, str]] = {}
-        for name, values in given.items():
-            if not (values and isinstance(values, dict) and all(map(_is_word, values.values()))):
-                raise self._fault(f"attributes.{name}", "has no adjective a group", form)
-            for value in values:
-                self._check_name("group", value)
-            found[name] = {clean_name(value): normal(word) for value, word in values.items()}
-        if found and not self.content.get("people"):
-            raise self._fault(
-                "attributes",
-                "have no noun to be put before",
-                'Write people = ["man", "woman", "person"].',
-            )
-        return found
+    classes: dict[_Name, Annotated[list[_Word], Field(min_length=1)]] | None = None
+    pairs: list[_Row] = []
+    mode: EditMode = "swap"
+    adjectives: _Texts = {}
+    nouns: _Texts = {}
+    children: list[_Spelt] = []
+    people: list[_Spelt] = []
+    attributes: dict[str, Annotated[_Texts, Field(min_length=1)]] = {}
+    also: list[str] = []
 
-    def _check_name(self, kind: str, name: str) -> None:
-        fault = name_fault(clean_name(name))
-        if fault is not None:
-            raise self._fault(f"{kind} {name!r}", fault, "Give it a readable name.")
-
-    def _fault(self, place: str | None, reason: str, remedy: str) -> InputError:
-        return InputError(self.where, place, reason, remedy)
+    @model_validator(mode="after")
+    def _check_nouns(self) -> Self:
+        if self.attributes and not self.people:
+            raise ValueError("the attributes have no noun to be put before: it names no people")
+        return self
 
 
 def telling(rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
@@ -225,10 +201,6 @@ def telling(rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
             (name,) = names
             found.setdefault(name, []).append(word)
     return {name: tuple(words) for name, words in found.items()}
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str) and bool(words_of(value))
 
 
 def combine_words(names: Sequence[str]) -> GroupWords:

@@ -159,9 +159,9 @@ def test_word_lists_match_whole_listed_words_only():
         ("man = [", "is not valid TOML"),
         ("[words]\nman = ['man']", "has no [classes] of two or more"),
         ("[classes]\nman = ['man']", "has no [classes] of two or more"),
-        ("[classes]\nman = ['man']\nwoman = []", "has no list of words"),
-        ("[classes]\nman = ['man']\nwoman = 'woman'", "has no list of words"),
-        ("[classes]\nman = ['man']\nwoman = ['--']", "has no list of words"),
+        ("[classes]\nman = ['man']\nwoman = []", "at least 1 item"),
+        ("[classes]\nman = ['man']\nwoman = 'woman'", "input should be a valid list"),
+        ("[classes]\nman = ['man']\nwoman = ['--']", "'--' has no word"),
         ("[classes]\nman = ['man']\nwoman = ['man']", "stands for both 'man' and 'woman'"),
     ],
 )
