@@ -24,21 +24,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class ProposedAttribute:
-    """An attribute as a model or a person proposes it.
+    """An attribute to propose, as `cobalance.graph.database.annotation_nodes.ATTRIBUTE` says.
 
-    Parameters
-    ----------
-    category, name : str
-        Such as "habitat" and "wetland".
-    level : {"image", "object"}
-        Whether it is told from the whole image, or by an object in it.
-    caption : str
-        The text that an image which shows it is matched with; of an object, what a detector is
-        asked for.
-    votes, rounds : int
-        The rounds that proposed it, of how many.
-    flags : tuple of str
-        Why a person should look at it.
+    Category and name are such as "habitat" and "wetland"; the caption of an object is what a
+    detector is asked for.
     """
 
     category: str

@@ -27,18 +27,12 @@ TASK_KIND = "label"
 
 @dataclass(frozen=True)
 class NewRun:
-    """An annotation run to create.
+    """An annotation run to create, as `cobalance.graph.database.annotation_nodes` says.
 
     Parameters
     ----------
-    kind : RunKind
-        What it does.
-    model : str
-        The model's name.
     settings : mapping
-        All else that decides its result; anything that JSON can hold.
-    revision, weights_sha256, licence, prompt_sha256, scores_uri : str or None
-        As `cobalance.graph.database.annotation_nodes` has them; None where unknown so far.
+        Anything that JSON can hold.
     id : str
         Unique in the store.
     """
@@ -56,22 +50,12 @@ class NewRun:
 
 @dataclass(frozen=True)
 class AnnotationRun:
-    """An annotation run and its progress.
+    """An annotation run, as `cobalance.graph.database.annotation_nodes` says, and its progress.
 
     Parameters
     ----------
-    id, dataset, kind, model, state : str
-        As in the graph; the state is ``failed`` or ``running`` where a task of it is.
-    revision, weights_sha256, licence, prompt_sha256, scores_uri : str or None
-        As in `NewRun`.
-    settings : mapping
-        As given to `create_run`.
-    images_digest : int or None
-        Of the dataset's images when it was ordered.
-    chunks : int
-        Tasks that its images are divided into.
-    error : str
-        Why it failed; empty otherwise.
+    state : RunState
+        Also ``failed`` or ``running`` where a task of it is.
     created_by, decided_by : str
         Empty without a login.
     created_at, started_at, ended_at, decided_at : datetime or None

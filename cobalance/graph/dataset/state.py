@@ -26,36 +26,19 @@ MAX_NAME = 200  # characters
 
 @dataclass(frozen=True)
 class DatasetState:
-    """State of a dataset as recorded in the store.
+    """State of a dataset as `cobalance.graph.database.schema.DATASET_NODE` records it.
 
     Parameters
     ----------
-    name : str
-        Unique in the store.
     digest : int or None
-        Digest of all images; None while an ingest is under way or was interrupted.
-    cooccurrence_digest, cliques_digest : int or None
-        The digest of the images that the concept graph and the cliques were counted from.
-    mining : str or None
-        The options that the cliques were mined with, as JSON.
+        None while an ingest is under way or was interrupted.
     mined_classes : tuple of (str, int)
         The classes that are compared, by name in ascending order, each with its images that were
         mined: the dataset's own, or the first of `compared` and the rest.
-    renaming_to : str or None
-        The new name, while a rename is under way or was interrupted.
-    restoring : str or None
-        The digest of a backup, while it is being restored from that or that was interrupted.
+    renaming_to, restoring : str or None
+        While that is under way or was interrupted.
     sample, sample_seed : int or None
-        How many images of each clique and class the graph keeps, chosen by that seed; None where
-        it has all images.
-    images_at : str or None
-        The files in which Spark finds all images, and their columns, as JSON.
-    source : str or None
-        Name of the file or frame that was loaded last.
-    demo : bool or None
-        True for a demonstration's.
-    compared : tuple of str
-        Concepts that are compared in place of the classes, the present one first.
+        None where the graph has all images.
     own_classes : tuple of (str, int)
         As `mined_classes`, always the dataset's own.
     """

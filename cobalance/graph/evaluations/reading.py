@@ -17,36 +17,16 @@ from cobalance.graph.tasks.lifecycle import TaskState
 
 @dataclass(frozen=True)
 class Evaluation:
-    """An evaluation.
+    """An evaluation, as `cobalance.graph.database.evaluation_nodes.EVALUATION` says.
 
     Parameters
     ----------
-    id : str
-        Its own name, and that of its task if it has one.
-    train, test : str or None, str
-        Names of the training dataset, None for predictions of other models, and of the test one.
-    training_set : str or None
-        Which images of the training dataset.
-    job : str or None
-        The job whose images the training dataset has beside those of the original.
-    method, seed : str, int or None
-        The training method, and its seed where that is known.
-    settings : mapping
-        All else that decides its result.
-    settings_list : list of str
-        The same in words, see `cobalance.graph.evaluations.writing.list_settings`.
-    train_digest, test_digest : int or None
-        Of the images that the datasets had then.
-    most_synthetic : int or None
-        How many synthetic images it was trained on at most; None for all.
-    predictions_uri : str or None
-        A Parquet file in the output folder.
     created_by, error : str
         Who ordered it, empty without a login; why it failed, empty otherwise.
     created_at, scored_at : datetime or None
-        In UTC; the last is when scores were written.
+        In UTC.
     state : TaskState
-        Of its task; ``done`` for one without.
+        Of its task, which has its id; ``done`` for one without.
     stage, done, total : str or None, int or None, int or None
         Progress of its task.
     outdated : bool

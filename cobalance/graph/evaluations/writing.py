@@ -25,25 +25,18 @@ SCORE_COLUMNS = ("metric", "group", "value", "low", "high", "n")
 
 @dataclass(frozen=True)
 class NewEvaluation:
-    """An evaluation to create.
+    """An evaluation to create, as `cobalance.graph.database.evaluation_nodes.EVALUATION` says.
 
     Parameters
     ----------
     method : str
         A training method, or whatever made the predictions.
-    seed : int or None
-        Of training; None where it is not known.
     settings : mapping
         All that decides its result but training set, method and seed; anything that JSON can hold.
-    training_set : str
-        Which images of the training dataset; by default ``augmented``, all of them.
-    most_synthetic : int or None
-        How many synthetic images to train on at most; None for all.
     id : str
         Unique in the store.
     same_method, other_methods : mapping or None
-        Those of the settings that have to be equal where training sets, or methods, are compared;
-        None for all.
+        Those of the settings that have to be equal in comparisons; None for all.
     """
 
     method: str

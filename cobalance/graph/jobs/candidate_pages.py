@@ -16,20 +16,12 @@ from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState, que
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate in the graph.
+    """A candidate, as `cobalance.graph.database.job_nodes.CANDIDATE` says.
 
     Parameters
     ----------
-    id, query : str
-        Its own name and its query's.
     class_name, concepts
         Requested class and concepts.
-    uri, source_image, source_uri, mask_uri, scores, reason, seed, seconds
-        As the worker reported them, see `cobalance.graph.jobs.candidates.NewCandidate`.
-    verdict : CandidateState
-        Of the filters, or of the person who decided since; pending until the best are chosen.
-    rank : int or None
-        Among its query's candidates, from 1; None where it was not ranked.
     decided_by : str or None
         Who decided; None for the filters, empty without a login.
     created_at, decided_at : datetime or None

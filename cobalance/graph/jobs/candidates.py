@@ -42,24 +42,10 @@ class NewCandidate:
     id : str
         Unique in the store; the same whenever the same image is made again, such as the query's
         id and a number.
-    uri : str or None
-        Where the image is; None for one that was not kept.
-    verdict : {"accepted", "rejected"}
-        The filters'.
-    scores : mapping of str to float
-        By filter.
-    reason : str
-        Why it was rejected, for people.
-    source_image, source_uri, mask_uri : str or None
-        The original that the object was taken from: its image's id, where it is, and the mask.
-    seed : int or None
-        Of its random generator, as a signed 64-bit number.
-    seconds : float or None
-        How long it took to make and judge: its part of the time of its batch.
-    fingerprint : str or None
-        A perceptual hash: candidates of a query with nearly the same one look the same.
-    provenance : mapping
-        Model, prompt, settings and batch it was made with; anything that JSON can hold.
+    uri, ..., provenance
+        As `cobalance.graph.database.job_nodes.CANDIDATE` says. The seed is a signed 64-bit number,
+        the seconds are its part of the time of its batch; candidates of a query with nearly the
+        same fingerprint look the same; scores and provenance are anything that JSON can hold.
     index : int or None
         Its number within the query. Where the best are chosen and the others are not kept, a report
         of one that has lost adds nothing.

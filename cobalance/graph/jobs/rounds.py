@@ -50,26 +50,18 @@ class Round:
 
 @dataclass(frozen=True)
 class QueryProgress:
-    """Progress of a job's query, for workers.
+    """Progress of a query for workers, as `cobalance.graph.database.job_nodes.JOB_QUERY` says.
 
     Parameters
     ----------
-    position, n : int
-        Its place in the job, from 0, and the images wanted.
-    class_name, concepts
-        Class and concepts to show.
     state : QueryState
         As in `cobalance.graph.jobs.lifecycle`.
     accepted, made : int
         Its candidates: those accepted, and all.
-    retries : int
-        How often people have queued it again.
     edit, sources : Edit or None, tuple of str
         As in `cobalance.graph.records.PlannedQuery`.
-    more : int
-        Candidates to make beside the first ones, where the best are chosen.
     settled : int
-        Of how many candidates the best were chosen, 0 before they are.
+        0 before the best are chosen.
     """
 
     position: int

@@ -20,44 +20,30 @@ _ALL = 2**31
 
 @dataclass(frozen=True)
 class Job:
-    """A job and its progress.
+    """A job and its progress, as `cobalance.graph.database.job_nodes.JOB` says.
 
     Parameters
     ----------
-    id, dataset, plan : str
-        Its own name, the dataset's, and that of the plan that its queries were copied from.
     state : JobState
         As in `cobalance.graph.jobs.lifecycle`.
-    settings : mapping
-        As given to `create_job`.
-    extra : str or None
-        What its workers need installed, as `cobalance.graph.plugins.join_needs` says it, where that
-        is known.
     created_by, error, note : str
-        Who ordered it; why it failed; remarks on its images. Empty where there is none.
+        Empty where there is none.
     created_at, started_at, ended_at : datetime or None
         In UTC.
     queries : mapping of QueryState to int
         How many of its queries are in each state.
-    short : int
-        Queries that are done with fewer accepted images than wanted.
-    wanted, covered, accepted, rejected : int
-        Images asked for; those of them that have an accepted candidate; all accepted and all
-        rejected candidates. More may be accepted than wanted, by hand.
-    remaining : int
-        Images that queries still to run have yet to get accepted.
+    accepted : int
+        Of all candidates: by hand, more may be accepted than wanted.
     seconds : float
         What all candidates took, on whichever workers.
     workers : int
         Workers alive that are at it, or at nothing and could take it.
     dataset_changed : bool
         Whether images of the dataset have changed since it was ordered.
-    pending : int
-        Candidates that wait for the best of them to be chosen.
     best_of : int
-        Candidates of each wanted image, of which one is chosen; 1 before the first round.
+        1 before the first round.
     unmade : int
-        Candidates that queries still to run have yet to make; 0 where none are to choose from.
+        0 where none are to choose from.
     """
 
     id: str

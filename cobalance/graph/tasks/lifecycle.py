@@ -155,28 +155,16 @@ def fail_task(store: GraphStore, task: str, attempt: int, error: str) -> None:
 
 @dataclass(frozen=True)
 class Task:
-    """A task and its progress.
+    """A task, as `cobalance.graph.database.evaluation_nodes.TASK` says, and its progress.
 
     Parameters
     ----------
-    id, kind, extra : str
-        Its own name, what is done, and the extra that its worker needs.
-    dataset : str or None
-        The dataset that it belongs to.
-    settings : mapping
-        As given to `create_task`.
     state : TaskState
         As the module says.
-    stage : str
-        What it is at; empty before its first report.
-    done, total : int or None
-        Of the stage; None where it is not known.
-    note, error, created_by : str
-        Remarks on its result; why it failed; who ordered it. Empty where there is none.
+    stage, note, error, created_by : str
+        Empty where there is none.
     created_at, started_at, stage_at, updated_at, ended_at : datetime or None
-        In UTC; `stage_at` is when its stage began, `updated_at` its last change.
-    attempt : int
-        How often it was queued again.
+        In UTC.
     workers : int
         Workers alive that are at it, or at nothing and could take it.
     hosts : tuple of str
