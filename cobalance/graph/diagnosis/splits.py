@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -112,21 +113,12 @@ class ComparedSplits:
         splits: tuple[str, str],
         images: tuple[Incidence, Incidence],
         *,
-        max_size: int = 4,
-        min_support: int = 1,
-        common: Collection[str] | None = None,
         max_q_value: float = MAX_Q_VALUE,
-        max_cliques: int | None = None,
+        **mining: Any,
     ) -> "ComparedSplits":
         """Mine the images of two splits together, and compare them; errors as `split_cliques`."""
         check_q_value(max_q_value)
-        found = split_cliques(
-            *images,
-            max_size=max_size,
-            min_support=min_support,
-            common=common,
-            max_cliques=max_cliques,
-        )
+        found = split_cliques(*images, **mining)
         one, other = (part.class_images() for part in found)
         return cls(
             compare_splits(*found, max_q_value=max_q_value), splits, (one, other), max_q_value
@@ -137,10 +129,9 @@ def split_cliques(
     first: Incidence,
     second: Incidence,
     *,
-    max_size: int = 4,
     min_support: int = 1,
     common: Collection[str] | None = None,
-    max_cliques: int | None = None,
+    **mining: Any,
 ) -> tuple[Cliques, Cliques]:
     """Mine two sets of images together, and count each clique in both of them.
 
@@ -148,7 +139,7 @@ def split_cliques(
     ----------
     first, second : Incidence
         Of images that are in one set alone. Names may differ; the result has those of both.
-    max_size, min_support, common, max_cliques
+    min_support, common, **mining
         As in `mine_cliques`, of the images of both together.
 
     Returns
@@ -199,10 +190,9 @@ def split_cliques(
     asked = [common is None or name in common for name in classes]
     mined = mine_cliques(
         together.restrict((shown[asked] > 0).all(axis=0)),
-        max_size=max_size,
         min_support=-(-min_support // 2),  # what has it in both together has half of it in one
         common=(),
-        max_cliques=max_cliques,
+        **mining,
     )
     by_set = mined.counts.reshape(-1, 2, len(classes))
     kept = mined.take(by_set.sum(axis=1).max(axis=1, initial=0) >= min_support)

@@ -6,10 +6,6 @@ from pathlib import Path
 
 import platformdirs
 
-from cobalance.graph.errors import OptionError
-
-_SMALLEST_HEAP_MB = 256
-
 
 @dataclass(frozen=True)
 class LocalServerSettings:
@@ -35,13 +31,6 @@ class LocalServerSettings:
         Further settings of Neo4j, by their names in ``neo4j.conf``.
     repository : str or None
         Base address of the Maven repository to download from; None for the default one.
-
-    Examples
-    --------
-    >>> LocalServerSettings(idle_stop_s=0)
-    Traceback (most recent call last):
-    ...
-    cobalance.graph.errors.OptionError: idle_stop_s is 0: give seconds above 0, or inf for never.
     """
 
     home: Path = field(default_factory=lambda: platformdirs.user_data_path("cobalance") / "neo4j")
@@ -53,14 +42,3 @@ class LocalServerSettings:
     stop_timeout_s: float = 60.0
     more: Mapping[str, str] = field(default_factory=dict)
     repository: str | None = None
-
-    def __post_init__(self) -> None:
-        if not self.idle_stop_s > 0:
-            raise OptionError(
-                f"idle_stop_s is {self.idle_stop_s}: give seconds above 0, or inf for never."
-            )
-        if self.heap_mb < _SMALLEST_HEAP_MB:
-            raise OptionError(
-                f"heap_mb is {self.heap_mb}: Neo4j does not work with less than "
-                f"{_SMALLEST_HEAP_MB}."
-            )
