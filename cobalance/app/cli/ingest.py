@@ -30,7 +30,12 @@ from cobalance.workflows.load import dataset as loading, image_places
 
 _FORMATS = ", ".join(
     listed(f"ingest.{place}")
-    for place in ("formats.labelling_tools.TOOLS", "formats.FORMATS", "tables.TABLES")
+    for place in (
+        "formats.labelling_tools.TOOLS",
+        "formats.box_lists.BOX_LISTS",
+        "formats.FORMATS",
+        "tables.TABLES",
+    )
 )
 
 

@@ -6,6 +6,7 @@ The order of the registry is the order of detection: the plainest text comes las
 from typing import Any
 
 from cobalance.graph.plugins import Declarations, misfit
+from cobalance.ingest.formats.box_lists import BOX_LISTS
 from cobalance.ingest.formats.coco_captions import CocoCaptions
 from cobalance.ingest.formats.coco_instances import CocoInstances
 from cobalance.ingest.formats.cvat import CVAT
@@ -37,7 +38,7 @@ class Formats(Declarations[Format]):
 
 
 FORMATS = Formats("format", group="formats", declaration=Format)
-for _name, _tool in TOOLS.items():
+for _name, _tool in (TOOLS | BOX_LISTS).items():
     FORMATS.register(_name, _tool)
 FORMATS.register("lvis", Lvis())
 FORMATS.register("coco-instances", CocoInstances())

@@ -9,15 +9,15 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from cobalance.ingest.documents import decode_xml
-from cobalance.ingest.formats.tool_reader import Picture, Records, ToolReader
+from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import place_of, turn_box
 
 _FLAGS = {"true": True, "false": False}
 
 
-def _records(content: bytes, _file: str) -> Records:
+def _records(file: str, read: Read) -> Records:
     """Images, and all frames of a video; objects ``outside`` of a frame are not in it."""
-    root = decode_xml(content)
+    root = decode_xml(read(file))
     for number, image in enumerate(root.iterfind("image"), start=1):
         yield f"image {number}", partial(_image, image)
     shown: dict[int, list[tuple[str, Element]]] = defaultdict(list)

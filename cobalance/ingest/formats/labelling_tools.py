@@ -7,12 +7,13 @@ cancelled annotations are left out, and so are masks in bits or run lengths, but
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
 from cobalance.graph.records import Box
-from cobalance.ingest.formats.tool_reader import Picture, Records, ToolReader
+from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import place_of, turn_box
 
 _Make = Callable[[Any, Mapping[str, Any], str], Picture]
@@ -21,9 +22,9 @@ _BESIDE = {"categories", "config"}
 _ABOUT_TASKS = {"id", "annotator", "annotation_id", "created_at", "updated_at", "agreement"}
 
 
-def _records(make: _Make, key: str, content: bytes, file: str) -> Records:
+def _records(make: _Make, key: str, file: str, read: Read) -> Records:
     """Records of a list, of the list or object with a key, of lines, or the whole file as one."""
-    content = content.removeprefix(b"\xef\xbb\xbf").strip()
+    content = read(file).removeprefix(b"\xef\xbb\xbf").strip()
     beside: dict[str, Any] = {}
     first, newline, _ = content.partition(b"\n")
     if newline and first.startswith(b"{") and first.rstrip().endswith(b"}"):
@@ -34,7 +35,7 @@ def _records(make: _Make, key: str, content: bytes, file: str) -> Records:
         content = bytes(whole.get(key, b"[" + content + b"]" if key != _ALL else content))
     raw = msgspec.json.decode(content, type=list[msgspec.Raw] | dict[str, msgspec.Raw])
     for at, record in raw.items() if isinstance(raw, dict) else enumerate(raw):
-        yield f"[{at}]", partial(_make, make, record, beside, file)
+        yield f"[{at}]", partial(_make, make, record, beside, PurePosixPath(file).stem)
 
 
 def _make(make: _Make, record: msgspec.Raw, beside: Mapping[str, Any], file: str) -> Picture:
@@ -258,7 +259,7 @@ def _reader(title: str, make: _Make, *marks: str, key: str = "") -> ToolReader:
 TOOLS = {
     "visual-genome-attributes": ToolReader(
         "Visual Genome attributes",
-        (b'"attributes": [{', b'"names"'),
+        (rb'"attributes": \[\{', b'"names"'),
         partial(_records, _genome, ""),
     ),
     "visual-genome-relations": _reader("Visual Genome relations", _genome, "predicate", "subject"),

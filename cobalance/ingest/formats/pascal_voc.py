@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations, Box
 from cobalance.ingest.documents import decode_xml
-from cobalance.ingest.formats.tool_reader import Picture, Records, ToolReader
+from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.trees import FileTree
 
@@ -30,10 +30,11 @@ class PascalVoc(ToolReader):
         return super(PascalVoc, reader).read_tree(tree, options, progress)
 
 
-def _records(split_of: Mapping[str, str], content: bytes, stem: str) -> Records:
-    root = decode_xml(content)
+def _records(split_of: Mapping[str, str], file: str, read: Read) -> Records:
+    root = decode_xml(read(file))
     if root.tag != "annotation":
         raise ValueError(f"begins with <{root.tag[:60]}>, not <annotation>")
+    stem = PurePosixPath(file).stem
     yield "", partial(_picture, root, stem, split_of.get(stem))
 
 

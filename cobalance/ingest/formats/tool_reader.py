@@ -1,5 +1,6 @@
 """Readers of labelling tools' exports: one file, or one for each image, beside the images."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -16,7 +17,7 @@ from cobalance.ingest.reader import HEAD, TreeReader
 from cobalance.ingest.trees import FileTree
 
 _SPLITS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
-_LOOKED_AT = 20  # files of a folder, of which the first may be about the project
+_LOOKED_AT = 20  # files of a folder, of which some may be about something else
 _FAULTS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, *UNDECODABLE)
 
 
@@ -45,41 +46,42 @@ class Picture:
 
 Records = Iterator[tuple[str, Callable[[], Picture]]]
 """Places of images in a file, and what makes them of their records, or raises an error."""
+Read = Callable[[str], bytes]
+"""Reads a file of the folder or archive, by its path; one that is not there raises an error."""
 
 
 @dataclass(frozen=True)
 class ToolReader(TreeReader):
     """Reader of one tool's files, which all have some `marks` in their first 64 KiB.
 
-    `records` takes a file's content, and its name without the ending.
+    `marks` are regular expressions; `records` takes a file's path, and what reads it and others.
     """
 
     description: str
     marks: tuple[bytes, ...]
-    records: Callable[[bytes, str], Records]
+    records: Callable[[str, Read], Records]
     endings: tuple[str, ...] = (".json", ".ndjson")
 
-    def detects(self, _path: Path, head: bytes) -> bool:
-        """Whether a file has all marks."""
-        is_text = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{", b"<")
-        return is_text and all(mark in head for mark in self.marks)
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Whether a file has the name and all marks."""
+        is_named = path.name.lower().endswith(self.endings)
+        return is_named and all(re.search(mark, head) for mark in self.marks)
 
     def detects_tree(self, tree: FileTree) -> bool:
-        """Whether one of the first files has all marks."""
-        names = tree.below("", *self.endings)[:_LOOKED_AT]
-        return any(self._is_one(tree, name) for name in names)
-
-    def _is_one(self, tree: FileTree, name: str) -> bool:
-        with tree.open(name) as file:
-            return self.detects(tree.path, file.read(HEAD))
+        """Whether one of some files, from first to last, has all marks, and is not empty."""
+        names = tree.below("", *self.endings)
+        some = ((Path(it), _head(tree, it)) for it in names[:: max(1, len(names) // _LOOKED_AT)])
+        return any(head.strip() and self.detects(path, head) for path, head in some)
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read a folder, an archive, or one file."""
-        if not path.is_file() or path.suffix.lower() not in self.endings:
+        if not path.is_file() or not path.name.lower().endswith(self.endings):
             return super().read(path, options, progress)
         problems = Problems(str(path), options)
         collector = Collector(problems, options)
-        self._collect(path.read_bytes(), path.name, "", {}, collector, problems)
+        self._collect(
+            path.name, lambda it: path.with_name(it).read_bytes(), "", {}, collector, problems
+        )
         return collector.annotations(progress)
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
@@ -92,14 +94,14 @@ class ToolReader(TreeReader):
         names = tree.below("", *self.endings)
         for number, name in enumerate(names):
             progress("read", number, len(names))
-            if self._is_one(tree, name):
-                self._collect(tree.read(name), name, f"{name}, ", pictures, collector, problems)
+            if self.detects(Path(name), _head(tree, name)):
+                self._collect(name, tree.read, f"{name}, ", pictures, collector, problems)
         return collector.annotations(progress)
 
     def _collect(
         self,
-        content: bytes,
         file: str,
+        read: Read,
         place: str,
         pictures: Mapping[str, str],
         collector: Collector,
@@ -107,7 +109,7 @@ class ToolReader(TreeReader):
     ) -> None:
         path = PurePosixPath(file)
         split = next((_SPLITS[it] for it in (*path.parts, path.stem) if it in _SPLITS), None)
-        records = self.records(content, path.stem)
+        records = self.records(file, read)
         while True:
             at = ""
             try:
@@ -133,3 +135,8 @@ class ToolReader(TreeReader):
             )
             for count, one in enumerate(found.objects, start=1):
                 collector.mention(row, place=f"{where}, object {count}", **one)
+
+
+def _head(tree: FileTree, name: str) -> bytes:
+    with tree.open(name) as file:
+        return file.read(HEAD)

@@ -4,8 +4,7 @@ _READER = "a reader of its own"
 NOT_YET = {
     "cub_attributes": "rows of image, attribute and flag; names of codes in a file",
     "retinanet_csv": "boxes in columns of a table without a header",
-    **dict.fromkeys(("nuimages", "kitti"), _READER),
-    **dict.fromkeys(("wider_face", "visdrone", "mot", "via_csv", "croissant"), _READER),
+    **dict.fromkeys(("nuimages", "via_csv", "croissant"), _READER),
     "tensorflow_csv": "boxes in columns of a table",
 }
 """Forms that are not read right yet, and what they wait for.

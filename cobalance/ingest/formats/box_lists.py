@@ -1,0 +1,124 @@
+"""Text files of boxes, a line each: KITTI, VisDrone, WIDER FACE and MOT Challenge.
+
+https://www.cvlibs.net/datasets/kitti/eval_object.php
+https://github.com/VisDrone/VisDrone2018-DET-toolkit
+http://shuoyang1213.me/WIDERFACE
+https://motchallenge.net/instructions
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from pathlib import PurePosixPath
+
+from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+
+_Row = Sequence[str]
+_Add = Callable[[Picture, _Row], None]
+_AERIAL = ("pedestrian", "people", "bicycle", "car", "van", "truck", "tricycle", "awning-tricycle",
+           "bus", "motor", "others")  # fmt: skip
+_STREET = ("pedestrian", "person on vehicle", "car", "bicycle", "motorbike",
+           "non motorized vehicle", "static person", "distractor", "occluder",
+           "occluder on the ground", "occluder full", "reflection", "crowd")  # fmt: skip
+_OF_FACES = ("blur", "expression", "illumination", "invalid", "occlusion", "pose")
+
+
+def _rows(content: bytes, between: str | None) -> list[list[str]]:
+    return [line.split(between) for line in content.decode().splitlines() if line.strip()]
+
+
+def _picture(add: _Add, name: str, rows: Sequence[_Row]) -> Picture:
+    found = Picture(name)
+    for row in rows:
+        add(found, row)
+    return found
+
+
+def _of_image(add: _Add, between: str | None, file: str, read: Read) -> Records:
+    """Read the objects of the image that a file is called as."""
+    yield "", partial(_picture, add, PurePosixPath(file).stem, _rows(read(file), between))
+
+
+def _kitti_row(found: Picture, row: _Row) -> None:
+    """Add an object; in regions called DontCare nobody looked."""
+    left, top, right, bottom = map(float, row[4:8])
+    if row[0] != "DontCare":
+        box = left, top, right - left, bottom - top
+        found.add(row[0], {"box": box}, {"truncated": row[1], "occluded": row[2]})
+
+
+def _visdrone_row(found: Picture, row: _Row) -> None:
+    """Add an object, unless its flag is 0; code 0 is an ignored region."""
+    x, y, w, h, flag, code = map(int, row[:6])
+    if flag and code:
+        told = {"truncation": row[6], "occlusion": row[7]}
+        found.add(dict(enumerate(_AERIAL, 1))[code], {"box": (x, y, w, h)}, told)
+
+
+def _wider_face(file: str, read: Read) -> Records:
+    """Read a path, the number of faces, and a line for each, or one of zeros without any."""
+    lines = iter(read(file).decode().splitlines())
+    for path in map(str.strip, lines):
+        count = int(next(lines, ""))
+        faces = [line.split() for line in islice(lines, max(count, 1))]
+        if len(faces) < count:
+            raise ValueError(f"{path[:80]} has {len(faces)} of {count} faces")
+        yield path, partial(_picture, _face_row, path, faces[:count])
+
+
+def _face_row(found: Picture, row: _Row) -> None:
+    x, y, w, h = map(float, row[:4])
+    found.add("face", {"box": (x, y, w, h)}, dict(zip(_OF_FACES, row[4:], strict=True)))
+
+
+def _mot(file: str, read: Read) -> Records:
+    """Frames up to the last one with a box; labels.txt names codes of another publisher."""
+    names: Sequence[str] = _STREET
+    with suppress(KeyError, OSError):
+        names = read(file.removesuffix("gt.txt") + "labels.txt").decode().splitlines()
+    frames = defaultdict[int, list[_Row]](list)
+    for row in _rows(read(file), ","):
+        frames[int(row[0])].append(row)
+    root = file.removesuffix("gt.txt").removesuffix("gt/")
+    for frame in range(1, max(frames, default=0) + 1):
+        name = f"{root}img1/{frame:06}.jpg"
+        yield f"frame {frame}", partial(_picture, partial(_mot_row, names), name, frames[frame])
+
+
+def _mot_row(names: Sequence[str], found: Picture, row: _Row) -> None:
+    """Add an object, unless its flag is 0; its pixels count from 1."""
+    x, y, w, h, flag = map(float, row[2:7])
+    if flag:
+        told = {"visibility": row[8]}
+        name = dict(enumerate(names, 1))[abs(int(row[7]))]  # -1 is a pedestrian, as 1 is
+        found.add(name, {"box": (x - 1, y - 1, w, h)}, told)
+
+
+BOX_LISTS = {
+    "kitti": ToolReader(
+        "KITTI object detection: a text file of objects for each image",
+        (rb"\A\s*\Z|\A[A-Za-z_]+ (-?[\d.]+ ){13}-?[\d.]+\s",),
+        partial(_of_image, _kitti_row, None),
+        (".txt",),
+    ),
+    "visdrone": ToolReader(
+        "VisDrone detection: a text file of boxes for each image",
+        (rb"\A\s*\Z|\A(-?\d+,){7}-?\d+,?\s",),
+        partial(_of_image, _visdrone_row, ","),
+        (".txt",),
+    ),
+    "wider-face": ToolReader(
+        "WIDER FACE: a text file of images and their faces",
+        (rb"\A\S.*\.\w+\s*\n\d+\s*\n(-?\d+ ){9}-?\d+\s",),
+        _wider_face,
+        (".txt",),
+    ),
+    "mot": ToolReader(
+        "MOT Challenge: gt.txt with the boxes of a video's frames",
+        (rb"\A\d+,-?\d+(,-?[\d.]+){7,8}\s",),
+        _mot,
+        ("gt.txt",),
+    ),
+}

@@ -1,0 +1,79 @@
+"""Text files of boxes: what their publishers' small print says."""
+
+import pytest
+
+from cobalance.graph.errors import InputError
+from cobalance.ingest.load import detect_format, read_annotations
+from cobalance.ingest.options import ReadOptions
+
+CAR = "Car 0.00 1 -0.20 8.00 12.00 24.00 36.00 1.89 0.48 1.20 1.84 1.47 8.41 0.01\n"
+
+
+def seen(annotations):
+    """Objects of each image; what is said of them has tests of its own."""
+    objects = {"Car", "car", "pedestrian", "sign"}
+    return {one.id: sorted(objects.intersection(one.concepts)) for one in annotations.records()}
+
+
+def written(folder, **files):
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".txt").write_text(text)
+    return folder
+
+
+def test_kitti_lies_beside_many_other_text_files_and_has_images_of_nothing(tmp_path):
+    calibrations = {f"calib__{number:06}": "P0: 7.2e+02 0.0\n" for number in range(60)}
+    labels = {f"label_2__{number:06}": CAR * (number % 5 > 0) for number in range(60)}
+    written(tmp_path, **calibrations, **labels)
+    assert detect_format(tmp_path) == "kitti"
+    found = seen(read_annotations(tmp_path))
+    assert found == {f"{number:06}": ["Car"] * (number % 5 > 0) for number in range(60)}
+
+
+def test_sequences_of_mot_are_videos_and_labels_txt_names_their_codes(tmp_path):
+    written(
+        tmp_path,
+        **{
+            "train__MOT17-02__gt__gt": "1,1,9,13,16,24,1,3,0.5\n"
+            "2,1,9,13,16,24,1,-1,-1,-1\n4,1,9,13,16,24,1,1,1\n",
+            "train__MOT17-04__gt__gt": "1,1,9,13,16,24,1,2,0.5\n",
+            "train__MOT17-04__gt__labels": "cow\nsign\n",
+            "train__MOT17-04__det__det": "1,-1,9,13,16,24,99,-1,-1,-1\n",
+        },
+    )
+    found = read_annotations(tmp_path, ReadOptions(path_pattern="{cluster}/img1/*"))
+    assert seen(found) == {
+        "train/MOT17-02/img1/000001.jpg": ["car"],
+        "train/MOT17-02/img1/000002.jpg": ["pedestrian"],
+        "train/MOT17-02/img1/000003.jpg": [],
+        "train/MOT17-02/img1/000004.jpg": ["pedestrian"],
+        "train/MOT17-04/img1/000001.jpg": ["sign"],
+    }
+    assert set(found.images["split"]) == {"train"}
+    assert found.images["cluster"].tolist() == ["MOT17-02"] * 4 + ["MOT17-04"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("0001", CAR + "Car 0.00 1\n", "0001.txt"),
+        ("0001", "8,12,16,24,1,4,0,0\n8,12,16,24,1,-2,0,0\n", "0001.txt"),
+        ("0001", "8,12,16,24,1,4,0,0\n8,12,16,24,1,99,0,0\n", "0001.txt"),
+        ("bbx_gt", "a/1.jpg\n3\n8 12 16 24 0 0 0 0 0 0 \n8 12 16 24 0 0 0 0 0 0 \n", "bbx_gt.txt"),
+        ("gt", "1,1,9,13,16,24,1,1,1\n2,1,9,13,16,24,1,99,1\n", "frame 2"),
+    ],
+    ids=["kitti", "visdrone", "visdrone unknown", "wider-face", "mot"],
+)
+def test_a_line_that_is_cut_or_unknown_is_named(tmp_path, name, text, place):
+    written(tmp_path, **{name: text})
+    with pytest.raises(InputError, match=f"{place}.*is missing or wrong"):
+        read_annotations(tmp_path)
+
+
+def test_a_label_file_that_is_wrong_can_be_left_out(tmp_path):
+    written(tmp_path, label_2__1=CAR, label_2__2=CAR + "Car 0.00 1\n")
+    found = read_annotations(tmp_path, ReadOptions(on_error="skip"))
+    assert seen(found) == {"1": ["Car"]}
+    assert len(found.skipped) == 1
