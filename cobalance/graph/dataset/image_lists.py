@@ -55,23 +55,30 @@ def find_images(
     store: GraphStore,
     dataset: str,
     concepts: Sequence[str],
-    class_name: str,
+    class_name: str | None,
     *,
+    without: str | None = None,
     skip: int,
     limit: int,
 ) -> list[str] | None:
-    """Return ids of the images of a class that contain all the concepts, in order of id.
+    """Return ids of the images that contain all the concepts, in order of id.
 
-    None if the dataset has no lists of the images that it has now.
+    They are of a class, or of any, and `without` one concept. None if the dataset has no lists of
+    the images that it has now.
     """
-    keys = [[_CLASS, class_name], *([_CONCEPT, name] for name in set(concepts))]
+    named = [(_CLASS, class_name), *((_CONCEPT, name) for name in {*concepts, without})]
+    keys = [[kind, name] for kind, name in named if name is not None]
     found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
     if len(found) < len(keys):
         return None
-    lists: list[IntArray] = [
-        np.cumsum(unpack([row["content"]], _STEP), dtype=np.int64) for row in found
-    ]
-    shared = reduce(intersect_ascending, sorted(lists, key=len))
+    ranks_of: dict[tuple[str, str], IntArray] = {
+        tuple(row["key"]): np.cumsum(unpack([row["content"]], _STEP), dtype=np.int64)
+        for row in found
+    }
+    hidden = ranks_of.pop((_CONCEPT, without), None) if without is not None else None
+    shared = reduce(intersect_ascending, sorted(ranks_of.values(), key=len))
+    if hidden is not None:
+        shared = np.setdiff1d(shared, hidden, assume_unique=True)
     ranks = shared[skip : skip + limit].tolist()
     pages = sorted({rank // IDS_PER_PAGE for rank in ranks})
     keys = [[_IDS, str(page)] for page in pages]

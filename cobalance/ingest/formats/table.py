@@ -43,6 +43,7 @@ from cobalance.ingest.tables.loading import Table, TableFormat
 _IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
 _ROLES = ("id", "class", "concepts", "scores", "split", "uri", "width", "height")
 _OF_IMAGES = ("class", "split", "uri", "width", "height")
+_EXPORTED = {"synthetic", "original_uri", "sha256"}  # columns of the table of an export
 
 
 @dataclass(frozen=True)
@@ -269,7 +270,8 @@ def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str,
     asked = {cluster, *map(clean_name, options.concept_columns), *field_choices(options)}
     taken = {*columns.of.values(), *ABOUT}
     taken.add(caption_column(table, [*taken]) or "")
-    if options.concepts_column or options.concept_columns or not options.by_name:
+    named = options.concepts_column or options.concept_columns or not options.by_name
+    if named or _EXPORTED <= {*table.columns}:
         taken = {*table.columns}
     return {it: column for it, column in table.columns.items() if it in asked or it not in taken}
 

@@ -22,7 +22,7 @@ from cobalance.generation.output.manifest_rows import new_row
 from cobalance.graph.errors import OutOfMemoryError
 from cobalance.ingest.images.arrays import MaskArray
 
-TOLERANCE = 2e-6
+TOLERANCE = 1e-5
 """How much pixels from 0 to 1 may depend on the batch in single precision.
 
 Sums are rounded in another order in another batch.

@@ -27,7 +27,6 @@ class TestInpaint(suite.ObjectKeptTests):
 
 @pytest.mark.parametrize(
     ("name", "steps"),
-    # the errors of the tiny transformer grow with the steps, to 2.8e-6 after 20
     [("sd-inpaint", suite.STEPS), ("sdxl-inpaint", suite.STEPS), ("flux-fill", 4)],
 )
 def test_batches(

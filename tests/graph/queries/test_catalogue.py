@@ -101,7 +101,7 @@ def test_every_query_declares_what_it_returns(store, load, random_annotations):
         "concepts": ["concept 0", "concept 1"],
         "class": "class 0",
         "plan": "conbias",
-        "compared": "concept 2",
+        "compared": "concept 1",
     }
     for name, query in CATALOGUE.items():
         wanted = {k: v for k, v in given.items() if k in query.parameters}

@@ -58,6 +58,24 @@ def test_every_page_is_that_of_the_query(store, dataset, random_annotations):
     assert seen > 100
 
 
+def test_images_with_and_without_a_compared_concept_are_of_all_classes(
+    store, dataset, random_annotations
+):
+    annotations = shuffled(random_annotations(120))
+    write(store, dataset, annotations)
+    shown = {it.id: {one.concept for one in it.mentions} for it in annotations.records()}
+    first, second, *_ = annotations.mentions["concept"].cat.categories.tolist()
+    for lists in (True, False):
+        if not lists:  # the query itself
+            store.write("MATCH (t:ImageList {dataset: $d}) SET t.digest = 0", d=dataset)
+        for side, has in ((first, True), (f"no {first}", False)):
+            asked = {"compared": first, "limit": 200}
+            found = read_clique_images(store, dataset, [second], side, **asked)["id"].tolist()
+            expected = [it for it, of in shown.items() if second in of and (first in of) == has]
+            assert found == sorted(expected)
+            assert len(found) > 5
+
+
 def test_lists_follow_the_images(store, dataset, random_annotations):
     first = random_annotations(30)
     write(store, dataset, first)

@@ -11,12 +11,13 @@ from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.diagnosis.own_effect import own_effects
 from cobalance.graph.queries.imbalances import (
     Ranking,
+    filter_imbalances,
     leaning_concepts,
     read_folded_imbalances,
     read_imbalances,
     read_imbalances_of,
 )
-from cobalance.graph.queries.own_effects import filter_imbalances, read_own_effects, read_standing
+from cobalance.graph.queries.own_effects import read_own_effects, read_standing
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 from tests.unequal import images, rows_of

@@ -73,7 +73,7 @@ def strip(
     current: CurrentDataset, clique: tuple[str, ...], class_name: str, most: int, row_px: int
 ) -> None:
     """Draw the first images of a clique in a class, `most` of them; a click opens the gallery."""
-    found = current.read(read_clique_images, clique, class_name, skip=0, limit=most)
+    found = _read_images(current, clique, class_name, skip=0, limit=most)
     if found.empty or (why_not := _no_files(found)) is not None:
         st.caption("No images." if found.empty else why_not)
         return
@@ -155,7 +155,7 @@ def _one_class(
     if kept > per_page:
         page = st.pagination(-(-kept // per_page), **number_in_url(key))
     skip = ((page or 1) - 1) * per_page
-    found = current.read(read_clique_images, clique, class_name, skip=skip, limit=per_page)
+    found = _read_images(current, clique, class_name, skip=skip, limit=per_page)
     why_not = _no_files(found)
     if why_not is not None:
         st.caption(why_not)
@@ -172,6 +172,13 @@ def _one_class(
         **look,
     )
     return [*found["id"]]
+
+
+def _read_images(
+    current: CurrentDataset, clique: tuple[str, ...], class_name: str, **page: int
+) -> pd.DataFrame:
+    compared = next(iter(current.state.compared), None)
+    return current.read(read_clique_images, clique, class_name, compared=compared, **page)
 
 
 def _draw_grid(

@@ -1,8 +1,8 @@
 """Classes and images: sizes, images of a clique, images without concepts."""
 
+from cobalance.graph.database import schema
 from cobalance.graph.database.query import Parameter
 from cobalance.graph.queries.catalogue.parameters import (
-    CLASS,
     CONCEPTS,
     LIMIT,
     RAREST_FIRST,
@@ -33,21 +33,22 @@ ORDER BY images DESC, class""",
     ),
     dataset_query(
         "images-of-clique",
-        "The images of a class that contain all the given concepts, in order of id.",
+        "The images that contain all the given concepts, of a class or of any, in order of id.",
         "id uri split synthetic",
         RAREST_FIRST
-        + """MATCH (y:Class {dataset: $dataset, name: $class})
+        + """OPTIONAL MATCH (y:Class {dataset: $dataset, name: $class})
 MATCH (rarest)<-[:CONTAINS]-(i)
-WHERE all(c IN others WHERE EXISTS { (i)-[:CONTAINS]->(c) }) AND EXISTS { (i)-[:LABELED]->(y) }
+WHERE all(c IN others WHERE EXISTS { (i)-[:CONTAINS]->(c) })
+  AND ($class IS NULL OR EXISTS { (i)-[:LABELED]->(y) })
   AND NOT EXISTS { (i)-[:CONTAINS]->(:Concept {dataset: $dataset, name: $without}) }
 RETURN i.id AS id, i.uri AS uri, i.split AS split, i.synthetic AS synthetic
 ORDER BY id SKIP $skip LIMIT $limit""",
         parameters={
             "concepts": CONCEPTS,
-            "without": Parameter("a concept that they do not show", default=""),
+            "without": Parameter("a concept that they do not show", names=schema.CONCEPT),
             "limit": LIMIT,
             "skip": Parameter("how many to pass over", int, 0),
-            "class": CLASS,
+            "class": Parameter("only of this class", names=schema.CLASS),
         },
     ),
     dataset_query(

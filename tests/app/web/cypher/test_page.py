@@ -130,7 +130,8 @@ def test_one_about_cliques_offers_to_mine_first(
 def test_every_saved_query_has_a_form(open_page: OpenPage, cars: str, store: GraphStore) -> None:
     queries = [("urban", ("cow",), 7)]
     write_plan(store, cars, "mine", queries, planner="published", min_size=1, max_size=1)
-    chosen = {"cypher_concepts": ["cow", "road"], "cypher_concept": "cow", "cypher_class": "urban"}
+    chosen = {"cypher_concepts": ["cow", "road"], "cypher_class": "urban"}
+    chosen |= dict.fromkeys(("cypher_concept", "cypher_compared", "cypher_without"), "cow")
     app = open_page("cypher", dataset=cars, cypher_plan="mine", **chosen)
     for name in CATALOGUE:
         choose(app, name)
