@@ -271,7 +271,7 @@ def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str,
     taken = {*columns.of.values(), *ABOUT}
     taken.add(caption_column(table, [*taken]) or "")
     named = options.concepts_column or options.concept_columns or not options.by_name
-    if named or _EXPORTED <= {*table.columns}:
+    if named or {*table.columns} >= _EXPORTED:
         taken = {*table.columns}
     return {it: column for it, column in table.columns.items() if it in asked or it not in taken}
 
