@@ -28,13 +28,9 @@ def read_clique_images(
     The names come from the graph, in the state that the caller has read: they are not checked. If
     the dataset is `compared` by a concept, `class_name` says whether the images show that.
     """
-    concepts, within, without = list(concepts), class_name, None
-    if compared is not None:
-        within = None
-        if class_name == compared:
-            concepts.append(compared)
-        else:
-            without = compared
+    within = class_name if compared is None else None
+    without = compared if compared != class_name else None
+    concepts = [*concepts, class_name] if compared == class_name else list(concepts)
     ids = find_images(store, dataset, concepts, within, without=without, skip=skip, limit=limit)
     if ids is None:
         query = CATALOGUE["images-of-clique"]
