@@ -5,6 +5,8 @@ ending. Answers about an image are metadata, those about an object attributes. P
 cancelled annotations are left out, and so are masks in bits or run lengths, but not their labels.
 """
 
+import csv
+import io
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import PurePosixPath
@@ -19,6 +21,7 @@ from cobalance.ingest.images.outlines import place_of, turn_box
 _Make = Callable[[Any, Mapping[str, Any], str], Picture]
 _ALL = "*"  # every key of the file is one of an image
 _BESIDE = {"categories", "config"}
+_VIA_CELLS = ("file_attributes", "region_shape_attributes", "region_attributes")
 _ABOUT_TASKS = {"id", "annotator", "annotation_id", "created_at", "updated_at", "agreement"}
 
 
@@ -180,6 +183,19 @@ def _via(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     return found
 
 
+def _via_rows(file: str, read: Read) -> Records:
+    """Images of VIA's CSV, which has a row for each region."""
+    text = read(file).decode("utf-8-sig").removeprefix("#")
+    images: dict[str, dict[str, Any]] = {}
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        answers, shape, region = (msgspec.json.decode(row[name]) for name in _VIA_CELLS)
+        new = {"filename": row["filename"], "file_attributes": answers, "regions": []}
+        regions = images.setdefault(row["filename"], new)["regions"]
+        regions.append({"shape_attributes": shape, "region_attributes": region})
+    for name, record in images.items():
+        yield name, partial(_via, record, {}, file)
+
+
 def _darwin(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     item, slot = record["item"], record["item"]["slots"][0]
     found = Picture(item["name"], slot.get("width"), slot.get("height"))
@@ -270,6 +286,12 @@ TOOLS = {
     "supervisely": _reader("Supervisely", _supervisely, "description", "tags", "size", "objects"),
     "labelme": _reader("LabelMe JSON", _labelme, "shapes", "imagePath"),
     "via": _reader("VIA (VGG) JSON", _via, "filename", "regions", "region_attributes", key="*"),
+    "via-csv": ToolReader(
+        "VIA (VGG) CSV",
+        (rb"^#?filename,.*,region_shape_attributes,",),
+        _via_rows,
+        (".csv",),
+    ),
     "createml": _reader("Create ML JSON", _createml, "image", "annotations", "coordinates"),
     "darwin": _reader("Darwin JSON of V7", _darwin, "item", "slots", "annotations"),
     "datumaro": _reader("Datumaro JSON", _datumaro, "infos", "categories", "items", key="items"),

@@ -1,5 +1,6 @@
 """Tables with a row per image, or per image and concept, in any table format."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.errors import Setting
 from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
@@ -31,6 +32,7 @@ from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, 
 from cobalance.ingest.names import Coded, encode_names, recode_names, unreadable
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
+from cobalance.ingest.tables.boxes import BoxColumns, find_boxes, read_boxes
 from cobalance.ingest.tables.columns import (
     ColumnMap,
     map_columns,
@@ -85,11 +87,19 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
             f"has no rows{bad if problems.messages else ''}",
             "Give a file with a row for each image.",
         )
+    boxes = find_boxes(table, options)
+    table = table if boxes is None else boxes.others
     columns = _columns(table, options)
     progress("check", 0, table.n_rows)
     rows = table.rows()
     images, first, further = _images(table, columns, rows, options)
     mentions, notes = _mentions(table, columns, rows, options, progress)
+    numbers = {} if boxes is None else read_boxes(boxes, images, rows)
+    if boxes is not None and boxes.object:
+        columns.of["object"] = boxes.object
+        notes.append(f"objects = {boxes.object} in {', '.join(boxes.sides)}")
+        mentions.append(_objects(boxes, columns, numbers, rows, options))
+        numbers = {}
     if further.any():
         notes.append(f"{further.sum():,} rows add concepts to images of earlier rows")
     labels, more = _labels(table, columns, images, rows, options, progress)
@@ -108,7 +118,9 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         mentions,
         kept,
         texts=texts,
-        metadata=[Metadata(np.where(rows.bad, -1, image_row), _others(table, columns, options))],
+        metadata=[
+            Metadata(np.where(rows.bad, -1, image_row), _others(table, columns, options), numbers)
+        ],
         roles={role: name for role, name in columns.of.items() if role != "caption"},
         skipped=problems.messages,
         notes=([taken] if columns.guessed or notes else []) + list(more),
@@ -246,6 +258,22 @@ def _mentions(
         found, concept = vocabulary.find_all(captions, table.problems, progress)
         mentions.append(MentionColumns(row[found], concept, CAPTION, {}))
     return mentions, notes
+
+
+def _objects(
+    boxes: BoxColumns,
+    columns: ColumnMap,
+    numbers: Mapping[str, FloatArray],
+    rows: RowProblems,
+    options: ReadOptions,
+) -> MentionColumns:
+    """The object of each row; codes without names have the column's before them."""
+    found = encode_names(_named_column(boxes.table, columns, "object", options))
+    faulty = (found.codes < 0) & ~found.empty
+    rows.report(faulty, lambda row: f"a concept {found.fault(row)}", "Correct its name")
+    before = f"{boxes.object}: " if all(map(str.isdecimal, found.names)) else ""
+    concept = Coded(found.codes, [f"{before}{name}" for name in found.names])
+    return MentionColumns(np.arange(len(concept.codes)), concept, ANNOTATION, numbers)
 
 
 def _captions(table: Table, columns: ColumnMap) -> tuple[IntArray, list[str | None]]:

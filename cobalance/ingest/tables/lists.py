@@ -10,6 +10,7 @@ from cobalance.ingest.tables.delimited import Delimited
 from cobalance.ingest.tables.guesses import IMAGE_FILE
 
 _MOST, _LOOKED_AT = 3, 20  # fields, lines
+_BOXES = re.compile(r"\S+,((-?\d+\.?\d*,){4}|,,,,)[^,]*$")
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class PlainList(Delimited):
 
     Columns are ``image_id`` (a number before the file name, or in its place) and ``path``; others
     are named after the file, or ``label`` where its name says a split, as in ``rock_train.txt``.
+    A line may have the corners of a box and its object, as RetinaNet's CSV has.
     """
 
     description: str = "List without a header: an image's file name and values, by spaces or tabs"
@@ -28,10 +30,13 @@ class PlainList(Delimited):
         lines = head.decode("utf-8", "replace").strip().split("\n")[:_LOOKED_AT]
         fields = [re.split(r"[\t, ]+", line.strip()) for line in lines]
         widths = {len(row) for row in fields}
-        return widths in ({2}, {3}) and any(map(IMAGE_FILE.search, fields[0]))
+        is_short = widths in ({2}, {3}) or all(_BOXES.match(line.strip()) for line in lines)
+        return is_short and any(map(IMAGE_FILE.search, fields[0]))
 
     def names(self, row: list[str], file: str) -> list[str]:
         """Names of the columns, by the first row and the name of the file."""
+        if _BOXES.match(",".join(row)):
+            return ["path", "x1", "y1", "x2", "y2", "label"]
         if len(row) > _MOST:
             reason = f"has {len(row)} fields a line and no header"
             raise InputError(file, "line 1", reason, "Put the names of its columns before it.")

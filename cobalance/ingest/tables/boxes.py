@@ -1,0 +1,78 @@
+"""Boxes in columns of a table with a row for each object: by corners, or a corner and a size."""
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import FloatArray
+from cobalance.ingest.frames import NUMBERS, ImageColumns
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import RowProblems
+from cobalance.ingest.tables.columns import MISSING, USUAL_NAMES, normal_name, usual_column
+from cobalance.ingest.tables.loading import Table
+from cobalance.ingest.tables.row_values import NAMES
+
+_CORNERS = ("xmin ymin xmax ymax", "x1 y1 x2 y2", "left top right bottom")
+_SIZES = ("x y w h", "x y width height", "xmin ymin width height", "left top width height")
+_OBJECTS = {*USUAL_NAMES["concepts"].split(), *NAMES, "class_id", "category_id", "category_name"}
+_BEFORE = re.compile(r"^(bounding_?box|bbox|box)_?|_")
+
+
+@dataclass(frozen=True, eq=False)
+class BoxColumns:
+    """Columns of the sides of boxes, and that of their objects; without any, `object` is empty.
+
+    `others` is the table without them.
+    """
+
+    table: Table
+    others: Table
+    sides: tuple[str, ...]
+    are_corners: bool
+    object: str
+
+
+def find_boxes(table: Table, options: ReadOptions) -> BoxColumns | None:
+    """The columns of boxes, unless options name one of them.
+
+    A column of classes is of the objects, unless an option takes it for the class of images.
+    """
+    named = {_BEFORE.sub("", normal_name(name)): name for name in table.columns}
+    known = next((it for it in (*_CORNERS, *_SIZES) if named.keys() >= {*it.split()}), "")
+    sides = tuple(named[side] for side in known.split())
+    asked = {*options.concept_columns, *options.field, options.width_column, options.height_column}
+    if not sides or not asked.isdisjoint(sides):
+        return None
+    object_ = usual_column("class", table.columns) or next(
+        (name for name in table.columns if normal_name(name) in _OBJECTS), ""
+    )
+    label = "" if options.class_column else object_
+    others = {name: it for name, it in table.columns.items() if name not in (*sides, label)}
+    return BoxColumns(table, replace(table, columns=others), sides, known in _CORNERS, label)
+
+
+def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> dict[str, FloatArray]:
+    """Sides of each row's box in pixels, NaN for none.
+
+    Those from 0 to 1 are relative, and of no use without columns of the images' sizes.
+    """
+    given = [boxes.table.columns[side].to_pandas().astype(str) for side in boxes.sides]
+    filled = np.array([~it.str.strip().isin({*MISSING}) for it in given])
+    sides = np.array([pd.to_numeric(it, errors="coerce") for it in given], dtype=np.float64)
+    x, y, w, h = values = sides.copy()
+    if boxes.are_corners:
+        values[2:] -= values[:2]
+    wrong = ~np.isfinite(values).all(axis=0) | (w < 0) | (h < 0)
+    rows.report(
+        wrong & filled.any(axis=0),
+        lambda row: f"{', '.join(boxes.sides)} are {sides[:, row].tolist()}, which is no box",
+        "Write four numbers, or leave all of them empty",
+    )
+    values[:, wrong] = np.nan
+    if not wrong.all() and np.abs(sides[:, ~wrong]).max() <= 1:
+        for size, along in ((images.widths, (x, w)), (images.heights, (y, h))):
+            for side in along:
+                side *= np.nan if size is None else size.to_numpy(zero_copy_only=False)
+    return dict(zip(NUMBERS[2:], values, strict=True))
