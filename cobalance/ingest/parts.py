@@ -25,6 +25,8 @@ from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 
+_METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+"""Tables of image folders on the Hugging Face hub, which come before all others."""
 _SHARD = re.compile(r"\d+|(?<![a-z])(train|val|test|dev)[a-z]*")
 
 
@@ -37,7 +39,8 @@ def find_parts(tree: FileTree) -> dict[str, list[str]]:
         Files name images of the tree, and none is of a known format.
     """
     found = defaultdict[str, list[str]](list)
-    for name in annotation_files(tree):
+    names = list(annotation_files(tree))
+    for name in [it for it in names if PurePosixPath(it).name in _METADATA] or names:
         with tree.local(name) as path:
             kind = _format_of(path)
         found["" if kind == "jsonl" and name.endswith(".json") else kind].append(name)

@@ -32,14 +32,8 @@ def read_lists(
     Names of objects, and those in a column that is called as concepts are, are the concepts; others
     are of the column's category; `names` are of codes. Cells that cannot be read are left out.
     """
-    named = normal_name(name) in _BARE
-    objects = column.type != TEXT and pa.types.is_struct(column.type.value_type)
-    if column.type == TEXT and any(map(_has_objects, column.drop_null()[:100].to_pylist())):
-        column = pa.array(map(concept_list, column.to_pylist()), TEXT)
-        named = True
-    elif objects:
-        column = pa.array([_dump(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT)
-        named = True
+    column, has_objects = concept_cells(column)
+    named = has_objects or normal_name(name) in _BARE
     lenient = replace(problems.options, on_error="skip", max_skipped=problems.options.max_mentions)
     rows = RowProblems(
         Problems(problems.file, lenient), len(column), lambda row: f"record {row + 1}"
@@ -52,8 +46,20 @@ def read_lists(
     return found.row[kept], found.concept.codes[kept], concepts, numbers
 
 
+def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
+    """A column with its objects, in JSON or Arrow, as lists of concepts; whether it has any."""
+    if column.type == TEXT:
+        if not any(map(_has_objects, column.drop_null()[:100].to_pylist())):
+            return column, False
+        return pa.array(map(concept_list, column.to_pylist()), TEXT), True
+    inner = column.type.value_type
+    if not pa.types.is_struct(inner) or inner.get_field_index("concept") >= 0:
+        return column, pa.types.is_struct(inner)
+    return pa.array([_dump(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT), True
+
+
 def concept_list(cell: str | None) -> str | None:
-    """A cell whose list of objects, in JSON, is one of concepts; any other as it is."""
+    """A cell of objects, in JSON, as a list of concepts; any other as it is."""
     if cell is None or not _has_objects(cell):
         return cell
     try:
@@ -63,7 +69,8 @@ def concept_list(cell: str | None) -> str | None:
 
 
 def _has_objects(cell: str) -> bool:
-    return cell.startswith("[") and cell[1:].lstrip().startswith("{")
+    """Whether a cell is a list of objects, or an object of lists."""
+    return cell.startswith(("{", "[")) and cell.lstrip("[ \n").startswith("{")
 
 
 def _dump(value: Any) -> str:

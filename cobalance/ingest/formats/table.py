@@ -26,6 +26,7 @@ from cobalance.ingest.captions.caption_columns import (
 from cobalance.ingest.concepts.class_names import labels_beside, labels_from_texts
 from cobalance.ingest.concepts.vocabulary import CAPTION, load_vocabulary
 from cobalance.ingest.fields.choices import field_choices, field_names
+from cobalance.ingest.fields.lists import concept_cells
 from cobalance.ingest.fields.roles import NO_CLASS
 from cobalance.ingest.fields.values import name_values
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
@@ -245,7 +246,7 @@ def _mentions(
     """Mentions from concept columns and captions, with notes on how cells were parsed."""
     mentions, notes = [], []
     if "concepts" in columns.of:
-        column = table.columns[columns.of["concepts"]]
+        column, _ = concept_cells(table.columns[columns.of["concepts"]])
         cells = read_cells(column, options.delimiter, rows)
         numbers = dict(cells.numbers)
         if "scores" in columns.of:

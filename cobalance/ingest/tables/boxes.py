@@ -45,11 +45,10 @@ def find_boxes(table: Table, options: ReadOptions) -> BoxColumns | None:
     asked = {*options.concept_columns, *options.field, options.width_column, options.height_column}
     if not sides or not asked.isdisjoint(sides):
         return None
-    object_ = usual_column("class", table.columns) or next(
-        (name for name in table.columns if normal_name(name) in _OBJECTS), ""
-    )
-    label = "" if options.class_column else object_
-    others = {name: it for name, it in table.columns.items() if name not in (*sides, label)}
+    free = [name for name in table.columns if name not in sides]
+    near = (name for name in free if normal_name(name) in _OBJECTS)
+    label = "" if options.class_column else usual_column("class", free) or next(near, "")
+    others = {name: table.columns[name] for name in free if name != label}
     return BoxColumns(table, replace(table, columns=others), sides, known in _CORNERS, label)
 
 

@@ -161,12 +161,6 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
     numbers: dict[str, FloatArray] = {}
     if pa.types.is_struct(items.type):
         fields = {field.name: items.field(field.name) for field in items.type}
-        if "concept" not in fields:
-            raise rows.problems.fatal(
-                f"the structures of the concepts column have no field 'concept' (theirs: "
-                f"{', '.join(fields)})",
-                "Name the field with the concept's name 'concept'.",
-            )
         try:
             for name, field in (("score", "score"), ("area_px2", "area")):
                 if field in fields:

@@ -108,7 +108,7 @@ def _concept(one: Any) -> Any:
     if not isinstance(one, dict):
         return one if one is None else str(one)
     name = _first(one, NAMES)
-    if name is None:
+    if name is None or "concept" in one:
         return one
     found = {"concept": str(name), "box": _first(one, _BOXES), "score": _first(one, _SCORES)}
     return {key: value for key, value in found.items() if value is not None}

@@ -224,7 +224,7 @@ def metadata(kind):
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_an_image_folder_with_metadata(tmp_path, kind):
     path = folder(tmp_path, {f"metadata.{kind}": metadata(kind)})
-    assert detect_format(path) == "image-folder"
+    assert detect_format(path) == kind
     found = read_annotations(path)
     assert seen(found) == EXPECTED
     assert found.images["id"][0] == "train/bird/000.jpg"
@@ -247,7 +247,7 @@ def test_columns_of_metadata_can_be_chosen(tmp_path):
     assert seen(read_annotations(path, options)) == EXPECTED
 
 
-@pytest.mark.parametrize("line", [b"{", b"[1]", b"\xff", b'{"file_name": 3}', b"[" * 10_000])
+@pytest.mark.parametrize("line", [b"{", b"[1]", b"\xff", b"[" * 10_000])
 def test_a_malformed_line_of_metadata_is_named(tmp_path, line):
     content = metadata("jsonl") + line + b"\n"
     path = folder(tmp_path, {"metadata.jsonl": content})

@@ -48,6 +48,11 @@ RECORDS = {
         "a concept is empty",
         "name",
     ),
+    "object without a name": (
+        {"id": ["a", "b"], "label": ["x", "y"], "concepts": [[{"name": "sofa"}], [{"x": "bed"}]]},
+        "are not a JSON list of concepts",
+        '"concept"',
+    ),
     "negative width": (
         {"id": ["a", "b"], "label": ["x", "y"], "concepts": LISTS, "width": pa.array([1, -1])},
         "the width '-1' is not a size",
@@ -70,15 +75,6 @@ FILES = {
         {"id": ["a", "b"], "label": [["x"], ["y"]], "concepts": LISTS},
         "'label' holds lists",
         "class_column",
-    ),
-    "objects without concept": (
-        {
-            "id": ["a"],
-            "label": ["x"],
-            "concepts": pa.array([[{"name": "sofa"}]], pa.list_(pa.struct([("name", "string")]))),
-        },
-        "have no field 'concept' (theirs: name)",
-        "'concept'",
     ),
     "boxes of three": (
         {
