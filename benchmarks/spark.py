@@ -16,8 +16,10 @@ from benchmarks.generate import Shape, generate
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.ingest.spark.counting import count_with_spark
-from cobalance.ingest.spark.images import SparkOptions
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.spark.counting import count_cliques
+from cobalance.ingest.spark.deciding import decide_columns
+from cobalance.ingest.spark.images import count_singles, read_images
 from cobalance.workflows.spark import spark_session
 from tests.memory import peak_mb
 
@@ -57,8 +59,10 @@ def main() -> None:
         with spark_session(asked.master) as session:
             for split in ("images", "prefixes"):
                 started = time.perf_counter()
-                columns = SparkOptions(split=split)
-                found = count_with_spark(session, name, columns, MiningOptions(**options))
+                decided, _ = decide_columns(session, name, ReadOptions())
+                images = read_images(session, name, decided)
+                singles, mining = count_singles(images), MiningOptions(**options)
+                found = count_cliques(images, singles, mining, 10**7, split)
                 seconds = time.perf_counter() - started
                 equal = (found.counts == here.counts).all() and found.names() == here.names()
                 print(f"{asked.master}, by {split}: {seconds:.1f} s, equal: {bool(equal)}")

@@ -363,21 +363,17 @@ def imbalances_with_spark(
     InputError, OptionError, TooManyCliquesError
         The files or an option cannot be used, or there are more cliques.
     """
-    from cobalance.ingest.spark.counting import count_with_spark
-    from cobalance.ingest.spark.images import SparkOptions
-    from cobalance.workflows.spark import spark_session
+    from cobalance.ingest.options import ReadOptions
+    from cobalance.ingest.spark.deciding import decide_columns
+    from cobalance.workflows.spark import SparkImages, spark_session
 
-    options = SparkOptions(
+    given = ReadOptions(
         class_column=class_column, concepts_column=concepts_column, delimiter=delimiter
     )
+    mining = MiningOptions(max_size, min_support, None if common is None else tuple(common))
     with spark_session(master) as session:
-        cliques = count_with_spark(
-            session,
-            path,
-            options,
-            MiningOptions(max_size, min_support, None if common is None else tuple(common)),
-            max_cliques=max_cliques,
-        )
+        options, _ = decide_columns(session, path, given)
+        cliques = SparkImages(session, path, options).count(mining, max_cliques).cliques
     return Imbalances.of(cliques, confidence)
 
 

@@ -4,9 +4,9 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -30,13 +30,12 @@ from cobalance.graph.dataset.sampled import ImageTotals, Sample, choose_sample, 
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.dataset.write import IfExists, IngestReport
 from cobalance.graph.errors import StaleError, UnknownNameError, needs_extra
-from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.spark.counting import count_cliques
+from cobalance.ingest.spark.deciding import decide_columns
 from cobalance.ingest.spark.images import (
-    OF_PANDAS,
     Singles,
-    SparkOptions,
     count_singles,
     read_images,
     sample_with_spark,
@@ -46,6 +45,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MOST_PAIRS = 20_000_000
+READ = (
+    *("id_column", "class_column", "concepts_column", "split_column", "uri_column", "delimiter"),
+    *("path_pattern", "field", "names"),
+)  # options of readers that Spark's tasks follow
 _JAVA = """\
 #!/bin/sh
 for option do
@@ -75,28 +78,30 @@ def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
     """
     with needs_extra("Counting on Spark", "spark"):
         from pyspark.sql import SparkSession
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        yield running
-        return
-    builder = SparkSession.builder.appName("cobalance").master(master or "local[*]")
-    for name, value in (
-        ("spark.ui.enabled", "false"),
-        ("spark.ui.showConsoleProgress", "false"),
-        ("spark.driver.bindAddress", "127.0.0.1"),
-        ("spark.driver.host", "127.0.0.1"),
-        ("spark.sql.shuffle.partitions", str(4 * (os.cpu_count() or 1))),
-    ):
-        if master is None or master.startswith("local") or "ui" in name:
-            builder = builder.config(name, value)
-    with warnings.catch_warnings(), _environment():
-        warnings.filterwarnings("ignore", OF_PANDAS)
-        session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")  # its errors are raised
-    try:
-        yield session
-    finally:
-        session.stop()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")  # unused
+        running = SparkSession.getActiveSession()
+        if running is not None:
+            yield running
+            return
+        builder = SparkSession.builder.appName("cobalance").master(master or "local[*]")
+        for name, value in (
+            ("spark.ui.enabled", "false"),
+            ("spark.ui.showConsoleProgress", "false"),
+            ("spark.driver.bindAddress", "127.0.0.1"),
+            ("spark.driver.host", "127.0.0.1"),
+            ("spark.sql.shuffle.partitions", str(4 * (os.cpu_count() or 1))),
+            ("spark.sql.execution.arrow.maxRecordsPerBatch", "50000"),
+        ):
+            if master is None or master.startswith("local") or "ui" in name:
+                builder = builder.config(name, value)
+        with _environment():
+            session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")  # its errors are raised
+        try:
+            yield session
+        finally:
+            session.stop()
 
 
 @contextmanager
@@ -131,23 +136,23 @@ class SparkImages:
     ----------
     session : SparkSession
         Running.
-    path : str
+    path : str or sequence of str
         On any file system that Spark reads.
-    options : SparkOptions
-        Their columns.
+    options : ReadOptions
+        From `decide_columns`.
     sizes : dict of str to int or None
         Images that each class must have.
     """
 
     session: "SparkSession"
-    path: str
-    options: SparkOptions
+    path: str | Sequence[str]
+    options: ReadOptions
     sizes: dict[str, int] | None = None
 
     @cached_property
     def singles(self) -> Singles:
         """Totals of all images."""
-        found = count_singles(read_images(self.session, self.path, self.options), self.path)
+        found = count_singles(read_images(self.session, self.path, self.options))
         if self.sizes is not None and self.sizes != found.sizes:
             raise StaleError(
                 f"The images in {self.path} have changed since they were loaded. Load them again."
@@ -157,11 +162,10 @@ class SparkImages:
     @cached_property
     def splits(self) -> dict[str | None, int]:
         """Images of each split, by name; of none (None) last."""
-        images = read_images(self.session, self.path, self.options, named=True)
+        images = read_images(self.session, self.path, self.options)
         found: dict[str | None, int] = {}
         for row in images.groupBy("split").count().collect():
-            name = clean_name(row["split"] or "") or None
-            found[name] = found.get(name, 0) + row["count"]
+            found[row["split"]] = row["count"]
         return {name: found[name] for name in sorted(found, key=lambda name: (name is None, name))}
 
     def count(self, options: MiningOptions, max_cliques: int) -> Counted:
@@ -169,19 +173,19 @@ class SparkImages:
         images = read_images(self.session, self.path, self.options, of_split=options.split)
         singles = self.singles  # which checks that they are those that were loaded
         if options.split is not None:
-            singles = count_singles(images, self.path)
+            singles = count_singles(images)
         if not singles.sizes:
             raise UnknownNameError("split", options.split or "", sorted(filter(None, self.splits)))
-        cliques = count_cliques(images, singles, self.options.split, options, max_cliques)
+        cliques = count_cliques(images, singles, options, max_cliques)
         wanted = singles.sizes if options.common is None else options.common
         uncommon = sum(not all(map(found.get, wanted)) for found in singles.counts.values())
         return Counted(cliques, uncommon)
 
     def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
         """Sample in every task, then among the tasks' samples."""
-        images = read_images(self.session, self.path, self.options, of_split=split, named=True)
-        raw = self.singles.raw
-        found = sample_with_spark(images, raw, cliques, sample.per_class, sample.seed)
+        images = read_images(self.session, self.path, self.options, of_split=split)
+        concepts = self.singles.counts
+        found = sample_with_spark(images, concepts, cliques, sample.per_class, sample.seed)
         return choose_sample(found, cliques, sample)
 
 
@@ -189,14 +193,16 @@ def load_with_spark(
     store: GraphStore,
     dataset: str,
     path: str,
-    options: SparkOptions,
+    options: ReadOptions,
     sample: Sample,
     *,
     if_exists: IfExists = "fail",
     master: str | None = None,
     progress: Progress = silent,
-) -> IngestReport:
-    """Load the counts of Parquet files as `write_sampled` does; the images stay where they are.
+) -> tuple[IngestReport, tuple[str, ...]]:
+    """Load the counts of Parquet files as `write_sampled` does, and say what columns became.
+
+    The images stay where they are.
 
     Parameters
     ----------
@@ -208,23 +214,25 @@ def load_with_spark(
     Raises
     ------
     InputError
-        The files cannot be read, lack a column, or have an image without a class.
+        The files cannot be read, lack a column, or have a column or an image that cannot be used.
     MissingExtraError
         The extra ``spark`` is not installed.
     """
     with spark_session(master) as session:
         progress("count images", 0, None)
+        options, notes = decide_columns(session, path, options)
         totals = _totals(SparkImages(session, path, options))
-    return write_totals(
+    report = write_totals(
         store,
         dataset,
         totals,
         sample,
         source=path,
-        images_at=json.dumps({"path": path, **asdict(options)}),
+        images_at=json.dumps({"path": path, **{name: getattr(options, name) for name in READ}}),
         if_exists=if_exists,
         progress=progress,
     )
+    return report, notes
 
 
 def mine_on_spark(
@@ -246,11 +254,11 @@ def mine_on_spark(
 
 
 @contextmanager
-def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, SparkOptions]]:
+def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, ReadOptions]]:
     """Parquet files with the dataset's images: those it was loaded from, else temporary ones."""
     if state.images_at is not None:
         options = json.loads(state.images_at)
-        yield options.pop("path"), SparkOptions(**options)
+        yield options.pop("path"), ReadOptions(**options)
         return
     images = load_images(store, state.name)
     incidence = images.incidence
@@ -267,7 +275,7 @@ def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, Spar
     with TemporaryDirectory(prefix="cobalance-") as folder:
         path = Path(folder, "images.parquet")
         pq.write_table(table, path, row_group_size=100_000)
-        yield str(path), SparkOptions(class_column="class")
+        yield str(path), ReadOptions(class_column="class", concepts_column="concepts")
 
 
 def _totals(images: SparkImages) -> ImageTotals:

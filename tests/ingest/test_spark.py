@@ -1,5 +1,6 @@
 """Counting on Spark equals counting here, however the work is split."""
 
+import json
 import random
 
 import pandas as pd
@@ -13,9 +14,13 @@ from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import InputError, TooManyCliquesError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.ingest.spark.counting import count_with_spark
-from cobalance.ingest.spark.images import SparkOptions
-from cobalance.workflows.spark import spark_session
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.spark import deciding
+from cobalance.ingest.spark.counting import count_cliques
+from cobalance.ingest.spark.deciding import decide_columns
+from cobalance.ingest.spark.images import count_singles, read_images
+from cobalance.workflows.spark import SparkImages, spark_session
 
 CONCEPTS = ["cow", "field", "água", "stop sign", "a|b", "rain", "sea"]
 CLASSES = ["country", "sea", "urban"]
@@ -53,12 +58,25 @@ def folder(images, tmp_path_factory):
     return str(path)
 
 
+@pytest.fixture(scope="module")
+def read(session, folder):
+    """The images as Spark reads them, and their totals."""
+    options, _ = decide_columns(session, folder, ReadOptions())
+    found = read_images(session, folder, options)
+    return found, count_singles(found)
+
+
 def counted_here(images, **options):
     records = [
         ImageRecord(str(row), class_name, tuple(map(Mention, concepts)))
         for row, (class_name, concepts) in enumerate(images)
     ]
     return mine_cliques(incidence_of(Annotations.from_records(records)), **options)
+
+
+def counted_there(session, path, mining, max_cliques=10**6, **given):
+    options, _ = decide_columns(session, path, ReadOptions(**given))
+    return SparkImages(session, path, options).count(mining, max_cliques).cliques
 
 
 def rows_of(cliques):
@@ -76,10 +94,10 @@ def rows_of(cliques):
         ("prefixes", 4, 1, None),
     ],
 )
-def test_counts_are_those_of_one_machine(session, images, folder, split, size, least, common):
+def test_counts_are_those_of_one_machine(images, read, split, size, least, common):
     wanted = counted_here(images, max_size=size, min_support=least, common=common)
-    options, mining = SparkOptions(split=split), MiningOptions(size, least, common)
-    found = count_with_spark(session, folder, options, mining)
+    mining = MiningOptions(size, least, common)
+    found = count_cliques(*read, mining, 10**6, split)
     assert rows_of(found) == rows_of(wanted)
     assert found.classes == wanted.classes
     assert found.class_sizes.tolist() == wanted.class_sizes.tolist()
@@ -97,21 +115,131 @@ def test_text_is_split_at_its_delimiter(session, tmp_path):
     path = str(tmp_path / "text.parquet")
     rows = {"kind": ["a", "b", "a"], "seen": ["cow.sea", "", "sea"]}
     pq.write_table(pa.table(rows), path)
-    options = SparkOptions(class_column="kind", concepts_column="seen", delimiter=".")
-    found = count_with_spark(session, path, options, MiningOptions(2, common=()))
+    given = {"class_column": "kind", "concepts_column": "seen", "delimiter": "."}
+    found = counted_there(session, path, MiningOptions(2, common=()), **given)
     assert rows_of(found) == [(("cow",), [1, 0]), (("sea",), [2, 0]), (("cow", "sea"), [1, 0])]
 
 
-def test_what_cannot_be_counted_says_why(session, folder, tmp_path):
+def test_what_cannot_be_counted_says_why(session, folder, read, tmp_path):
     with pytest.raises(TooManyCliquesError, match="More than 5 cliques"):
-        count_with_spark(session, folder, max_cliques=5)
+        count_cliques(*read, MiningOptions(), 5)
     with pytest.raises(UnknownNameError, match="moon"):
-        count_with_spark(session, folder, mining=MiningOptions(common=("moon",)))
-    with pytest.raises(InputError, match="has no column 'kind'"):
-        count_with_spark(session, folder, SparkOptions(class_column="kind"))
+        count_cliques(*read, MiningOptions(common=("moon",)), 5)
+    with pytest.raises(InputError, match="there is no column 'kind'"):
+        counted_there(session, folder, MiningOptions(), class_column="kind")
     with pytest.raises(InputError, match="cannot be read"):
-        count_with_spark(session, str(tmp_path / "nothing"))
+        counted_there(session, str(tmp_path / "nothing"), MiningOptions())
     rows = {"label": ["a", None], "concepts": [["x"], ["y"]]}
     pq.write_table(pa.table(rows), tmp_path / "none.parquet")
-    with pytest.raises(InputError, match="1 images have no class"):
-        count_with_spark(session, str(tmp_path / "none.parquet"))
+    with pytest.raises(InputError, match=r"1 rows cannot be used.*the class is empty"):
+        counted_there(session, str(tmp_path / "none.parquet"), MiningOptions())
+
+
+HUB = {
+    "label": {"names": ["cow", "sign"], "_type": "ClassLabel"},
+    "light": {"names": ["day", "night", "dusk"], "_type": "ClassLabel"},
+    "image": {"_type": "Image"},
+    "objects": [{"category": {"names": ["sofa", "lamp"], "_type": "ClassLabel"}}],
+}
+
+
+@pytest.fixture(scope="module")
+def columns():
+    """Columns of 300 images, by name: text, codes, numbers, dates, lists and what is left out."""
+    chosen = random.Random(7)
+    n = range(300)
+
+    def some(*values):
+        return [chosen.choice(values) for _ in n]
+
+    names = some("train/farm/1", "train/road/2", "val/road/3")
+    return {
+        "label": some(0, 1),
+        "light": some(0, 1, 2, None),
+        "weather": some("rainy", " sunny", "fog", "NA", None),
+        "rain": some("1", "0", "-1"),
+        "age": [chosen.choice([None, chosen.randrange(70)]) for _ in n],
+        "depth_m": [chosen.choice([None, chosen.random()]) for _ in n],
+        "tags": some("a|b", "b|c", "", None),
+        "made": some("2024-05-01", "2025-06-30"),
+        "path": [f"{name}{row}.jpg" for row, name in enumerate(names)],
+        "image_id": [f"i{row}" for row in n],
+        "note": [f"a note of {row} that says very little" for row in n],
+    }
+
+
+def both(session, path, **given):
+    """Cliques of a file as the two engines count them, and Spark's options and notes."""
+    options = ReadOptions(**given)
+    annotations = read_annotations(path, options)
+    here = mine_cliques(incidence_of(annotations), max_size=3, common=())
+    decided, notes = decide_columns(session, str(path), options)
+    there = SparkImages(session, str(path), decided)
+    counted = there.count(MiningOptions(3, common=()), 10**6).cliques
+    assert counted.classes == here.classes
+    assert counted.class_sizes.tolist() == here.class_sizes.tolist()
+    assert rows_of(counted) == rows_of(here)
+    splits = annotations.images["split"].astype(object).fillna("")
+    assert {name or "": n for name, n in there.splits.items()} == splits.value_counts().to_dict()
+    return counted, decided, notes
+
+
+def test_further_columns_become_the_concepts_that_they_become_here(session, columns, tmp_path):
+    features = {name: {"_type": "Value"} for name in columns} | HUB
+    chosen = random.Random(9)
+    images = [{"bytes": b"\x89PNG", "path": name} for name in columns["path"]]
+    objects = [{"category": [*range(chosen.randrange(3))]} for _ in images]
+    hub = {**columns, "image": images, "objects": objects}
+    hub.pop("path")
+    table = pa.table(hub).replace_schema_metadata(
+        {"huggingface": json.dumps({"info": {"features": features}})}
+    )
+    pq.write_table(table, tmp_path / "hub.parquet", row_group_size=70)
+    cliques, decided, notes = both(session, tmp_path / "hub.parquet")
+    assert cliques.classes == ("cow", "sign")
+    assert {"light: dusk", "weather: sunny", "rain", "sofa"} < {*cliques.concepts}
+    assert decided.field["depth_m"].startswith("bins:0.")
+    assert any("tags" in note for note in notes)
+
+
+def test_options_and_paths_say_the_same_on_both(session, columns, tmp_path):
+    given = {"path_pattern": "{split}/{place}/*", "names": {"label": {"0": "cow", "1": "sign"}}}
+    field = {"age": "bins:18,30:years", "made": "month", "rain": "two", "light": "ignore"}
+    pq.write_table(pa.table(columns), tmp_path / "plain.parquet")
+    cliques, _, _ = both(session, tmp_path / "plain.parquet", field=field, **given)
+    assert {"age: below 18 years", "made: May", "no rain", "place: farm"} < {*cliques.concepts}
+
+
+def test_a_folder_of_files_without_a_class(session, columns, tmp_path):
+    table = pa.table(columns).drop_columns(["label", "path"])
+    for name, part in (("train-1", table[:120]), ("val", table[120:])):
+        pq.write_table(part, tmp_path / f"{name}.parquet")
+    cliques, _, notes = both(session, tmp_path)
+    assert cliques.classes == ("all images",)
+    assert any("no image has one" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["{}", '{"a": 1}'] * 20, "holds objects"),
+        (["a|b", "b|c;d"] * 20, "several delimiters"),
+        ([*['["a", "b"]'] * 39, "b"], "lists beside plain text"),
+    ],
+)
+def test_what_no_part_of_the_files_can_say_is_refused(session, tmp_path, cells, said):
+    table = pa.table({"id": [str(row) for row in range(40)], "odd": cells, "n": [1, 2] * 20})
+    pq.write_table(table, tmp_path / "odd.parquet")
+    with pytest.raises(InputError, match=f"the column 'odd' .*{said}"):
+        decide_columns(session, str(tmp_path / "odd.parquet"), ReadOptions())
+
+
+def test_more_values_than_a_decision_takes_are_refused(session, tmp_path, monkeypatch):
+    monkeypatch.setattr(deciding, "MOST_VALUES", 30)
+    rows = {"id": [str(row) for row in range(40)], "n": [row / 2 for row in range(40)]}
+    pq.write_table(pa.table(rows), tmp_path / "many.parquet")
+    path = str(tmp_path / "many.parquet")
+    with pytest.raises(InputError, match=r"'n' has more than 30 values\. Set .*n=ignore"):
+        decide_columns(session, path, ReadOptions())
+    decided, _ = decide_columns(session, path, ReadOptions(field={"n": "bins:5"}))
+    assert decided.field == {"n": "bins:5"}

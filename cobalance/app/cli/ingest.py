@@ -1,7 +1,7 @@
 """`cobalance ingest`: load an annotation file into a dataset."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace as changed
+from dataclasses import replace as changed
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from shlex import quote
@@ -24,7 +24,6 @@ from cobalance.graph.plurals import inflect
 from cobalance.ingest import load, problems
 from cobalance.ingest.fields import report as report_words, saved
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
-from cobalance.ingest.spark import images as spark_images
 from cobalance.workflows import spark
 from cobalance.workflows.load import dataset as loading, image_places
 
@@ -185,20 +184,23 @@ def ingest(
     kept = sampled.Sample(sample, seed) if keep_images == "sample" else None
     if engine == "spark" and dry_run:
         raise OptionError("--dry-run reads files here. Leave out --engine spark.")
+    path = Path(file)
     if engine == "spark":
-        columns = _spark_options(options, kept, input_format)
+        options = saved.with_saved(path, options)
+        _check_spark_options(options, kept, input_format)
         with opened_store() as (store, progress):
-            report = spark.load_with_spark(
-                *(store, name, file, columns, kept or sampled.Sample()),
+            report, said = spark.load_with_spark(
+                *(store, name, file, options, kept or sampled.Sample()),
                 if_exists=if_exists,
                 master=master,
                 progress=progress,
             )
+            for note in said:
+                notes.print(f"Note: {note}")
+            _save_choices(path, reading, options)
             told = "Images: files are not looked for where Spark counts."
-            told += " Columns beside the concepts are not read there."
             _tell(name, file, report, states.dataset_state(store, name), told)
         return
-    path = Path(file)
     if reading["field"] or reading["names"]:
         options = saved.with_saved(path, options)
     with progress_bars() as progress, collector_paused():
@@ -224,31 +226,30 @@ def ingest(
         )
         found = image_places.find_images(places, annotations, path, progress=progress)
         told = render(found.describe(), in_shell)
-        chosen = reading["field"] or reading["names"]
-        if chosen and (file_of_choices := saved.save_choices(path, options)):
-            notes.print(f"{file_of_choices.name} keeps what columns become for the next load.")
+        _save_choices(path, reading, options)
         _tell(name, path.name, report, states.dataset_state(store, name), told)
 
 
-def _spark_options(
+def _save_choices(path: Path, given: dict[str, Any], options: ReadOptions) -> None:
+    if (given["field"] or given["names"]) and (file := saved.save_choices(path, options)):
+        notes.print(f"{file.name} keeps what columns become for the next load.")
+
+
+def _check_spark_options(
     options: ReadOptions, kept: "sampled.Sample | None", input_format: str | None
-) -> "spark_images.SparkOptions":
+) -> None:
     if kept is None:
         raise OptionError(
             "--engine spark leaves the images in their files. Give --keep-images sample with it."
         )
-    columns = [each.name for each in fields(spark_images.SparkOptions) if each.name != "split"]
-    unset: dict[str, Any] = dict.fromkeys(columns)
-    if input_format is not None or changed(options, **unset) != ReadOptions():
+    unset: dict[str, Any] = {name: getattr(ReadOptions(), name) for name in spark.READ}
+    clusters = "{cluster}" in (options.path_pattern or "")
+    if input_format is not None or clusters or changed(options, **unset) != ReadOptions():
         raise OptionError(
-            "--engine spark reads the columns of Parquet files as they are: with it go options for "
-            "the columns of id, class, concepts, split and uri, and for their delimiter; none, "
-            "such as path patterns or files to join."
+            "--engine spark reads Parquet files: with it go options for the columns of id, class, "
+            "concepts, split and uri, --delimiter, --path-pattern, --field and --names; none for "
+            "files to join, clusters or what to keep."
         )
-    given = {name: getattr(options, name) for name in columns}
-    return spark_images.SparkOptions(
-        **{name: value for name, value in given.items() if value is not None}
-    )
 
 
 def _tell(

@@ -54,7 +54,7 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
                 listed = suggest_names(name, known, "Its columns")
                 remedy = (listed, " Set ", setting, " to one of them.")
                 raise InputError(file, None, f"there is no column {name!r}", remedy)
-    return _add_concepts(annotations, choices, names, taken, problems)
+    return add_concepts(annotations, choices, names, taken, problems)
 
 
 def _take_role(
@@ -109,13 +109,14 @@ def _of_images(
     return Coded(of_image, coded.names), int(several.sum())
 
 
-def _add_concepts(
+def add_concepts(
     annotations: Annotations,
     choices: Mapping[str, Choice],
     names: Mapping[str, Mapping[str, str]],
     taken: Mapping[str, Field],
     problems: Problems,
 ) -> Annotations:
+    """Make concepts of the metadata but for columns that are `taken`; report each."""
     n = len(annotations.images)
     mentions: list[MentionColumns] = []
     fields = []

@@ -23,18 +23,20 @@ KINDS = {
     "list": "the concepts in its lists",
     "ignore": "left out",
 }
+BINNED = ("bins", "counts", "widths")
 _N_BINS = 4
 _MOST_BINS = 100
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Use of a column: a name in `KINDS`, and how its numbers are binned."""
+    """Use of a column: a name in `KINDS`, how numbers are binned, and if it is known to fit."""
 
     kind: str
     n_bins: int = _N_BINS
     edges: tuple[float, ...] = ()
     unit: str = ""
+    fits: bool = False
 
 
 def field_choices(options: ReadOptions) -> dict[str, Choice]:
@@ -74,7 +76,7 @@ def parse_choice(column: str, text: str) -> Choice:
     if kind not in KINDS:
         known = ", ".join(KINDS)
         raise _wrong(column, text, f"is none of {known}", "values")
-    if rest and kind not in ("bins", "counts", "widths"):
+    if rest and kind not in BINNED:
         raise _wrong(column, text, "takes nothing after the colon", kind)
     if kind != "bins" or not how:
         if how and not (how.isdecimal() and 2 <= int(how) <= _MOST_BINS):

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import InputError, Setting
 from cobalance.ingest.fields.bins import equal_count_edges, equal_width_edges, name_bins, unit_of
-from cobalance.ingest.fields.choices import Choice
+from cobalance.ingest.fields.choices import BINNED, Choice
 from cobalance.ingest.fields.kinds import guess_kind
 from cobalance.ingest.fields.lists import read_lists
 from cobalance.ingest.fields.values import Values, encode_values, name_values
@@ -70,7 +70,7 @@ def read_column(
     if kind in ("flag", "two"):
         wrong = np.array([flag is None for flag in values.flags()], dtype=bool)
         strict = problems.options.on_error == "fail"
-    if choice and values.filled and (wrong.all() or (strict and wrong.any())):
+    if choice and not choice.fits and values.filled and (wrong.all() or (strict and wrong.any())):
         example = values.texts[int(np.argmax(wrong))]
         reason = f"the column {name!r} holds {example[:60]!r}, and {what}"
         remedy = ("Set ", Setting("field"), f" to {name}=values, or leave it out.")
@@ -104,16 +104,19 @@ def _of_flags(name: str, values: Values, choice: Choice) -> _Coded:
 
 def _of_bins(name: str, values: Values, choice: Choice) -> _Coded:
     category, unit = unit_of(name)
-    known = np.isfinite(values.numbers)
-    if choice.edges:
-        edges = list(choice.edges)
-    elif choice.kind == "widths":
-        edges = equal_width_edges(values.numbers, choice.n_bins)
-    else:
-        edges = equal_count_edges(values.numbers[values.codes[values.codes >= 0]], choice.n_bins)
+    known, edges = np.isfinite(values.numbers), bin_edges(values, choice)
     code = np.where(known, np.digitize(np.nan_to_num(values.numbers), edges), -1)
     names = [f"{category}: {each}" for each in name_bins(edges, choice.unit or unit)]
     return "no number", code, names, f"edges {', '.join(f'{edge:g}' for edge in edges)}"
+
+
+def bin_edges(values: Values, choice: Choice) -> list[float]:
+    """Inner edges of the bins of a column's numbers."""
+    if choice.edges:
+        return list(choice.edges)
+    if choice.kind == "widths":
+        return equal_width_edges(values.numbers, choice.n_bins)
+    return equal_count_edges(values.numbers[values.codes[values.codes >= 0]], choice.n_bins)
 
 
 def _of_dates(name: str, values: Values, choice: Choice) -> _Coded:
@@ -133,6 +136,6 @@ def _of_dates(name: str, values: Values, choice: Choice) -> _Coded:
 _READ: dict[str, Callable[[str, Values, Choice], _Coded]] = {
     "values": _of_values,
     **dict.fromkeys(("flag", "two"), _of_flags),
-    **dict.fromkeys(("bins", "counts", "widths"), _of_bins),
+    **dict.fromkeys(BINNED, _of_bins),
     **dict.fromkeys(("year", "month", "weekday", "hour"), _of_dates),
 }

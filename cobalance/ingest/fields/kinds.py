@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 
 from cobalance.graph.arrays import BoolArray
 from cobalance.ingest.fields.lists import concept_list
@@ -40,7 +41,9 @@ def guess_kind(name: str, values: Values) -> tuple[str, str]:
     flags = [each is not None for each in values.flags()] if different <= _FEW else []
     if flags and all(flags):
         return "flag", ""
-    numeric = np.isfinite(values.numbers)
+    first = pd.to_numeric(pd.Series(values.sample), errors="coerce")
+    few = 2 * first.isna().sum() > len(first)
+    numeric = np.zeros(different, dtype=bool) if few else np.isfinite(values.numbers)
     if flags and _share(values, np.array(flags)) and not numeric[~np.array(flags)].any():
         return "flag", ""
     if _share(values, numeric):

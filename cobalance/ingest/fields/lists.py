@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.records import Metadata
@@ -49,7 +50,7 @@ def read_lists(
 def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
     """A column with its objects, in JSON or Arrow, as lists of concepts; whether it has any."""
     if column.type == TEXT:
-        if not any(map(_has_objects, column.drop_null()[:100].to_pylist())):
+        if not pc.any(pc.match_substring_regex(column, r"^(\[[\[ \n]*)?\{")).as_py():
             return column, False
         return pa.array(map(concept_list, column.to_pylist()), TEXT), True
     inner = column.type.value_type

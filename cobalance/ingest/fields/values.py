@@ -45,13 +45,10 @@ class Values:
 
     @cached_property
     def numbers(self) -> FloatArray:
-        """Each value as a number; NaN for others, and everywhere if few are numbers."""
+        """Each value as a number; NaN for others."""
         if self.distinct.type != TEXT:
             found = self.distinct.to_numpy(zero_copy_only=False).astype(np.float64)
         else:
-            first = pd.to_numeric(pd.Series(self.sample), errors="coerce")
-            if 2 * first.isna().sum() > len(first):
-                return np.full(len(self.distinct), np.nan)
             texts = self.distinct.to_pandas()
             found = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64, na_value=np.nan)
         return np.where(np.isfinite(found), found, np.nan)

@@ -3,62 +3,42 @@
 https://spark.apache.org
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import comb
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import IntArray
-from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, clique_order, mine_cliques
+from cobalance.graph.counting.cliques import Cliques, clique_order, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import TooManyCliquesError, check_known
 from cobalance.graph.libraries import sql
 from cobalance.ingest.spark.images import (
     Singles,
-    SparkOptions,
-    Split,
-    count_singles,
-    incidences,
-    read_images,
-    warns_not_of_pandas,
+    incidence_of,
 )
 
+Split = Literal["auto", "images", "prefixes"]
 BY_IMAGES_UP_TO = 5_000_000
-"""Possible cliques up to which every task may hold counts of all; see `count_with_spark`."""
+"""Possible cliques up to which every task may hold counts of all; see `count_cliques`."""
 _MEMBER, _COUNT = "member_", "count_"
 
 
-def count_with_spark(
-    session: "sql.SparkSession",
-    path: str | Sequence[str],
-    options: SparkOptions | None = None,
-    mining: MiningOptions | None = None,
-    *,
-    max_cliques: int = MAX_CLIQUES,
+def count_cliques(
+    images: "sql.DataFrame",
+    singles: Singles,
+    mining: MiningOptions,
+    max_cliques: int,
+    split: Split = "auto",
 ) -> Cliques:
-    """Count every clique of the images in Parquet files, exactly as `mine_cliques` does.
-
-    Parameters
-    ----------
-    session : SparkSession
-        Running; `cobalance.workflows.spark.spark_session` starts one.
-    path : str or sequence of str
-        Files or folders on any file system that Spark reads.
-    options : SparkOptions or None
-        None for the defaults.
-    mining : MiningOptions or None
-        Largest size, smallest support and common classes, as of `mine_cliques`; None for its own.
-    max_cliques : int
-        As of `mine_cliques`.
+    """Count every clique of images from `read_images`, exactly as `mine_cliques` does.
 
     Raises
     ------
-    InputError
-        The files cannot be read, lack a column, or have an image without a class.
     UnknownNameError
         A name in `common` is not a class.
     TooManyCliquesError
@@ -77,31 +57,15 @@ def count_with_spark(
       `min_support` at once, and nothing is summed. Each image is sent once for each of its
       concepts.
     """
-    given = options or SparkOptions()
-    images = read_images(session, path, given)
-    singles = count_singles(images, str(path))
-    return count_cliques(images, singles, given.split, mining or MiningOptions(), max_cliques)
-
-
-@warns_not_of_pandas
-def count_cliques(
-    images: "sql.DataFrame",
-    singles: Singles,
-    split: Split,
-    mining: MiningOptions,
-    max_cliques: int,
-) -> Cliques:
-    """Count the cliques of images from `read_images`; the rest is as of `count_with_spark`."""
     sizes = singles.sizes
     classes = tuple(sorted(sizes))
     check_known("class", mining.common or (), classes)
     names = _select_concepts(singles, classes, mining)
     max_size = mining.max_size
-    code_of = {raw: code for code, name in enumerate(names) for raw in singles.raw[name]}
     possible = sum(comb(len(names), size) for size in range(1, max_size + 1))
     by_images = split == "images" or (split == "auto" and possible <= BY_IMAGES_UP_TO)
     count = _by_images if by_images else _by_prefixes
-    counted = count(images, code_of, names, classes, mining)
+    counted = count(images, names, classes, mining)
     counts = [f"{_COUNT}{code}" for code in range(len(classes))]
     rows = counted.limit(max_cliques + 1).toArrow()
     if rows.num_rows > max_cliques:
@@ -157,7 +121,6 @@ def _batch(members: IntArray, counts: IntArray, max_size: int) -> pa.RecordBatch
 
 def _by_images(
     images: "sql.DataFrame",
-    code_of: Mapping[str, int],
     names: Sequence[str],
     classes: Sequence[str],
     mining: MiningOptions,
@@ -165,7 +128,8 @@ def _by_images(
     """Count the cliques of each partition, sum, and drop the rare ones."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for part in incidences(batches, code_of, names, classes):
+        for batch in batches:
+            part = incidence_of(batch, names, classes)
             found = mine_cliques(part, max_size=mining.max_size, common=(), threads=1)
             yield _batch(found.members, found.counts, mining.max_size)
 
@@ -183,7 +147,6 @@ def _by_images(
 
 def _by_prefixes(
     images: "sql.DataFrame",
-    code_of: Mapping[str, int],
     names: Sequence[str],
     classes: Sequence[str],
     mining: MiningOptions,
@@ -191,8 +154,8 @@ def _by_prefixes(
     """Partition images by each of their concepts, and count the cliques that begin with it."""
 
     def project(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for part in incidences(batches, code_of, names, classes):
-            yield from _suffixes(part)
+        for batch in batches:
+            yield from _suffixes(incidence_of(batch, names, classes))
 
     def count(key: tuple[Any, ...], images_of: pa.Table) -> pa.Table:
         first, max_size = key[0].as_py(), mining.max_size

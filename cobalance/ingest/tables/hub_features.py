@@ -27,21 +27,22 @@ class HubParquet(Parquet):
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all columns; by rows where a feature is more than a plain value."""
-        features = _of_parquet(path, problems)
-        if all(isinstance(it, dict) and it.get("_type") == "Value" for it in features.values()):
+        with readable(problems):
+            told = pq.read_schema(path).metadata or {}
+        features = hub_features(told.get(b"huggingface"))
+        if not features:
             return super().load(path, problems, progress)
         return table_of_rows(_rows(path, features, problems, progress), problems)
 
 
-def _of_parquet(path: Path, problems: Problems) -> Mapping[str, Any]:
-    """Features by column, as the Parquet's metadata tells them; none where it does not."""
-    with readable(problems):
-        told = (pq.read_schema(path).metadata or {}).get(b"huggingface")
+def hub_features(told: bytes | str | None) -> Mapping[str, Any]:
+    """Features by column, as a file's metadata tells them; none if all are plain values."""
     try:
         features = decode_json(told or b"{}")["info"]["features"]
-    except (ValueError, LookupError, TypeError):
+        plain = all(feature["_type"] == "Value" for feature in features.values())
+    except (ValueError, LookupError, TypeError, AttributeError):
         return {}
-    return features if isinstance(features, dict) else {}
+    return {} if plain else features
 
 
 def _rows(

@@ -13,7 +13,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import DataError, InputError, StaleError, UnknownNameError
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
-from cobalance.ingest.spark.images import SparkOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.spark import load_with_spark, spark_session
 from tests.conftest import HOSTILE
@@ -60,7 +60,7 @@ def both(store, dataset, files, session):
     annotations, folder, _ = files
     here, there = f"{dataset} here", f"{dataset} there"
     write_sampled(store, here, annotations, SAMPLE, source="a test")
-    load_with_spark(store, there, str(folder), SparkOptions(), SAMPLE)
+    load_with_spark(store, there, str(folder), ReadOptions(), SAMPLE)
     yield here, there
     for name in (here, there):
         drop_dataset(store, name)
@@ -115,24 +115,13 @@ def test_images_in_the_graph_are_counted_on_spark_as_well(store, dataset, files,
     pd.testing.assert_frame_equal(read_imbalances(store, dataset, EVERY), expected)
 
 
-@pytest.mark.parametrize(
-    ("column", "said"),
-    [("image_id", "no column for the id"), ("label", "no column for the class")],
-)
-def test_a_file_without_a_column(store, dataset, files, session, tmp_path, column, said):
-    files[2].drop(columns=column).to_parquet(tmp_path / "short.parquet")
-    with pytest.raises(InputError, match=said):
-        load_with_spark(store, dataset, str(tmp_path / "short.parquet"), SparkOptions(), SAMPLE)
-
-
 def test_a_file_of_another_format(store, dataset, session, tmp_path):
     (tmp_path / "table.csv").write_text("id,label,concepts\n1,a,b\n")
     with pytest.raises(InputError, match=r"table\.csv: cannot be read"):
-        load_with_spark(store, dataset, str(tmp_path / "table.csv"), SparkOptions(), SAMPLE)
+        load_with_spark(store, dataset, str(tmp_path / "table.csv"), ReadOptions(), SAMPLE)
 
 
 def test_ids_that_repeat_are_refused(store, dataset, files, session, tmp_path):
     files[2].assign(image_id="same").to_parquet(tmp_path / "same.parquet")
-    load_with_spark(store, dataset, str(tmp_path / "same.parquet"), SparkOptions(), SAMPLE)
-    with pytest.raises(InputError, match="do not each have an id"):
-        mine(store, dataset, MiningOptions(2), max_cliques=10**5)
+    with pytest.raises(InputError, match="159 rows are of images of other rows"):
+        load_with_spark(store, dataset, str(tmp_path / "same.parquet"), ReadOptions(), SAMPLE)

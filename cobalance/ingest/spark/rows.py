@@ -1,0 +1,139 @@
+"""Rows of Parquet files in Spark's tasks, read by what reads files here."""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.errors import InputError
+from cobalance.graph.libraries import sql
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import silent
+from cobalance.graph.records import Annotations
+from cobalance.ingest.fields.apply import add_concepts
+from cobalance.ingest.fields.choices import field_choices, field_names
+from cobalance.ingest.formats.table import read_table
+from cobalance.ingest.frames import TEXT
+from cobalance.ingest.names import split_of_file
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.paths import with_paths
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.tables.hub_features import hub_features, named_row
+from cobalance.ingest.tables.loading import Table, column_names
+from cobalance.ingest.tables.parquet import is_usable, plain_column
+from cobalance.ingest.tables.row_values import batch_rows, table_of_rows
+
+IMAGES = "concepts array<string>, label string, id string, uri string, split string"
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Reads batches of rows, whose last columns are their number in a file, and that file.
+
+    `path` is of the files, `features` are those of `hub_features`, `options` of a reader here.
+    """
+
+    path: str
+    features: Mapping[str, Any]
+    options: ReadOptions
+
+    def table(self, batch: pa.RecordBatch) -> Table:
+        """Load rows as those of a file; files in a folder may be named by their splits."""
+        problems = Problems(self.path, self.options)
+        *cells, number, file = batch.columns
+        names = column_names(batch.schema.names[:-2], problems)
+        files = file.dictionary_encode()
+        below = [unquote(it).partition(f"{self.path}/")[2] for it in files.dictionary.to_pylist()]
+        before = pa.array([it and f"{it}/" for it in below], TEXT).take(files.indices)
+        ids = pc.binary_join_element_wise(before, pc.cast(number, TEXT), pa.scalar("", TEXT))
+        if self.features:
+            rows = batch_rows(pa.RecordBatch.from_arrays(cells, names), problems)
+            numbered = zip(rows, ids.to_pylist(), strict=True)
+            named = (("a row", named_row(row, self.features, id_)) for row, id_ in numbered)
+            columns = table_of_rows(named, problems).columns
+        else:
+            given = zip(names, cells, strict=True)
+            columns = {name: plain_column(it) for name, it in given if is_usable(it.type)}
+        if not (self.options.id_column or usual_column("id", columns)):
+            columns["image_id"] = ids
+        split = pa.array(map(split_of_file, below), TEXT).take(files.indices)
+        if split.null_count < len(split):
+            name = self.options.split_column or usual_column("split", columns) or "split"
+            columns[name] = pc.coalesce(columns.get(name, split), split)
+        return Table(problems, columns, len(number), lambda _: "a row")
+
+    def read(self, table: Table) -> Annotations:
+        """Read images and their metadata."""
+        return with_paths(read_table(table, self.options, silent), self.options, self.path)
+
+    def images(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Read `IMAGES`, as was decided for each column."""
+        found, problems = self.read(self.table(batch)), Problems(self.path, self.options)
+        choices = {it: replace(to, fits=True) for it, to in field_choices(self.options).items()}
+        found = add_concepts(found, choices, field_names(self.options), {}, problems)
+        incidence = incidence_of(found)
+        shown = pa.array(incidence.concepts, pa.string()).take(pa.array(incidence.indices))
+        offsets = pa.array(incidence.indptr, pa.int32())
+        columns = {"concepts": pa.ListArray.from_arrays(offsets, shown)}
+        for name in ("label", "id", "uri", "split"):
+            texts = found.images["class_name" if name == "label" else name].astype(object)
+            columns[name] = pa.array(texts, pa.string(), from_pandas=True)
+        return pa.RecordBatch.from_pydict(columns)
+
+
+def open_rows(
+    session: "sql.SparkSession",
+    path: str | Sequence[str],
+    options: ReadOptions,
+    left: Container[str] = (),
+) -> tuple["sql.DataFrame", RowReader]:
+    """Open Parquet files: rows without pixels and columns that are left out, and their reader.
+
+    Raises
+    ------
+    InputError
+        The files cannot be read.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    paths = [path] if isinstance(path, str) else [*path]
+    file = ", ".join(paths).rstrip("/")
+    try:
+        frame = session.read.parquet(*paths)
+        told = _hub_metadata(session, frame.inputFiles()[0])
+    except PySparkException as error:
+        reason = f"cannot be read ({str(error).splitlines()[0]})"
+        raise InputError(file, None, reason, "Check the path.") from None
+    except Py4JError as error:
+        reason = "cannot be read as Parquet"
+        raise InputError(file, None, reason, "Name Parquet files, or their folder.") from error
+    kept = [it for each in frame.schema if clean_name(each.name) not in left for it in _light(each)]
+    rows = frame.select(*kept, "_metadata.row_index", "_metadata.file_path")
+    return rows, RowReader(file, hub_features(told), replace(options, on_error="skip"))
+
+
+def _light(column: "sql.types.StructField") -> list["sql.Column"]:
+    """A column without pixels; none where it has nothing else."""
+    kind, found = column.dataType, sql.functions.col(f"`{column.name}`")
+    parts = kind.fields if isinstance(kind, sql.types.StructType) else [column]
+    pixels = [part.name for part in parts if isinstance(part.dataType, sql.types.BinaryType)]
+    if len(pixels) == len(parts):
+        return []
+    return [found.dropFields(*pixels).alias(column.name) if pixels else found]
+
+
+def _hub_metadata(session: "sql.SparkSession", file: str) -> str | None:
+    """What Hugging Face tells in the metadata of a file, at any address."""
+    context: Any = session.sparkContext
+    java = context._jvm
+    path = java.org.apache.hadoop.fs.Path(java.java.net.URI(file))
+    files = java.org.apache.parquet.hadoop.ParquetFileReader
+    footer = files.readFooter(context._jsc.hadoopConfiguration(), path)
+    told: str | None = footer.getFileMetaData().getKeyValueMetaData().get("huggingface")
+    return told
