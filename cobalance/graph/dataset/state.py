@@ -143,14 +143,7 @@ class DatasetState:
             )
 
     def mining_options(self, **given: Any) -> MiningOptions:
-        """Options of the last mining, or the defaults, with those given in their place.
-
-        Examples
-        --------
-        >>> state = DatasetState("zoo", 1, 1, 1, '{"max_size": 3, "split": "train"}', (), None)
-        >>> state.mining_options(max_size=2)
-        MiningOptions(max_size=2, min_support=1, common=None, split='train', confidence=0.95)
-        """
+        """Options of the last mining, or the defaults, with those given in their place."""
         return replace(MiningOptions.from_json(self.mining), **given)
 
 

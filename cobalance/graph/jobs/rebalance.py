@@ -61,13 +61,7 @@ class AcceptedImage(ImageRecord):
 
 
 def generated_id(candidate: str) -> str:
-    """Image id of an accepted candidate.
-
-    Examples
-    --------
-    >>> generated_id("5f1c/000016/000003")
-    'generated/5f1c/000016/000003'
-    """
+    """Image id of an accepted candidate."""
     return f"generated/{candidate}"
 
 
