@@ -87,7 +87,7 @@ class Cliques:
         return sizes
 
     def gaps(self) -> IntArray:
-        """Return the gap of each clique, its largest count less its smallest: shape (n_cliques,)."""
+        """Return the largest count of each clique less its smallest: shape (n_cliques,)."""
         gaps: IntArray = np.ptp(self.counts, axis=1).astype(np.int64)
         return gaps
 
