@@ -92,8 +92,8 @@ class DatasetState:
             return False
         return True
 
-    def require_complete(self) -> None:
-        """Raise unless all images are loaded and counted in the concept graph."""
+    def require_complete(self, whole: str | None = None) -> None:
+        """Raise unless all images are loaded and counted; see `require_all_images` for `whole`."""
         if self.renaming_to is not None:
             raise StaleError(
                 f"A rename of {self.name!r} to {self.renaming_to!r} did not end. ",
@@ -112,6 +112,8 @@ class DatasetState:
                 Action("ingest", ..., dataset=self.name),
                 " with the same file again: it goes on where it stopped.",
             )
+        if whole is not None:
+            self.require_all_images(whole)
 
     def require_mined(self) -> None:
         """Raise unless the cliques were mined from the current images."""

@@ -31,8 +31,8 @@ _LONGEST_TICK_S = 1.0
 class ServerOrder:
     """Settings that a client passes to the server process it starts.
 
-    The jars are file names in their folder; a new password has yet to be set in the database; the rest
-    is as in `cobalance.graph.database.local.settings.LocalServerSettings`.
+    The jars are file names in their folder; a new password has yet to be set in the database; the
+    rest is as in `cobalance.graph.database.local.settings.LocalServerSettings`.
     """
 
     jar_folder: str
