@@ -45,33 +45,26 @@ def demo(
     full: Annotated[
         bool,
         typer.Option(
-            "--full",
             help="Run the whole pipeline on small pictures: make the missing images without a "
-            "model, diagnose again, and train a classifier with and without them.",
+            "model, diagnose again, and train a classifier with and without them."
         ),
     ] = False,
     counterfactual: Annotated[
         bool,
         typer.Option(
-            "--counterfactual",
             help="Make each of some small pictures anew with every group in it, without a model: "
-            "plan by the recipe resampled, choose the best of six, and count again.",
+            "plan by the recipe resampled, choose the best of six, and count again."
         ),
     ] = False,
     annotate: Annotated[
         bool,
         typer.Option(
-            "--annotate",
             help="Label small pictures with a small classifier that errs by class, and correct "
-            "the imbalances that it invents by an audit.",
+            "the imbalances that it invents by an audit."
         ),
     ] = False,
     remove: Annotated[
-        bool,
-        typer.Option(
-            "--remove",
-            help="Delete all that demonstrations made, with copies, jobs and files.",
-        ),
+        bool, typer.Option(help="Delete all that demonstrations made, with copies, jobs and files.")
     ] = False,
 ) -> None:
     """Diagnose UrbanCars: 8,000 photographs of cars, labelled country or urban."""

@@ -170,7 +170,7 @@ def imbalances(
         ),
     ] = EVIDENCE,
     ascending: Annotated[
-        bool, typer.Option("--ascending", help="Smallest first, as p_value and q_value are.")
+        bool, typer.Option(help="Smallest first, as p_value and q_value are.")
     ] = False,
     class_name: Annotated[
         str | None, typer.Option("--class", help="Only where this class is under-represented.")
@@ -185,15 +185,10 @@ def imbalances(
     ] = None,
     own: Annotated[
         bool,
-        typer.Option(
-            "--own", help="Add what of each gap smaller cliques explain, and what is its own."
-        ),
+        typer.Option(help="Add what of each gap smaller cliques explain, and what is its own."),
     ] = False,
     closed: Annotated[
-        bool,
-        typer.Option(
-            "--closed", help="Leave out cliques of which a larger one has the same counts."
-        ),
+        bool, typer.Option(help="Leave out cliques of which a larger one has the same counts.")
     ] = False,
     evaluation: Annotated[
         str | None,

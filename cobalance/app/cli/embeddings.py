@@ -43,8 +43,7 @@ def add(
         ),
     ],
     ids: Annotated[
-        Path | None,
-        typer.Option("--ids", metavar="FILE", help="Ids of a .npy array's rows, one a line."),
+        Path | None, typer.Option(metavar="FILE", help="Ids of a .npy array's rows, one a line.")
     ] = None,
     id_column: Annotated[
         str, typer.Option(help="Column with the image's id, or array of .npz.")
@@ -76,9 +75,7 @@ def compute(
     setting: Annotated[
         list[str] | None, assignments_option("An option of the features, such as model=FOLDER.")
     ] = None,
-    here: Annotated[
-        bool, typer.Option("--here", help="Work now, in this process: compute them.")
-    ] = False,
+    here: Annotated[bool, typer.Option(help="Work now, in this process: compute them.")] = False,
 ) -> None:
     """Have a worker compute the vectors of a dataset's images, in place of those before.
 

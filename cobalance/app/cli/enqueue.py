@@ -94,17 +94,15 @@ def enqueue(
     alters_real_people: Annotated[
         bool,
         typer.Option(
-            "--alters-real-people",
             help="Confirm that a part of real people stays in images that show them as somebody "
-            "else.",
+            "else."
         ),
     ] = False,
     without_images: Annotated[
         bool,
         typer.Option(
-            "--without-images",
             help="Order even though no file of the images to take objects from is found here, "
-            "as workers elsewhere have them, or the recipe can do without.",
+            "as workers elsewhere have them, or the recipe can do without."
         ),
     ] = False,
     settings: Annotated[

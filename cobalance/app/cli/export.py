@@ -58,19 +58,15 @@ def export(
     format_: Annotated[
         str, typer.Option("--as", help=f"The format: {listed('generation.export.EXPORTERS')}.")
     ] = "folder",
-    generated_only: Annotated[
-        bool, typer.Option("--generated-only", help="Without the real images.")
-    ] = False,
+    generated_only: Annotated[bool, typer.Option(help="Without the real images.")] = False,
     reference: Annotated[
-        bool,
-        typer.Option("--reference", help="Name real images by their addresses; do not copy them."),
+        bool, typer.Option(help="Name real images by their addresses; do not copy them.")
     ] = False,
     skip_missing: Annotated[
-        bool,
-        typer.Option("--skip-missing", help="Leave out images that cannot be read."),
+        bool, typer.Option(help="Leave out images that cannot be read.")
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is there: all in the folder.")
+        bool, typer.Option(help="Replace what is there: all in the folder.")
     ] = False,
     split: Annotated[
         str | None,

@@ -56,9 +56,8 @@ def _takes_reader_options(command: Command) -> Command:
     ]
     unset = ReadOptions()
     for name, (kind, said) in declared_options().items():
-        flag = "--assign-split" if name == "split" else f"--{name.replace('_', '-')}"
         option = typer.Option(
-            *([flag] if name == "split" or kind is bool else []),  # no --no-...
+            *(["--assign-split"] if name == "split" else []),
             metavar=said.metavar,
             help=said.help,
             rich_help_panel=said.group or None,
@@ -126,8 +125,7 @@ def ingest(
         ),
     ] = "fail",
     dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Say what the columns of FILE become, and load nothing."),
+        bool, typer.Option(help="Say what the columns of FILE become, and load nothing.")
     ] = False,
     keep_images: Annotated[
         Literal["all", "sample"],

@@ -35,7 +35,7 @@ app = typer.Typer(no_args_is_help=True)
 @app.command("list")
 def list_(
     tasks: Annotated[
-        bool, typer.Option("--tasks", help="Only tasks, such as evaluations, and no jobs.")
+        bool, typer.Option(help="Only tasks, such as evaluations, and no jobs.")
     ] = False,
     dataset: Annotated[
         str | None, dataset_option("The dataset whose jobs and tasks are listed.")
@@ -120,7 +120,7 @@ def _say_remarks(found: "Sequence[jobs.Job | task_states.Task]") -> None:
 
 def work(
     until_idle: Annotated[
-        bool, typer.Option("--until-idle", help="End when no job or task is left to run.")
+        bool, typer.Option(help="End when no job or task is left to run.")
     ] = False,
     gpus: Annotated[
         str | None,
@@ -140,9 +140,8 @@ def work(
     check: Annotated[
         bool,
         typer.Option(
-            "--check",
             help="Run none: exit with 0 where a worker of this machine has sent a heartbeat within "
-            "--dead-after, else with 1, as health checks ask.",
+            "--dead-after, else with 1, as health checks ask."
         ),
     ] = False,
 ) -> None:
@@ -195,8 +194,7 @@ def retry(
     short: Annotated[
         bool,
         typer.Option(
-            "--short",
-            help="Also requeue queries that gave up, and those whose images people rejected.",
+            help="Also requeue queries that gave up, and those whose images people rejected."
         ),
     ] = False,
 ) -> None:

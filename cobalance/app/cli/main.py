@@ -157,11 +157,16 @@ def _with_remedy(message: str, ctx: Any) -> str:
 
 
 def _arrange_options(command: Any) -> None:
-    """Put the options of a command, or of those in a group, into panels if they are many."""
+    """Put the options of a command, or of those in a group, into panels if they are many.
+
+    A flag has an opposite only where one is named: none of Typer's ``--no-...``.
+    """
     for inner in getattr(command, "commands", {}).values():
         _arrange_options(inner)
     panels = {name: panel for panel, names in OPTION_PANELS.items() for name in names.split()}
     options = [one for one in command.params if one.param_type_name == "option"]
+    for option in options:
+        option.secondary_opts = [o for o in option.secondary_opts if not o.startswith("--no-")]
     for option in options if len(options) > _MOST_IN_ONE else ():
         option.rich_help_panel = option.rich_help_panel or panels.get(option.opts[0])
 

@@ -78,11 +78,7 @@ def plan(
         ),
     ] = None,
     supported_only: Annotated[
-        bool,
-        typer.Option(
-            "--supported-only",
-            help="Leave out imbalances of models' labels that no audit supports.",
-        ),
+        bool, typer.Option(help="Leave out imbalances of models' labels that no audit supports.")
     ] = False,
     name: Annotated[
         str | None,

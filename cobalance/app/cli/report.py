@@ -39,9 +39,7 @@ def report(
     date: Annotated[
         str | None, typer.Option(help="The date that the report bears. Default: today's, in UTC.")
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is there: the file.")
-    ] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace what is there: the file.")] = False,
 ) -> None:
     """Write a dataset's imbalances, plots, method and Cypher to one HTML file.
 

@@ -22,8 +22,7 @@ from cobalance.workflows.demo import loading, urbancars
 
 def app(
     demo: Annotated[
-        bool,
-        typer.Option("--demo", help="Open the demo dataset; load it first if it is not there."),
+        bool, typer.Option(help="Open the demo dataset; load it first if it is not there.")
     ] = False,
     port: Annotated[
         int | None,
@@ -49,14 +48,11 @@ def app(
     insecure_without_login: Annotated[
         bool,
         typer.Option(
-            "--insecure-without-login",
             help="Listen on an address that others can reach although nobody has to log in: "
-            "whoever reaches it may change and drop datasets.",
+            "whoever reaches it may change and drop datasets."
         ),
     ] = False,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Do not open a browser.")
-    ] = False,
+    no_browser: Annotated[bool, typer.Option(help="Do not open a browser.")] = False,
 ) -> None:
     """Start the web app on the store of all other commands; Ctrl-C ends it.
 

@@ -63,9 +63,8 @@ def audit(
     sheet: Annotated[
         bool,
         typer.Option(
-            "--sheet",
             help="Write what is asked, to fill in elsewhere: every label, with the answers so "
-            "far: shows, does not or unknown.",
+            "far: shows, does not or unknown."
         ),
     ] = False,
     from_: Annotated[
@@ -77,12 +76,10 @@ def audit(
         ),
     ] = None,
     rates: Annotated[
-        bool,
-        typer.Option("--rates", help="Show how many labels are right, and the corrected counts."),
+        bool, typer.Option(help="Show how many labels are right, and the corrected counts.")
     ] = False,
     results: Annotated[
-        bool,
-        typer.Option("--results", help="Show the results: imbalances before and after correction."),
+        bool, typer.Option(help="Show the results: imbalances before and after correction.")
     ] = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,

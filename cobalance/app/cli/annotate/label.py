@@ -35,10 +35,7 @@ from cobalance.workflows.label import extract as extracting, order as label_orde
 def label(
     dataset: DatasetName,
     annotator: Annotated[
-        str,
-        typer.Option(
-            "--annotator", help=f"The annotator: {listed('ingest.annotators.ANNOTATORS')}."
-        ),
+        str, typer.Option(help=f"The annotator: {listed('ingest.annotators.ANNOTATORS')}.")
     ],
     setting: SettingOption = None,
     level: Annotated[
@@ -71,8 +68,7 @@ def label(
     multi: Annotated[
         bool,
         typer.Option(
-            "--multi",
-            help="Count every attribute that scores above the base caption, not the best alone.",
+            help="Count every attribute that scores above the base caption, not the best alone."
         ),
     ] = False,
     threshold: Annotated[float, typer.Option(help="The lowest score that counts.")] = 0.3,
@@ -97,7 +93,7 @@ def label(
     ] = None,
     timeout: TimeoutOption = 120.0,
     send_images: Annotated[
-        bool, typer.Option("--send-images", help="Images may leave the machine for the address.")
+        bool, typer.Option(help="Images may leave the machine for the address.")
     ] = False,
     at_once: Annotated[
         int, typer.Option(min=1, max=64, help="Questions that an address gets at a time.")
@@ -107,7 +103,7 @@ def label(
     ] = None,
     chunk: Annotated[int, typer.Option(min=1, help="Images that a worker takes at once.")] = 1000,
     here: Annotated[
-        bool, typer.Option("--here", help="Work now, in this process, until the run has ended.")
+        bool, typer.Option(help="Work now, in this process, until the run has ended.")
     ] = False,
 ) -> None:
     """Have a model label a dataset's images with its accepted attributes, or with concepts.

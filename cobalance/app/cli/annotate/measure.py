@@ -48,9 +48,7 @@ def measure(
             help="A CSV file with the columns concept, truth and inverted, for names that differ."
         ),
     ] = None,
-    summary: Annotated[
-        bool, typer.Option("--summary", help="The means over concepts alone.")
-    ] = False,
+    summary: Annotated[bool, typer.Option(help="The means over concepts alone.")] = False,
     compare_by: CompareByOption = "auto",
     auc_table: Annotated[
         Path | None,

@@ -47,9 +47,7 @@ RoundsOption = Annotated[
 ]
 PromptsOption = Annotated[
     bool,
-    typer.Option(
-        "--llm-prompts", help="Have the model write the captions, one more call for each attribute."
-    ),
+    typer.Option(help="Have the model write the captions, one more call for each attribute."),
 ]
 UrlOption = Annotated[
     str | None,
@@ -66,10 +64,7 @@ ModelOption = Annotated[
     ),
 ]
 LocalOption = Annotated[
-    bool,
-    typer.Option(
-        "--local", help="Run the model here, with transformers: Qwen3-VL-2B (Apache-2.0)."
-    ),
+    bool, typer.Option(help="Run the model here, with transformers: Qwen3-VL-2B (Apache-2.0).")
 ]
 KeyFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A file with the key of the address.")
@@ -122,9 +117,8 @@ def propose(
     sensitive: Annotated[
         bool,
         typer.Option(
-            "--sensitive",
             help="Also gender, ethnicity, age and the like: categories that are then called "
-            "perceived, as images show how people look and not who they are.",
+            "perceived, as images show how people look and not who they are."
         ),
     ] = False,
     seed: Annotated[
@@ -222,9 +216,8 @@ def cost(
     measure: Annotated[
         bool,
         typer.Option(
-            "--measure",
             help="Also the seconds of the calls: ask the language model of --url or --local two "
-            "questions now.",
+            "questions now."
         ),
     ] = False,
     url: UrlOption = None,
@@ -239,9 +232,8 @@ def cost(
     annotator: Annotated[
         str | None,
         typer.Option(
-            "--annotator",
             help="The annotator: also the seconds, from two batches of the dataset's images that "
-            "it scores now.",
+            "it scores now."
         ),
     ] = None,
     setting: SettingOption = None,

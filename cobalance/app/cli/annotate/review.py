@@ -36,9 +36,8 @@ def review(
     sheet: Annotated[
         bool,
         typer.Option(
-            "--sheet",
             help="Write what is asked, to fill in elsewhere: all attributes, with columns to "
-            "decide in.",
+            "decide in."
         ),
     ] = False,
     from_: Annotated[
@@ -51,8 +50,7 @@ def review(
         ),
     ] = None,
     accept_all: Annotated[
-        bool,
-        typer.Option("--accept-all", help="Accept all that are not decided, flagged ones too."),
+        bool, typer.Option(help="Accept all that are not decided, flagged ones too.")
     ] = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,

@@ -115,13 +115,12 @@ def clusters(
     as_concepts: Annotated[
         bool,
         typer.Option(
-            "--as-concepts",
             help="Make each cluster a concept of its images, in place of earlier clusters, so that "
-            "imbalances and plans see them.",
+            "imbalances and plans see them."
         ),
     ] = False,
     undo: Annotated[
-        bool, typer.Option("--undo", help="Remove the clusters from the concepts instead.")
+        bool, typer.Option(help="Remove the clusters from the concepts instead.")
     ] = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,

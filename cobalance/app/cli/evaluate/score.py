@@ -128,8 +128,7 @@ def score(
         ),
     ] = None,
     save: Annotated[
-        bool,
-        typer.Option("--save", help="With --dataset, keep predictions and scores in the graph."),
+        bool, typer.Option(help="With --dataset, keep predictions and scores in the graph.")
     ] = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,

@@ -44,12 +44,9 @@ def study(
         typer.Option("--study", metavar="ID", help="An earlier study. Default: the newest."),
     ] = None,
     results: Annotated[
-        bool,
-        typer.Option("--results", help="Show the results: what people answered, with intervals."),
+        bool, typer.Option(help="Show the results: what people answered, with intervals.")
     ] = False,
-    close: Annotated[
-        bool, typer.Option("--close", help="Take no more answers, and no more changes.")
-    ] = False,
+    close: Annotated[bool, typer.Option(help="Take no more answers, and no more changes.")] = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

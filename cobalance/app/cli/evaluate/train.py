@@ -110,19 +110,15 @@ def train(
     equal_numbers: Annotated[
         bool,
         typer.Option(
-            "--equal-numbers",
-            help="Train on as many synthetic images of each dataset as the one with the fewest "
-            "has.",
+            help="Train on as many synthetic images of each dataset as the one with the fewest has."
         ),
     ] = False,
     again: Annotated[
         bool,
-        typer.Option(
-            "--again", help="Order evaluations once more that exist already, of the same images."
-        ),
+        typer.Option(help="Order evaluations once more that exist already, of the same images."),
     ] = False,
     here: Annotated[
-        bool, typer.Option("--here", help="Work now, in this process, until they have ended.")
+        bool, typer.Option(help="Work now, in this process, until they have ended.")
     ] = False,
 ) -> None:
     """Order evaluations: a model for each dataset, method and seed, tested on the same images.
