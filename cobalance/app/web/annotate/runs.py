@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-import pandas as pd
 import streamlit as st
 
 from cobalance.annotation.labelling.labels import label_summary
@@ -32,7 +31,6 @@ from cobalance.app.web.widgets.tables import (
 )
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
@@ -214,7 +212,10 @@ def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
     try:
         settings = LabelSettings.read(run.settings)
         changed = _fields(run, settings)
-        found: pd.DataFrame = current.read(summary_of, run.id, changed.model_dump_json())
+        files = open_scores(session.settings().folders(), run.id)
+        found = current.keep(
+            lambda: label_summary(files, changed), "labels", run.id, changed.model_dump_json()
+        )
     except CobalanceError as error:  # the scores are gone; the run can still be deleted
         show_error(error)
         return
@@ -252,12 +253,6 @@ def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
         )
     else:
         viewer_note("keep thresholds")
-
-
-def summary_of(_store: GraphStore, _dataset: str, run: str, settings: str) -> pd.DataFrame:
-    """How many images a run finds each concept in, with some settings; see `label_summary`."""
-    files = open_scores(session.settings().folders(), run)
-    return label_summary(files, LabelSettings.model_validate_json(settings))
 
 
 def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
