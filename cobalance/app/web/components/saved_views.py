@@ -71,19 +71,10 @@ def _change(dataset: str, names: list[str]) -> None:
         chosen = st.selectbox("View", names, key="_view_chosen", required=True)
         new = st.text_input("New name", chosen, key=f"_view_new {chosen}")
         with st.container(horizontal=True):
-            renaming, deleting = (dataset, chosen, new), (dataset, chosen)
-            st.button("Rename", key="_view_rename", on_click=_rename, args=renaming)
-            st.button("Delete", key="_view_delete", on_click=_delete, args=deleting)
-
-
-@edits(_ERROR)
-def _rename(dataset: str, view: str, new: str) -> None:
-    rename_view(session.store(), dataset, view, new)
-
-
-@edits(_ERROR)
-def _delete(dataset: str, view: str) -> None:
-    delete_view(session.store(), dataset, view)
+            rename, delete = edits(_ERROR)(rename_view), edits(_ERROR)(delete_view)
+            view = (session.store(), dataset, chosen)
+            st.button("Rename", key="_view_rename", on_click=rename, args=(*view, new))
+            st.button("Delete", key="_view_delete", on_click=delete, args=view)
 
 
 @edits(_ERROR)

@@ -31,7 +31,11 @@ def draw(current: CurrentDataset, height_px: int) -> None:
         empty_state("No image properties yet", str(error), icon=":material/exposure:")
         if may_edit():
             st.button(
-                "Have a worker measure them", key="_measure", on_click=_order, args=(current,)
+                "Have a worker measure them",
+                key="_measure",
+                on_click=edits(_ERROR)(order_properties),
+                args=(current.store, current.name),
+                kwargs={"created_by": user_name()},
             )
             say_needs("worker")
         return
@@ -47,8 +51,3 @@ def draw(current: CurrentDataset, height_px: int) -> None:
         label=f"Extreme {name}",
         row_px=80,
     )
-
-
-@edits(_ERROR)
-def _order(current: CurrentDataset) -> None:
-    order_properties(current.store, current.name, created_by=user_name())

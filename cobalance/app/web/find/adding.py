@@ -109,17 +109,12 @@ def _compute_form(current: CurrentDataset) -> None:
             )
         st.button(
             "Compute the embeddings", key="_embeddings_compute", type="primary",
-            on_click=_order, args=(current, name, options),
+            on_click=edits(_ERROR)(order_embeddings), args=(current.store, current.name),
+            kwargs={"features": name, "options": options, "created_by": user_name()},
         )  # fmt: skip
     licence = f" Default model: {plugin.licence}." if plugin.licence else ""
     st.caption(escape(plugin.purpose + licence))
     say_needs(plugin.extra)
-
-
-@edits(_ERROR)
-def _order(current: CurrentDataset, name: str, options: dict[str, Any]) -> None:
-    by = user_name()
-    order_embeddings(current.store, current.name, name, options, created_by=by)
 
 
 def _file_form(current: CurrentDataset) -> None:

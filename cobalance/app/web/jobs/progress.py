@@ -16,7 +16,6 @@ from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import count_column, draw_columns, percent_column
 from cobalance.app.web.widgets.theme import duration_text, escape
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.writing import KIND
 from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
@@ -28,7 +27,6 @@ REFRESH_S = 2
 PER_PAGE = 50
 MOST_LISTED = 100  # jobs, and tasks
 _PROBLEM = "_job_problem"
-_Change = Callable[[GraphStore, str], object]
 _STATES: Mapping[str, tuple[str, str]] = {
     "preparing": (":material/hourglass_empty:", "gray"),
     "queued": (":material/schedule:", "gray"),
@@ -160,8 +158,11 @@ def _looks(job: Job) -> str | None:
 
 
 def _controls(job: Job) -> None:
-    def button(label: str, key: str, change: _Change, help_: str | None = None) -> None:
-        st.button(label, key=key, on_click=_change, args=(change, job.id), help=help_)
+    def button(
+        label: str, key: str, change: Callable[..., object], help_: str | None = None
+    ) -> None:
+        on_click = edits(_PROBLEM)(change)
+        st.button(label, key=key, on_click=on_click, args=(session.store(), job.id), help=help_)
 
     if job.is_active:
         button("Cancel", "_cancel_job", cancel_job)
@@ -173,11 +174,6 @@ def _controls(job: Job) -> None:
     if job.short:
         advice = f"Queue {inflect(job.short, 'queries')} again that lack accepted images."
         button("Fill up", "_fill_job", partial(retry_job, short=True), advice)
-
-
-@edits(_PROBLEM)
-def _change(change: _Change, job: str) -> None:
-    change(session.store(), job)
 
 
 def _queries(job: Job) -> None:
