@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan as plans
@@ -128,7 +128,7 @@ def show(parts: Parts) -> None:
             out.print(part, markup=True)
             continue
         if not isinstance(part, tuple):
-            write_frame(part, Format.TABLE, None, remedy="")
+            TableOutput().write(part, remedy="")
             continue
         command, purpose = part
         out.print(f"  # {purpose}", style="dim")

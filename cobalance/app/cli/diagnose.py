@@ -8,16 +8,10 @@ import typer
 
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    LimitOption,
-    OutputOption,
-    listed_names,
-)
+from cobalance.app.cli.shared.options import DatasetName, LimitOption, listed_names
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph import records
 from cobalance.graph.database.evaluation_nodes import EVALUATION
@@ -161,6 +155,7 @@ def _mining_notes(
 
 
 def imbalances(
+    to: TableOutput,
     dataset: DatasetName,
     by: Annotated[
         str,
@@ -199,8 +194,6 @@ def imbalances(
         ),
     ] = None,
     limit: LimitOption = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show the cliques that lean to one class, those with evidence first.
 
@@ -223,7 +216,7 @@ def imbalances(
             cliques = frame["concepts"].tolist()
             accuracy = failures.accuracy_by_clique(store, output_folder(), evaluation, cliques)
         audited = verdicts.imbalance_verdicts(store, dataset, frame)
-    if format_ is not Format.TABLE or output is not None:
+    if not to.is_shown:
         frame = frame if accuracy is None else frame.join(accuracy)
     else:
         mining, images = kept_cliques.mining_of(state), dict(state.mined_classes)
@@ -243,17 +236,16 @@ def imbalances(
             frame["test images"] = accuracy["test_images"]
     if audited is not None:
         frame = frame.assign(audit=pd.Series(audited, frame.index, dtype=object))
-    write_frame(frame, format_, output, spare=_spare_columns(dict(state.mined_classes)))
+    to.write(frame, spare=_spare_columns(dict(state.mined_classes)))
 
 
 def summary(
+    to: TableOutput,
     dataset: DatasetName,
     max_q_value: Annotated[
         float, typer.Option("--max-q", help="Largest q-value: of a clique's own effect.")
     ] = MAX_Q_VALUE,
     limit: LimitOption = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show the cliques that stand on their own, in groups of concepts that occur together.
 
@@ -263,15 +255,16 @@ def summary(
         frame = own_effects.read_summary(store, dataset, limit=limit, max_q_value=max_q_value)
         sizes = dict(states.dataset_state(store, dataset).mined_classes)
         mined = kept_cliques.clique_totals(store, dataset).cliques
-    if format_ is Format.TABLE and output is None:
+    if to.is_shown:
         notes.print(diagnose_tables.describe_summary(len(frame), mined))
         if frame.empty:
             return
         frame = diagnose_tables.summary_table(frame, sizes)
-    write_frame(frame, format_, output, spare=_spare_columns(sizes))
+    to.write(frame, spare=_spare_columns(sizes))
 
 
 def cooccurrences(
+    to: TableOutput,
     dataset: DatasetName,
     concept: Annotated[
         list[str] | None, typer.Option(help="Only this concept: cliques that have it; repeat it.")
@@ -283,8 +276,6 @@ def cooccurrences(
         float | None, typer.Option("--max-q", help="Largest q-value: the false discovery rate.")
     ] = None,
     limit: LimitOption = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show concepts that occur together more or less often than their frequencies say.
 
@@ -299,13 +290,13 @@ def cooccurrences(
             max_q_value=max_q_value,
             limit=limit,
         )
-    if format_ is Format.TABLE and output is None:
+    if to.is_shown:
         if frame.empty:
             notes.print("No combination passes these filters.")
             return
         notes.print(diagnose_tables.COOCCURRENCES)
         frame = diagnose_tables.cooccurrence_table(frame)
-    write_frame(frame, format_, output)
+    to.write(frame)
 
 
 def _spare_columns(sizes: Mapping[str, int]) -> list[str]:

@@ -7,15 +7,9 @@ import typer
 
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    SimilarityOption,
-    assignments_option,
-)
+from cobalance.app.cli.shared.options import DatasetName, SimilarityOption, assignments_option
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.evaluation.training import features as feature_kinds
 from cobalance.graph import plugins
@@ -112,25 +106,19 @@ def finish_task(store: "GraphStore", task: str, progress: Progress, *, here: boo
 
 @app.command()
 def similar(
+    to: TableOutput,
     dataset: DatasetName,
     image: Annotated[str, typer.Argument(metavar="IMAGE", help="Id of an image.")],
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many images.")] = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """List the images most like one, by the cosine of their vectors."""
     with opened_store() as (store, _):
         found = vectors.require_embedded(store, folders(), dataset)
-    write_frame(found.similar(image, count), format_, output)
+    to.write(found.similar(image, count))
 
 
 @app.command()
-def duplicates(
-    dataset: DatasetName,
-    similarity: SimilarityOption = 0.97,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-) -> None:
+def duplicates(to: TableOutput, dataset: DatasetName, similarity: SimilarityOption = 0.97) -> None:
     """List groups of near duplicates; those in several classes come first."""
     with opened_store() as (store, progress):
         found = vectors.require_embedded(store, folders(), dataset)
@@ -139,4 +127,4 @@ def duplicates(
     notes.print(
         f"{inflect(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes."
     )
-    write_frame(frame, format_, output)
+    to.write(frame)

@@ -8,15 +8,9 @@ import typer
 
 from cobalance.app.cli.shared.assignments import read_file, read_settings
 from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    cleaned,
-)
+from cobalance.app.cli.shared.options import DatasetName, assignments_option, cleaned
 from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import backends, recipes
 from cobalance.generation.jobs import settings as job_settings
@@ -31,6 +25,7 @@ from cobalance.workflows.work import tables as work_tables
 
 
 def enqueue(
+    to: TableOutput,
     dataset: DatasetName,
     plan: Annotated[
         str | None,
@@ -108,8 +103,6 @@ def enqueue(
     settings: Annotated[
         Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Create a job that makes a plan's images; workers run it."""
     if plan is not None and plan_file is not None:
@@ -144,10 +137,10 @@ def enqueue(
             planned=planned,
         )
         created = jobs.read_job(store, job)
-    if format_ is Format.TABLE and output is None:
+    if to.is_shown:
         out.print(job)
     else:
-        write_frame(work_tables.jobs_frame([created]), format_, output)
+        to.write(work_tables.jobs_frame([created]))
     notes.print(
         f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
         f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle"

@@ -205,8 +205,7 @@ def ingest(
         annotations = load.read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
     if dry_run:
-        shown = tables.Format.TABLE
-        tables.write_frame(report_words.fields_table(annotations.fields), shown, None, whole=True)
+        tables.TableOutput().write(report_words.fields_table(annotations.fields), whole=True)
         notes.print(f"{inflect(len(annotations.images), 'images')}; nothing is loaded.")
         return
     places = folders()

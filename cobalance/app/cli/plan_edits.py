@@ -5,16 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    cleaned,
-    listed_names,
-    read_clique,
-)
+from cobalance.app.cli.shared.options import DatasetName, cleaned, listed_names, read_clique
 from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame, write_text
+from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan_file as plan_files
@@ -23,6 +16,7 @@ from cobalance.workflows.plan import edits as edit_plans, summaries as plan_summ
 
 
 def plan_edits(
+    to: TableOutput,
     dataset: DatasetName,
     recipe: Annotated[
         str, typer.Option(help="The recipe: one that edits images, such as resampled.")
@@ -97,8 +91,6 @@ def plan_edits(
             help="Name of the plan in the graph. Default: the recipe's.", callback=cleaned
         ),
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Plan to edit images by a recipe: the same image with each group in it.
 
@@ -124,13 +116,13 @@ def plan_edits(
         planned = edit_plans.plan_counterfactual_dataset(
             store, folder, dataset, recipe, changes, name, progress
         )
-    if format_ is Format.JSON:
-        write_text(plan_files.plan_to_json(planned.plan, planned.summary()).decode(), output)
-    elif format_ is Format.TABLE and output is None:
-        write_frame(planned.frame(), format_, None)
+    if to.format is Format.JSON:
+        write_text(plan_files.plan_to_json(planned.plan, planned.summary()).decode(), to.file)
+    elif to.is_shown:
+        to.write(planned.frame())
         out.print(plan_summaries.describe_plan(planned.plan))
     else:
-        write_frame(planned.plan.frame(), format_, output)
+        to.write(planned.plan.frame())
     notes.print(f"Next: {_order(dataset, recipe, name)}")
 
 

@@ -7,7 +7,7 @@ import typer
 
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import RunId
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, read_clique
+from cobalance.app.cli.shared.options import read_clique
 from cobalance.app.cli.shared.panels import (
     PeopleOption,
     SeedOption,
@@ -16,7 +16,7 @@ from cobalance.app.cli.shared.panels import (
     split_people,
 )
 from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError
 from cobalance.graph.libraries import pandas as pd
@@ -30,6 +30,7 @@ PER_STRATUM = declared("annotation.auditing.sample.PER_STRATUM")
 
 
 def audit(
+    to: TableOutput,
     run: RunId,
     people: PeopleOption = None,
     per_stratum: Annotated[
@@ -81,8 +82,6 @@ def audit(
     results: Annotated[
         bool, typer.Option(help="Show the results: imbalances before and after correction.")
     ] = False,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Have people check a run's labels, blind; correct counts and imbalances by what they find.
 
@@ -120,14 +119,14 @@ def audit(
             frame = answers.answer_sheet(store, found)
             from cobalance.ingest.tables.sheets import guard_formulas
 
-            frame = guard_formulas(frame) if format_ is Format.CSV else frame
+            frame = guard_formulas(frame) if to.format is Format.CSV else frame
         else:
             of_results = verdicts.audit_rates if rates else verdicts.audit_imbalances
             read = of_results if rates or results else answers.panel_progress
             frame = read(store, found)
-    if format_ is Format.TABLE and output is None:
+    if to.is_shown:
         frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
-    write_frame(frame, format_, output)
+    to.write(frame)
     if not (sheet or from_ is not None or rates or results):
         notes.print(panel_url(found))
 

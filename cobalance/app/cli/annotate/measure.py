@@ -8,9 +8,9 @@ import typer
 from cobalance.annotation.measuring import scores, shift, truth as truths
 from cobalance.app.cli.annotate.propose import CompareByOption
 from cobalance.app.cli.shared.ids import find_id
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned
+from cobalance.app.cli.shared.options import cleaned
 from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database import store as stores
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
@@ -27,6 +27,7 @@ from cobalance.workflows.label import (
 
 
 def measure(
+    to: TableOutput,
     which: Annotated[
         str | None,
         typer.Argument(
@@ -58,8 +59,6 @@ def measure(
             "several has their number in a column attributes."
         ),
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Compare a run's labels with ground truth: AUC, precision, recall and F1 of each concept.
 
@@ -69,7 +68,7 @@ def measure(
     with needs_extra("Measuring labels", "annotate"):
         import sklearn  # noqa: F401
     if auc_table is not None:
-        write_frame(scores.read_macro_table(auc_table), format_, output)
+        to.write(scores.read_macro_table(auc_table))
         return
     if which is None or truth is None:
         raise OptionError("Name a run or a dataset, and ground truth with --truth.")
@@ -87,7 +86,7 @@ def measure(
             ]
             frame = pd.DataFrame(means) if summary else found.scores
             _say(found)
-    write_frame(frame, format_, output)
+    to.write(frame)
 
 
 def _find_truth(store: "stores.GraphStore", given: str) -> "truths.GroundTruth":
@@ -120,6 +119,7 @@ def _say(found: "measuring.Measured") -> None:
 
 
 def compare(
+    to: TableOutput,
     real: Annotated[str, typer.Argument(help="The training set.", callback=cleaned)],
     generated: Annotated[str, typer.Argument(help="The generated dataset.", callback=cleaned)],
     run_real: Annotated[
@@ -135,8 +135,6 @@ def compare(
     chart: Annotated[
         Path | None, typer.Option(help="Write the differences as bars to this SVG file.")
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Compare how often each attribute is in generated images and in their training set.
 
@@ -164,4 +162,4 @@ def compare(
             part.write_text(
                 shift.shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8"
             )
-    write_frame(found.table, format_, output)
+    to.write(found.table)

@@ -8,14 +8,9 @@ import typer
 from cobalance.annotation.language import chat as chats, endpoint_settings
 from cobalance.annotation.proposing import cost as costs, options as proposing_options
 from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    dataset_option,
-)
+from cobalance.app.cli.shared.options import assignments_option, dataset_option
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph import options as options_
 from cobalance.graph.errors import OptionError, needs_extra
@@ -207,6 +202,7 @@ def _phrases(assignments: list[str] | None) -> dict[str, str]:
 
 
 def cost(
+    to: TableOutput,
     caption: Caption = "a photo of an object",
     preset: PresetOption = "default",
     categories: CategoriesOption = None,
@@ -237,8 +233,6 @@ def cost(
         ),
     ] = None,
     setting: SettingOption = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show the calls, tokens, image passes and seconds that annotating takes, before it runs.
 
@@ -264,4 +258,4 @@ def cost(
         places = folders()
         with opened_store() as (store, progress):
             row |= label_cost(store, places, dataset, texts, annotator, assigned(setting), progress)
-    write_frame(pd.DataFrame([row]), format_, output)
+    to.write(pd.DataFrame([row]))

@@ -8,14 +8,9 @@ import typer
 
 from cobalance.app.cli.evaluate.options import files_of, options_of
 from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    dataset_option,
-)
+from cobalance.app.cli.shared.options import assignments_option, dataset_option
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.evaluation import metrics as metric_kinds
 from cobalance.evaluation.training.data import images as labelled
@@ -69,6 +64,7 @@ Setting = Annotated[
 
 
 def score(
+    to: TableOutput,
     predictions: Annotated[
         Path | None,
         typer.Argument(
@@ -130,8 +126,6 @@ def score(
     save: Annotated[
         bool, typer.Option(help="With --dataset, keep predictions and scores in the graph.")
     ] = False,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Score anybody's predictions by groups from a table, or from a dataset's shortcuts.
 
@@ -177,7 +171,7 @@ def score(
                     f"Kept as {inflect(len(kept), 'evaluations')}: {', '.join(kept)}\n"
                     f"Next: cobalance evaluate show {kept[0]}"
                 )
-    _write(inputs, scored, baseline, seed, format_, output)
+    _write(to, inputs, scored, baseline, seed)
 
 
 def _read_dataset(name: str) -> "labelled.LabelledImages":
@@ -196,12 +190,7 @@ def _scored(inputs: "Inputs", metric: list[str] | None, options: dict[str, Any])
 
 
 def _write(
-    inputs: "Inputs",
-    scored: "Scored",
-    baseline: str | None,
-    seed: int,
-    format_: Format,
-    output: Path | None,
+    to: TableOutput, inputs: "Inputs", scored: "Scored", baseline: str | None, seed: int
 ) -> None:
     """Write scores, or differences from a baseline, and say which metrics were left out."""
     import numpy as np
@@ -229,10 +218,10 @@ def _write(
             frame = frame[frame["metric"].isin(scored.frame["metric"])]
         if frame.empty:
             raise OptionError("--baseline compares accuracies alone. Leave --metric out.")
-    elif format_ is Format.TABLE:
+    elif to.is_table:
         idle = [name for name in ("method", "seed") if frame[name].nunique() <= 1]
         frame = frame.drop(columns=idle)
-    write_frame(frame, format_, output)
+    to.write(frame)
     if baseline is None:
         for name, reason in scored.left_out.items():
             notes.print(f"{name} is left out: {reason}")

@@ -2,14 +2,16 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.tables import Format
+from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.dataset import write
 from cobalance.graph.errors import OptionError
@@ -63,6 +65,24 @@ OutputOption = Annotated[
     ),
 ]
 ALL_JOBS = 1 << 31  # as a limit
+
+
+def takes_output(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command take ``--format`` and ``--output`` in place of its argument `to`, if any."""
+    own = dict(signature(command).parameters)
+    if own.pop("to", None) is None:
+        return command
+
+    @wraps(command)
+    def run(format_: Format, output: Path | None, **given: Any) -> None:
+        command(TableOutput(format_, output), **given)
+
+    options = [
+        Parameter("format_", Parameter.KEYWORD_ONLY, default=Format.TABLE, annotation=FormatOption),
+        Parameter("output", Parameter.KEYWORD_ONLY, default=None, annotation=OutputOption),
+    ]
+    run.__signature__ = Signature([*own.values(), *options])  # type: ignore[attr-defined]
+    return run
 
 
 def assignments_option(purpose: str, flag: str = "--set") -> Any:
