@@ -24,7 +24,6 @@ from cobalance.graph.annotations.attributes import (
 from cobalance.graph.errors import OptionError
 
 ATTRIBUTE, INTO = "annotate_attribute", "annotate_into"
-_PROBLEM = "_review_problem"
 _NEXT = "the next one without a decision"
 
 
@@ -34,7 +33,7 @@ def show(current: CurrentDataset) -> None:
     if found.empty:
         empty_state("No attribute yet", "Have some proposed: see **Propose**.")
         return
-    show_kept_error(_PROBLEM)
+    show_kept_error()
     waiting = found[found["state"] == "proposed"]
     unflagged = waiting[waiting["flags"].map(len) == 0]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -140,7 +139,7 @@ def _fields(
             )
 
 
-@edits(_PROBLEM)
+@edits
 def _decide(dataset: str, decisions: list[Decision]) -> None:
     """Write decisions in a button's callback, and go on to the next attribute."""
     if not decisions:

@@ -43,7 +43,6 @@ from cobalance.workflows.label.decide import (
 
 RUN = "annotate_run"
 REFRESH_S = 2
-_PROBLEM = "_annotate_problem"
 _ACTIVE = ("queued", "running")
 
 
@@ -60,7 +59,7 @@ def show(current: CurrentDataset) -> None:
     active = any(one.state in _ACTIVE for one in found)
     if any(one.state in _ACTIVE and one.chunks for one in found):
         draw_workers()
-    show_kept_error(_PROBLEM)
+    show_kept_error()
     show_task(_task(current.name))
     st.fragment(run_every=REFRESH_S if active else None)(_draw)(current.name, _states(found))
     ids = [one.id for one in found]
@@ -162,7 +161,7 @@ def _buttons(run: AnnotationRun) -> None:
                 key=f"_annotate_{label} {run.id}",
                 type="primary" if label == "Accept" else "secondary",
                 disabled=busy or not sure,
-                on_click=edits(_PROBLEM)(do),
+                on_click=edits(do),
             )
 
 
@@ -202,13 +201,12 @@ def time_left(run: AnnotationRun, now: datetime | None = None) -> str:
 
 
 CONCEPT = "annotate_of"
-_THRESHOLDS_PROBLEM = "_thresholds_problem"
 _LIMIT = 1e6
 
 
 def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
     """Draw the images of each concept at the run's thresholds, and other ones to try."""
-    show_kept_error(_THRESHOLDS_PROBLEM)
+    show_kept_error()
     try:
         settings = LabelSettings.read(run.settings)
         changed = _fields(run, settings)
@@ -294,7 +292,7 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
     return settings.model_copy(update={"thresholds": {**settings.thresholds, concept: value}})
 
 
-@edits(_THRESHOLDS_PROBLEM)
+@edits
 def _keep(run: str, changed: LabelSettings) -> None:
     folder = session.settings().folders().open_output()
     has_threshold = changed.rule == "threshold"

@@ -19,12 +19,10 @@ from cobalance.workflows.properties import (
     read_properties,
 )
 
-_ERROR = "_properties_error"
-
 
 def draw(current: CurrentDataset, height_px: int) -> None:
     """Draw a row a property, and the images of each class with the least and the most of one."""
-    show_kept_error(_ERROR)
+    show_kept_error()
     try:
         images = read_properties(current.store, session.settings().folders(), current.name)
     except DataError as error:
@@ -33,7 +31,7 @@ def draw(current: CurrentDataset, height_px: int) -> None:
             st.button(
                 "Have a worker measure them",
                 key="_measure",
-                on_click=edits(_ERROR)(order_properties),
+                on_click=edits(order_properties),
                 args=(current.store, current.name),
                 kwargs={"created_by": user_name()},
             )

@@ -34,7 +34,7 @@ from cobalance.workflows.load.sources import temporary_files
 
 MOST_SEEDS = 20
 _USUAL = "augmented"
-_PROBLEM, _ORDERED = "_order_problem", "_ordered"
+_ORDERED = "_ordered"
 _LEANING, _FILE, _NONE = "Concepts that lean to a class", "A file", "None"
 
 
@@ -42,7 +42,7 @@ def show(current: CurrentDataset) -> None:
     """Draw the form and the last order."""
     datasets = session.datasets()
     order, whole = _fields(current, datasets)
-    show_kept_error(_PROBLEM)
+    show_kept_error()
     _say_ordered()
     runs = len(order.train) * len(order.training_sets) * len(order.methods)
     total = runs * len(order.seeds or ())
@@ -193,7 +193,7 @@ def _choose_split(
     return chosen
 
 
-@edits(_PROBLEM)
+@edits
 def _order(order: EvaluationOrder) -> None:
     """Order the runs in the button's callback, so that the page is drawn with them."""
     st.session_state[_ORDERED] = order_evaluations(session.store(), order, created_by=user_name())

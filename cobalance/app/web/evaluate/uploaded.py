@@ -24,7 +24,7 @@ from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_d
 from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import temporary_files
 
-_KEPT, _PROBLEM, _SAVED = "_scored_table", "_scored_problem", "_scored_saved"
+_KEPT, _SAVED = "_scored_table", "_scored_saved"
 _OF_DATASET, _OF_TABLE = "This dataset", "The table itself"
 
 
@@ -126,9 +126,9 @@ def _table(frame: pd.DataFrame) -> None:
 
 
 def _save(current: CurrentDataset, table: _Table) -> None:
-    show_kept_error(_PROBLEM)
+    show_kept_error()
 
-    @edits(_PROBLEM)
+    @edits
     def keep() -> None:
         folder = session.settings().folders().open_output()
         st.session_state[_SAVED] = keep_scores(

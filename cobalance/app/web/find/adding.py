@@ -30,7 +30,6 @@ from cobalance.workflows.load.sources import temporary_files
 
 COMPUTE, FILE = "Compute them", "From a file"
 REFRESH_S = 1
-_ERROR = "_embeddings_error"
 
 
 def show_first(current: CurrentDataset) -> None:
@@ -46,7 +45,7 @@ def show_first(current: CurrentDataset) -> None:
 
 def show(current: CurrentDataset) -> None:
     """Draw the forms that compute the embeddings, or add them from a file."""
-    show_kept_error(_ERROR)
+    show_kept_error()
     if not may_edit():
         viewer_note("compute or add embeddings")
         return
@@ -94,7 +93,7 @@ def _draw_task(dataset: str, drawn: str) -> None:
                 st.text(remark)
             if may_edit():
                 is_active = found.is_active
-                task_buttons("tasks", [found.id] * is_active, [found.id] * (not is_active), _ERROR)
+                task_buttons("tasks", [found.id] * is_active, [found.id] * (not is_active))
 
 
 def _compute_form(current: CurrentDataset) -> None:
@@ -109,7 +108,7 @@ def _compute_form(current: CurrentDataset) -> None:
             )
         st.button(
             "Compute the embeddings", key="_embeddings_compute", type="primary",
-            on_click=edits(_ERROR)(order_embeddings), args=(current.store, current.name),
+            on_click=edits(order_embeddings), args=(current.store, current.name),
             kwargs={"features": name, "options": options, "created_by": user_name()},
         )  # fmt: skip
     licence = f" Default model: {plugin.licence}." if plugin.licence else ""
@@ -150,7 +149,7 @@ def _suffix(sent: Any) -> str:
     return suffix if suffix in SUFFIXES else SUFFIXES[0]
 
 
-@edits(_ERROR)
+@edits
 def _add(current: CurrentDataset, sent: Any, ids: Any, column: str) -> None:
     name = f"embeddings{_suffix(sent)}"
     files = {name: sent.getbuffer()} | ({} if ids is None else {"ids.txt": ids.getbuffer()})

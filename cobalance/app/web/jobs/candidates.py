@@ -13,7 +13,7 @@ from cobalance.app.web.components.shown_images import (
     THUMBNAIL_PX,
     image_files,
 )
-from cobalance.app.web.jobs.deciding import PROBLEM, decide_all, undo
+from cobalance.app.web.jobs.deciding import decide_all, undo
 from cobalance.app.web.jobs.job_cards import (
     MASK_EDGE,
     by_whom,
@@ -75,7 +75,7 @@ def _candidates(job: Job, words: FilterWords) -> None:
                 undo(job.id)
             else:
                 decide_all(job.id, decision.images, decision.act)
-        show_kept_error(PROBLEM)
+        show_kept_error()
         with st.container(horizontal=True, vertical_alignment="bottom"):
             verdict = st.segmented_control(
                 "Verdict", list(_VERDICTS), default="All", **choice_in_url("verdict"), required=True

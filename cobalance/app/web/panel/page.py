@@ -75,10 +75,6 @@ class _Frame:
         return self.of.kind.name  # also the query parameter
 
     @property
-    def problem(self) -> str:
-        return f"_{self.name}_problem"
-
-    @property
     def back(self) -> str:
         return f"_{self.name}_back"  # the task that somebody went back to
 
@@ -163,7 +159,7 @@ def _show(frame: _Frame, panel: str, person: str) -> None:
         store = session.store()
         found = read_panel(store, frame.of, panel)
         tasks = person_tasks(found, person, read_answers(store, found, person))
-        show_kept_error(frame.problem)
+        show_kept_error()
         place = panel, person
         unanswered = next((at for at, task in enumerate(tasks) if task.answer is None), len(tasks))
         back_at, back_in = st.session_state.get(frame.back, (unanswered, place))
@@ -213,7 +209,7 @@ def _answer(
 ) -> None:
     """Record an answer in a button's callback, and go on; to the first without, for None."""
     panel, person = place
-    with errors_kept(frame.problem):
+    with errors_kept():
         now = read_panel(session.store(), frame.of, panel)
         _require_person(now.people, person, frame.name)
         answer_task(session.store(), now, person, at, answer)
