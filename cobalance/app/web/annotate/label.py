@@ -60,8 +60,7 @@ def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
                 "Level",
                 ("image", "object"),
                 default="image",
-                required=True,
-                **in_url("annotate_level"),
+                **choice_in_url("annotate_level"),
                 help="Attributes told from the whole image, or objects in it.",
             )
             concepts = st.text_area(

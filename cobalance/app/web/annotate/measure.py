@@ -12,8 +12,8 @@ from cobalance.app.web.annotate.runs import run_title
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import accept_uploads, may_edit
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import id_in_url, in_url
-from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.state.url import id_in_url
+from cobalance.app.web.widgets.controls import choose_one, download
 from cobalance.app.web.widgets.messages import empty_state, show_error, viewer_note
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
@@ -53,12 +53,11 @@ def show_measure(current: CurrentDataset) -> None:
                 format_func=lambda one: names.get(one, "Attributes proposed for this dataset"),
                 **id_in_url(_RUN, measured, first=measured[0]),
             )
-            truth = st.selectbox(
+            truth = choose_one(
                 "Ground truth of a dataset",
                 datasets,
-                index=None,
-                placeholder="or a file",
-                **in_url(_TRUTH, datasets),
+                _TRUTH,
+                "or a file",
                 help="Its own concepts, without those that accepted runs have found.",
             )
         with right:
@@ -192,12 +191,11 @@ def show_compare(current: CurrentDataset) -> None:
         )
         return
     with st.container(border=True), st.container(horizontal=True):
-        generated = st.selectbox(
+        generated = choose_one(
             "Generated dataset",
             others,
-            index=None,
-            placeholder="choose one",
-            **in_url(_GENERATED, others),
+            _GENERATED,
+            "choose one",
             width=280,
             help="The dataset of the page is its training set.",
         )

@@ -57,7 +57,6 @@ def _choose_model() -> str | None:
         "Language model",
         offered,
         default=offered[0],
-        required=True,
         format_func=_name,
         **choice_in_url("annotate_model"),
     )
@@ -151,7 +150,6 @@ def show_propose(current: CurrentDataset) -> None:
                 "Questions",
                 preset_names(),
                 default="default",
-                required=True,
                 format_func=lambda one: _PRESETS.get(one, one),
                 **choice_in_url("annotate_preset"),
                 help="GELDA's are the paper's, and keep every name; the default ones need half of "

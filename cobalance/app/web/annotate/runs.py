@@ -14,6 +14,7 @@ from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import id_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import (
     edits,
     empty_state,
@@ -264,14 +265,7 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
         return settings.model_copy(update={"multi": multi})
     concepts = list(dict.fromkeys(one.concept for one in settings.attributes))
     with st.container(horizontal=True):
-        concept = st.selectbox(
-            "Threshold of",
-            concepts,
-            index=None,
-            placeholder="all concepts",
-            **in_url(CONCEPT, concepts),
-            width=260,
-        )
+        concept = choose_one("Threshold of", concepts, CONCEPT, "all concepts", width=260)
         place = "" if concept is None else f"_{concepts.index(concept)}"
         usual = settings.threshold
         value = float(

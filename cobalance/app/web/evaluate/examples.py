@@ -11,7 +11,8 @@ from cobalance.app.web.pictures.drawing import draw_heat
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url, named_in_url, number_in_url
+from cobalance.app.web.state.url import choice_in_url, named_in_url, number_in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
@@ -61,11 +62,9 @@ def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str
             st.caption("Its images have several labels each: none is right or wrong as a whole.")
             return
         groups = sorted(judged["group"].unique())
-        group = st.selectbox(
-            "Group", groups, index=None, placeholder="all", **in_url(GROUP, groups)
-        )
+        group = choose_one("Group", groups, GROUP, "all")
         verdict = st.segmented_control(
-            "Predicted", (WRONG, RIGHT), default=WRONG, required=True, **in_url("evaluate_verdict")
+            "Predicted", (WRONG, RIGHT), default=WRONG, **choice_in_url("evaluate_verdict")
         )
     of_group = judged if group is None else judged[judged["group"] == group]
     chosen = of_group[of_group["right"] == (verdict == RIGHT)]

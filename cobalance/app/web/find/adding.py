@@ -12,6 +12,7 @@ from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url
+from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import (
     edits,
     empty_state,
@@ -49,11 +50,7 @@ def show(current: CurrentDataset) -> None:
     if not may_edit():
         viewer_note("compute or add embeddings")
         return
-    way = st.segmented_control(
-        "Where they come from", (COMPUTE, FILE), default=COMPUTE, required=True,
-        label_visibility="collapsed", **choice_in_url("find_source"),
-    )  # fmt: skip
-    if way == COMPUTE:
+    if choose_view("Where they come from", (COMPUTE, FILE), "find_source") == COMPUTE:
         _compute_form(current)
     else:
         _file_form(current)

@@ -10,6 +10,7 @@ from cobalance.app.web.components.shown_images import image_files
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import UNPROVEN, NotAllowedError, user
 from cobalance.app.web.state.url import in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import (
     empty_state,
     errors_in_fragment,
@@ -129,15 +130,7 @@ def _choose_person(people: Sequence[str], what: str) -> str | None:
             if not known.is_proven:
                 st.caption(UNPROVEN)
         return person
-    chosen: str | None = st.selectbox(
-        "You are",
-        people,
-        index=None,
-        placeholder="Choose your name",
-        **in_url(PERSON, people),
-        width=320,
-    )
-    return chosen
+    return choose_one("You are", people, PERSON, "Choose your name", width=320)
 
 
 def _require_person(people: Sequence[str], person: str, what: str) -> None:

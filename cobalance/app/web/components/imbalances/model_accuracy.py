@@ -7,7 +7,7 @@ import streamlit as st
 
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
@@ -28,14 +28,9 @@ def choose(current: CurrentDataset) -> Evaluation | None:
     }
     if not known:
         return None
-    chosen = st.selectbox(
-        "Accuracy of a model",
-        sorted(known),
-        index=None,
-        **in_url(_MODEL, known),
-        placeholder="none",
-        width=320,
-        help="On the test images that show each clique: where does it fail?",
+    purpose = "On the test images that show each clique: where does it fail?"
+    chosen = choose_one(
+        "Accuracy of a model", sorted(known), _MODEL, "none", width=320, help=purpose
     )
     if chosen is None:
         return None
