@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cobalance.app.cli.shared.assignments import given
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import full_id
 from cobalance.app.cli.shared.options import DatasetName, LimitOption, listed_names
@@ -97,19 +98,18 @@ def mine(
     """
     if any_class is not None and common:
         raise OptionError("--common contradicts --any-class and --every-class; give one of them.")
-    chosen = {
-        "max_size": max_size,
-        "min_support": min_support,
-        "common": common or (() if any_class else None),
-        "split": split,
-        "confidence": confidence,
-    }
-    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    chosen = given(
+        max_size=max_size,
+        min_support=min_support,
+        common=common or (() if any_class else None),
+        split=split,
+        confidence=confidence,
+    )
     if any_class is False:
-        given["common"] = None
+        chosen["common"] = None
     with opened_store() as (store, progress):
-        options = states.dataset_state(store, dataset).mining_options(**given)
-        if options != MiningOptions(**given):
+        options = states.dataset_state(store, dataset).mining_options(**chosen)
+        if options != MiningOptions(**chosen):
             notes.print(
                 f"Options not given are as mined last. {diagnose_tables.describe_mining(options)}"
             )

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.assignments import assigned, given
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import JobId
 from cobalance.app.cli.shared.options import assignments_option, cleaned
@@ -109,7 +109,7 @@ def export(
             folder,
             options,
             real=not generated_only,
-            result=_result_options(recipe, real, share, incomplete),
+            result=given(recipe=recipe, real=real, share=share, incomplete=incomplete),
             progress=progress,
         )
     counts = ", ".join(
@@ -119,14 +119,6 @@ def export(
     )
     written = f"{inflect(report.files, 'files')}, {report.bytes:,} bytes"
     out.print(f"{folder}: {counts}; {written}.")
-
-
-def _result_options(
-    recipe: str | None, real: str | None, share: float | None, incomplete: str | None
-) -> dict[str, Any]:
-    """The options that are given, for `cobalance.generation.export.counterfactuals.compose_job`."""
-    given = {"recipe": recipe, "real": real, "share": share, "incomplete": incomplete}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 @contextmanager
@@ -184,7 +176,7 @@ def rebalance(
             into,
             annotator=annotator,
             annotator_options=options,
-            result=_result_options(recipe, real, share, incomplete),
+            result=given(recipe=recipe, real=real, share=share, incomplete=incomplete),
             progress=progress,
         )
     for remark in (*merged.remarks, merged.counted):

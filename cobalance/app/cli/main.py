@@ -4,6 +4,7 @@ Exit codes: 2 for an option or value that cannot be used, 1 for any other failur
 else 0.
 """
 
+import gc
 import logging
 import os
 import re
@@ -17,7 +18,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.app.cli.shared.completion import complete_names
 from cobalance.app.cli.shared.declared import first_line
 from cobalance.app.cli.shared.deferred import imports_deferred
@@ -301,5 +302,5 @@ def run() -> NoReturn:
             notes.print(error.render(in_shell))
         sys.exit(2 if isinstance(error, OptionError) else 1)
     finally:
-        freeze_objects()
+        gc.freeze()  # not walked when the process ends: a quarter of the time of a short command
     sys.exit(0)

@@ -1,10 +1,11 @@
 """`cobalance plan-edits`: plan the same images with other groups in them."""
 
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from cobalance.app.cli.shared.assignments import given
 from cobalance.app.cli.shared.options import DatasetName, cleaned, listed_names, read_clique
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
@@ -97,20 +98,19 @@ def plan_edits(
     The plan is kept in the graph under its name. As JSON it is a file that workers read. Options
     that are left out are as the recipe's paper has them.
     """
-    chosen: dict[str, Any] = {
-        "groups": listed_names(groups),
-        "made": made,
-        "words": tuple(words) if words else None,
-        "captions": None if captions is None else captions.replace("-", " "),
-        "unnamed": unnamed,
-        "split": split,
-        "limit": max_images,
-        "concepts": tuple(map(clean_name, concept)) if concept else None,
-        "cliques": tuple(map(read_clique, clique)) if clique else None,
-        "children": children,
-        "no_derivatives": no_derivatives,
-    }
-    changes = {option: value for option, value in chosen.items() if value is not None}
+    changes = given(
+        groups=listed_names(groups),
+        made=made,
+        words=tuple(words) if words else None,
+        captions=None if captions is None else captions.replace("-", " "),
+        unnamed=unnamed,
+        split=split,
+        limit=max_images,
+        concepts=tuple(map(clean_name, concept)) if concept else None,
+        cliques=tuple(map(read_clique, clique)) if clique else None,
+        children=children,
+        no_derivatives=no_derivatives,
+    )
     folder = folders().captions
     with opened_store() as (store, progress):
         planned = edit_plans.plan_counterfactual_dataset(

@@ -73,7 +73,10 @@ def measure(
     if which is None or truth is None:
         raise OptionError("Name a run or a dataset, and ground truth with --truth.")
     with opened_store() as (store, _):
-        known = _find_truth(store, truth)
+        if states.find_dataset(store, truth) is not None:
+            known = measuring.truth_of_dataset(store, truth)
+        else:
+            known = truths.read_truth(Path(truth))
         if states.find_dataset(store, which) is not None:
             frame = _measure_vocabulary(store, which, known, compare_by)
         else:
@@ -87,13 +90,6 @@ def measure(
             frame = pd.DataFrame(means) if summary else found.scores
             _say(found)
     to.write(frame)
-
-
-def _find_truth(store: "stores.GraphStore", given: str) -> "truths.GroundTruth":
-    """Ground truth of a dataset of that name, or else of a file."""
-    if states.find_dataset(store, given) is not None:
-        return measuring.truth_of_dataset(store, given)
-    return truths.read_truth(Path(given))
 
 
 def _measure_vocabulary(

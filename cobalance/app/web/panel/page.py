@@ -52,24 +52,12 @@ def study() -> None:
 
 @dataclass(frozen=True)
 class _Frame:
-    """Differences between the two pages.
-
-    Parameters
-    ----------
-    of : type
-        Audit or Study.
-    start : callable
-        Says how to draw the first one, by store and dataset.
-    draw : callable
-        Draws a task, with nothing that names its images.
-    choices : callable
-        The answers of a task.
-    """
+    """Differences between the two pages."""
 
     of: type[Audit] | type[Study]
-    start: Callable[[GraphStore, str], str]
-    draw: Callable[[Task], None]
-    choices: Callable[[Task], Sequence[_Choice]]
+    start: Callable[[GraphStore, str], str]  # says how to draw the first one
+    draw: Callable[[Task], None]  # draws a task, with nothing that names its images
+    choices: Callable[[Task], Sequence[_Choice]]  # the answers of a task
 
     @property
     def name(self) -> str:

@@ -10,8 +10,9 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components.imbalances import details
+from cobalance.app.web.widgets.charts import before_and_after, names_axis
 from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
-from cobalance.app.web.widgets.theme import clique_labels, escape, names_axis, shorten
+from cobalance.app.web.widgets.theme import clique_labels, escape, shorten
 from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import Plan
@@ -147,12 +148,9 @@ def picture_rates(before: Cliques, after: Cliques) -> None:
         y=alt.Y("clique:N", sort=None, title=None, axis=names_axis(230, grid=True, ticks=False)),
         tooltip=["clique:N", *(alt.Tooltip(f"{x}:Q", format=".1%") for x in ("before", "after"))],
     )
-    x = alt.X("before:Q", title="rate difference", axis=alt.Axis(format=".0%", tickCount=5))
-    rule = base.mark_rule(strokeWidth=1.5, color=NEUTRAL).encode(x=x, x2="after:Q")
-    ring = base.mark_point(size=50, filled=False, opacity=1, strokeWidth=2).encode(x=x)
-    disc = base.mark_point(size=70, filled=True, opacity=1).encode(x="after:Q")
+    chart = before_and_after(base, "rate difference", alt.Axis(format=".0%", tickCount=5))
     st.altair_chart(
-        alt.layer(rule, ring, disc).properties(height=alt.Step(20)),
+        chart.properties(height=alt.Step(20)),
         width="stretch",
         key="_plan_picture",
         alt="Rate difference of each clique before and after",
