@@ -244,21 +244,13 @@ def draw_curve(curve: pd.DataFrame, made: int) -> None:
     `curve` is from `cobalance.generation.planning.effects.plan_curve`.
     """
     title = "rate differences left"
-    lines = (
-        alt.Chart(curve)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
-            y=alt.Y("difference:Q", title=title, scale=alt.Scale(zero=True)),
-            tooltip=[
-                alt.Tooltip("images:Q", format=",.0f"),
-                alt.Tooltip("difference:Q", format=",.2f", title=title),
-            ],
-        )
-    )
-    rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(made))
+    tooltip = [
+        alt.Tooltip("images:Q", format=",.0f"),
+        alt.Tooltip("difference:Q", format=",.2f", title=title),
+    ]
+    y = alt.Y("difference:Q", title=title, scale=alt.Scale(zero=True))
     st.altair_chart(
-        alt.layer(rule, lines).properties(height=190),
+        _by_images(curve, y, tooltip, made).properties(height=190),
         width="stretch",
         key="_plan_curve",
         alt="Images to make against the rate differences that are left",
@@ -280,22 +272,21 @@ def budgets(curve: pd.DataFrame, made: int) -> None:
         ("cliques that lean", "sum of their rate differences"),
         strict=True,
     ):
-        lines = (
-            alt.Chart(curve)
-            .mark_line(point=True)
-            .encode(
-                x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
-                y=alt.Y(f"{measured}:Q", title=title),
-                tooltip=["planner", *CURVE],
-            )
-        )
-        rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(made))
+        chart = _by_images(curve, alt.Y(f"{measured}:Q", title=title), ["planner", *CURVE], made)
         place.altair_chart(
-            alt.layer(lines, rule).properties(height=280),
+            chart.properties(height=280),
             width="stretch",
             key=f"_plan_curve_{measured}",
             alt=f"Images to make against the {title}, within several budgets",
         )
+
+
+def _by_images(curve: pd.DataFrame, y: alt.Y, tooltip: list[Any], made: int) -> alt.LayerChart:
+    """A line by images to make, with the plan as a rule."""
+    x = alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f"))
+    line = alt.Chart(curve).mark_line(point=True).encode(x=x, y=y, tooltip=tooltip)
+    rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(made))
+    return alt.layer(rule, line)
 
 
 def draw_cost(measured: Mapping[str, int | float], length: str) -> None:
