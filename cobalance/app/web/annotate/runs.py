@@ -19,7 +19,6 @@ from cobalance.app.web.widgets.messages import (
     edits,
     empty_state,
     errors_in_fragment,
-    show_error,
     show_kept_error,
     show_task,
     viewer_note,
@@ -32,7 +31,6 @@ from cobalance.app.web.widgets.tables import (
 )
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
-from cobalance.graph.errors import CobalanceError
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.workflows.label.decide import (
@@ -208,16 +206,12 @@ _LIMIT = 1e6
 def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
     """Draw the images of each concept at the run's thresholds, and other ones to try."""
     show_kept_error()
-    try:
-        settings = LabelSettings.read(run.settings)
-        changed = _fields(run, settings)
-        files = open_scores(session.settings().folders(), run.id)
-        found = current.keep(
-            lambda: label_summary(files, changed), "labels", run.id, changed.model_dump_json()
-        )
-    except CobalanceError as error:  # the scores are gone; the run can still be deleted
-        show_error(error)
-        return
+    settings = LabelSettings.read(run.settings)
+    changed = _fields(run, settings)
+    files = open_scores(session.settings().folders(), run.id)
+    found = current.keep(
+        lambda: label_summary(files, changed), "labels", run.id, changed.model_dump_json()
+    )
     draw_table(
         found.drop(columns=["unreadable"]).assign(share=100 * found["share"]),
         420,

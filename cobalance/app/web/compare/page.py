@@ -17,13 +17,13 @@ from cobalance.app.web.state import session, url
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, named_in_url, number_in_url
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import empty_state, show_error
+from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import count_column, draw_columns
 from cobalance.app.web.widgets.theme import bold, escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
-from cobalance.graph.errors import DataError, OptionError, render
+from cobalance.graph.errors import render
 from cobalance.graph.queries.comparison import compare_imbalances, read_copies
 from cobalance.workflows.cells import change_texts, to_csv
 
@@ -84,11 +84,7 @@ def page() -> None:
         )
         filters["statuses"] = tuple(chosen) or STATUSES
     compare = partial(compare_imbalances, before.store, before.name, after.name, **filters)
-    try:
-        found = before.keep(lambda: compare(limit=ROWS), "comparison", after.state, filters)
-    except (DataError, OptionError) as error:  # another choice above mends it
-        show_error(error)
-        return
+    found = before.keep(lambda: compare(limit=ROWS), "comparison", after.state, filters)
     with totals:
         for note in found.notes:
             st.info(escape(render(note, in_app)), icon=":material/info:")

@@ -12,12 +12,11 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import edits, show_error, show_kept_error
+from cobalance.app.web.widgets.messages import edits, show_kept_error
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.graph.errors import CobalanceError
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_dataset
@@ -67,11 +66,7 @@ def show(current: CurrentDataset) -> None:
         )
     if sent is None:
         return
-    try:
-        table = _scored(current, sent, of_dataset=source == _OF_DATASET)
-    except CobalanceError as error:
-        show_error(error)
-        return
+    table = _scored(current, sent, of_dataset=source == _OF_DATASET)
     _draw(table.scored)
     if source == _OF_DATASET:
         _save(current, table)
