@@ -25,9 +25,7 @@ def cypher(
         ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", "-l", help="List the saved queries.")] = False,
-    show: Annotated[
-        bool, typer.Option(help="Print the Cypher of the saved query; do not run it.")
-    ] = False,
+    show: Annotated[bool, "Print the Cypher of the saved query; do not run it."] = False,
     dataset: Annotated[
         str | None, dataset_option("The dataset: the same as --param dataset=NAME.")
     ] = None,

@@ -30,10 +30,7 @@ from cobalance.workflows.load import dataset as loading
 
 app = typer.Typer(no_args_is_help=True)
 _Centrality = Annotated[
-    bool,
-    typer.Option(
-        help="With degree, strength, betweenness, pagerank and community of each concept."
-    ),
+    bool, "With degree, strength, betweenness, pagerank and community of each concept."
 ]
 _WHOLE = ("dataset", "state", "source")
 _SPARE = ("updated_at", "classes", "cliques", "concepts")
@@ -168,13 +165,11 @@ def export_graph(
         ),
     ] = None,
     centrality: _Centrality = False,
-    cliques: Annotated[bool, typer.Option(help="With the mined cliques as nodes.")] = False,
+    cliques: Annotated[bool, "With the mined cliques as nodes."] = False,
     split: Annotated[
         str | None, typer.Option(help="Only images of this split are counted.", callback=cleaned)
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option(help="Replace what is there: the file, or all in the folder.")
-    ] = False,
+    overwrite: Annotated[bool, "Replace what is there: the file, or all in the folder."] = False,
 ) -> None:
     """Write the concept graph as GraphML, GEXF, node-link JSON, or CSV for Neo4j's import.
 

@@ -50,9 +50,7 @@ def mine(
     ] = None,
     common: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Class that every concept must occur with; repeat it. At first every class."
-        ),
+        "Class that every concept must occur with; repeat it. At first every class.",
     ] = None,
     any_class: Annotated[
         bool | None,
@@ -62,8 +60,7 @@ def mine(
         ),
     ] = None,
     split: Annotated[
-        str | None,
-        typer.Option(help="Only images of this split are counted; '' for all, as at first."),
+        str | None, "Only images of this split are counted; '' for all, as at first."
     ] = None,
     classes: Annotated[
         list[str] | None,
@@ -75,21 +72,16 @@ def mine(
         ),
     ] = None,
     confidence: Annotated[
-        float | None,
-        typer.Option(help="Confidence level of intervals, of odds ratios; at first 0.95."),
+        float | None, "Confidence level of intervals, of odds ratios; at first 0.95."
     ] = None,
     max_cliques: Annotated[
         int, typer.Option(min=1, help="Maximum number of cliques; mining stops at more.")
     ] = MAX_CLIQUES,
     engine: Annotated[
-        Engine,
-        typer.Option(
-            help="Where to count: here, or on Apache Spark; auto is Spark where `ingest` used that."
-        ),
+        Engine, "Where to count: here, or on Apache Spark; auto is Spark where `ingest` used that."
     ] = "auto",
     master: Annotated[
-        str | None,
-        typer.Option(help="Spark's master, such as local[4]; by default all cores here."),
+        str | None, "Spark's master, such as local[4]; by default all cores here."
     ] = None,
 ) -> None:
     """Find the dataset's concept cliques and measure how each leans to a class.
@@ -159,19 +151,15 @@ def imbalances(
     dataset: DatasetName,
     by: Annotated[
         str,
-        typer.Option(
-            help="`evidence`: q-values of at most 0.05 first, by the difference of rates. "
-            "`gap`: the count gap of ConBias. Or another column, such as log_odds_ratio, q_value."
-        ),
+        "`evidence`: q-values of at most 0.05 first, by the difference of rates. "
+        "`gap`: the count gap of ConBias. Or another column, such as log_odds_ratio, q_value.",
     ] = EVIDENCE,
-    ascending: Annotated[
-        bool, typer.Option(help="Smallest first, as p_value and q_value are.")
-    ] = False,
+    ascending: Annotated[bool, "Smallest first, as p_value and q_value are."] = False,
     class_name: Annotated[
         str | None, typer.Option("--class", help="Only where this class is under-represented.")
     ] = None,
     concept: Annotated[
-        list[str] | None, typer.Option(help="Only this concept: cliques that have it; repeat it.")
+        list[str] | None, "Only this concept: cliques that have it; repeat it."
     ] = None,
     min_size: Annotated[int | None, typer.Option(min=1, help="Smallest clique.")] = None,
     max_size: Annotated[int | None, typer.Option(min=1, help="Largest clique.")] = None,
@@ -179,12 +167,9 @@ def imbalances(
         float | None, typer.Option("--max-q", help="Largest q-value: the false discovery rate.")
     ] = None,
     own: Annotated[
-        bool,
-        typer.Option(help="Add what of each gap smaller cliques explain, and what is its own."),
+        bool, "Add what of each gap smaller cliques explain, and what is its own."
     ] = False,
-    closed: Annotated[
-        bool, typer.Option(help="Leave out cliques of which a larger one has the same counts.")
-    ] = False,
+    closed: Annotated[bool, "Leave out cliques of which a larger one has the same counts."] = False,
     evaluation: Annotated[
         str | None,
         typer.Option(
@@ -267,7 +252,7 @@ def cooccurrences(
     to: TableOutput,
     dataset: DatasetName,
     concept: Annotated[
-        list[str] | None, typer.Option(help="Only this concept: cliques that have it; repeat it.")
+        list[str] | None, "Only this concept: cliques that have it; repeat it."
     ] = None,
     max_size: Annotated[
         int | None, typer.Option(min=2, help="Largest clique, of two concepts or more.")

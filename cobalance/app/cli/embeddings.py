@@ -39,14 +39,10 @@ def add(
     ids: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Ids of a .npy array's rows, one a line.")
     ] = None,
-    id_column: Annotated[
-        str, typer.Option(help="Column with the image's id, or array of .npz.")
-    ] = "id",
+    id_column: Annotated[str, "Column with the image's id, or array of .npz."] = "id",
     vector_column: Annotated[
         str | None,
-        typer.Option(
-            help="Column of vectors in Parquet, or array of .npz. Default: the only one of lists."
-        ),
+        "Column of vectors in Parquet, or array of .npz. Default: the only one of lists.",
     ] = None,
 ) -> None:
     """Keep the vectors of a dataset's images, in place of those before."""
@@ -63,13 +59,12 @@ def add(
 def compute(
     dataset: DatasetName,
     features: Annotated[
-        str,
-        typer.Option(help=f"Image features: {listed('evaluation.training.features.FEATURES')}."),
+        str, f"Image features: {listed('evaluation.training.features.FEATURES')}."
     ] = USUAL,
     setting: Annotated[
         list[str] | None, assignments_option("An option of the features, such as model=FOLDER.")
     ] = None,
-    here: Annotated[bool, typer.Option(help="Work now, in this process: compute them.")] = False,
+    here: Annotated[bool, "Work now, in this process: compute them."] = False,
 ) -> None:
     """Have a worker compute the vectors of a dataset's images, in place of those before.
 

@@ -36,32 +36,23 @@ def enqueue(
         ),
     ] = None,
     plan_file: Annotated[
-        Path | None,
-        typer.Option(help="A file from `cobalance plan --format json`, in place of --plan."),
+        Path | None, "A file from `cobalance plan --format json`, in place of --plan."
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option(
-            help=f"The recipe: {listed('generation.recipes.RECIPES')}. Default: "
-            f"{declared('generation.recipes.DEFAULT')}."
-        ),
+        f"The recipe: {listed('generation.recipes.RECIPES')}. Default: "
+        f"{declared('generation.recipes.DEFAULT')}.",
     ] = None,
     backend: Annotated[
         str | None,
-        typer.Option(
-            help=f"Another backend than the recipe's: {listed('generation.backends.BACKENDS')}. "
-            "Without a recipe, the one of its name."
-        ),
+        f"Another backend than the recipe's: {listed('generation.backends.BACKENDS')}. "
+        "Without a recipe, the one of its name.",
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option(
-            help="The model: a folder, or owner/name on the hub. Default: the backend's own."
-        ),
+        str | None, "The model: a folder, or owner/name on the hub. Default: the backend's own."
     ] = None,
     preset: Annotated[
-        str | None,
-        typer.Option(help="A set of settings: faithful to the paper, or fast. Default: faithful."),
+        str | None, "A set of settings: faithful to the paper, or fast. Default: faithful."
     ] = None,
     filter_: Annotated[
         list[str] | None,
@@ -87,21 +78,15 @@ def enqueue(
         ),
     ] = None,
     alters_real_people: Annotated[
-        bool,
-        typer.Option(
-            help="Confirm that a part of real people stays in images that show them as somebody "
-            "else."
-        ),
+        bool, "Confirm that a part of real people stays in images that show them as somebody else."
     ] = False,
     without_images: Annotated[
         bool,
-        typer.Option(
-            help="Order even though no file of the images to take objects from is found here, "
-            "as workers elsewhere have them, or the recipe can do without."
-        ),
+        "Order even though no file of the images to take objects from is found here, "
+        "as workers elsewhere have them, or the recipe can do without.",
     ] = False,
     settings: Annotated[
-        Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
+        Path | None, "A TOML file of settings; the options above win over it."
     ] = None,
 ) -> None:
     """Create a job that makes a plan's images; workers run it."""

@@ -67,7 +67,9 @@ def _takes_reader_options(command: Command) -> Command:
         default = None if name in _TYPED else getattr(unset, name)
         typed: Any = Annotated[_TYPED.get(name, kind), option]
         options.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=typed))
-    options.sort(key=lambda each: bool(get_args(each.annotation)[1].rich_help_panel))
+    options.sort(
+        key=lambda each: bool(getattr(get_args(each.annotation)[1], "rich_help_panel", None))
+    )
     command.__signature__ = Signature(options)  # type: ignore[attr-defined]
     return command
 
@@ -114,20 +116,13 @@ def ingest(
     dataset: Annotated[
         str | None, dataset_option("The dataset to load into. Default: the file's name.")
     ] = None,
-    input_format: Annotated[
-        str | None,
-        typer.Option(help=f"Format, when its detection is wrong: {_FORMATS}."),
-    ] = None,
+    input_format: Annotated[str | None, f"Format, when its detection is wrong: {_FORMATS}."] = None,
     if_exists: Annotated[
         Literal["fail", "append", "replace"],
-        typer.Option(
-            help="Of another source than the dataset's images: refuse, add to them, or, of any "
-            "source, delete those that FILE lacks."
-        ),
+        "Of another source than the dataset's images: refuse, add to them, or, of any "
+        "source, delete those that FILE lacks.",
     ] = "fail",
-    dry_run: Annotated[
-        bool, typer.Option(help="Say what the columns of FILE become, and load nothing.")
-    ] = False,
+    dry_run: Annotated[bool, "Say what the columns of FILE become, and load nothing."] = False,
     keep_images: Annotated[
         Literal["all", "sample"],
         typer.Option(

@@ -28,9 +28,7 @@ app = typer.Typer(no_args_is_help=True)
 @app.command("list")
 def list_(
     to: TableOutput,
-    tasks: Annotated[
-        bool, typer.Option(help="Only tasks, such as evaluations, and no jobs.")
-    ] = False,
+    tasks: Annotated[bool, "Only tasks, such as evaluations, and no jobs."] = False,
     dataset: Annotated[
         str | None, dataset_option("The dataset whose jobs and tasks are listed.")
     ] = None,
@@ -107,9 +105,7 @@ def _say_remarks(found: "Sequence[jobs.Job | task_states.Task]") -> None:
 
 
 def work(
-    until_idle: Annotated[
-        bool, typer.Option(help="End when no job or task is left to run.")
-    ] = False,
+    until_idle: Annotated[bool, "End when no job or task is left to run."] = False,
     gpus: Annotated[
         str | None,
         typer.Option(
@@ -127,10 +123,8 @@ def work(
     ] = 30.0,
     check: Annotated[
         bool,
-        typer.Option(
-            help="Run none: exit with 0 where a worker of this machine has sent a heartbeat within "
-            "--dead-after, else with 1, as health checks ask."
-        ),
+        "Run none: exit with 0 where a worker of this machine has sent a heartbeat within "
+        "--dead-after, else with 1, as health checks ask.",
     ] = False,
 ) -> None:
     """Run a worker, which makes the images of all jobs and runs tasks, such as evaluations.
@@ -180,10 +174,7 @@ def cancel(job: WorkId) -> None:
 def retry(
     job: WorkId,
     short: Annotated[
-        bool,
-        typer.Option(
-            help="Also requeue queries that gave up, and those whose images people rejected."
-        ),
+        bool, "Also requeue queries that gave up, and those whose images people rejected."
     ] = False,
 ) -> None:
     """Requeue the failed queries of a job or a failed task, or resume what was cancelled."""

@@ -118,15 +118,15 @@ class Program(TyperGroup):
         module, _, attribute = HOMES[name].partition(".")
         with collector_paused(), imports_deferred():
             found = getattr(import_module(f"cobalance.app.cli.{module}"), attribute)
-            from cobalance.app.cli.shared.options import takes_output
+            from cobalance.app.cli.shared.options import prepare
         if isinstance(found, typer.Typer):
             found.info.help = _summary(name)
             group = found
             for command in group.registered_commands:
-                command.callback = command.callback and takes_output(command.callback)
+                command.callback = command.callback and prepare(command.callback)
         else:
             group = typer.Typer()
-            group.command()(takes_output(found))
+            group.command()(prepare(found))
         group.rich_markup_mode, group._add_completion = "markdown", False
         self.commands[name] = get_command(group)
         self.commands[name].name = name

@@ -42,11 +42,9 @@ def plan(
     dataset: DatasetName,
     planner: Annotated[
         str | None,
-        typer.Option(
-            help="`whole-images`: concept sets of real images, the default where they are at hand. "
-            "`conbias`: Algorithm 1. `minimal`: fewest images within a tolerance. `published`: as "
-            "the authors ran Algorithm 1."
-        ),
+        "`whole-images`: concept sets of real images, the default where they are at hand. "
+        "`conbias`: Algorithm 1. `minimal`: fewest images within a tolerance. `published`: as "
+        "the authors ran Algorithm 1.",
     ] = None,
     setting: Annotated[
         list[str] | None, assignments_option("An option of the planner's own.")
@@ -57,9 +55,7 @@ def plan(
     budget: Budget = None,
     clique: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this clique, such as 'cow + road', or in JSON: plan for it. Repeat it."
-        ),
+        "Only this clique, such as 'cow + road', or in JSON: plan for it. Repeat it.",
     ] = None,
     continued: Annotated[
         list[str] | None,
@@ -72,7 +68,7 @@ def plan(
         ),
     ] = None,
     supported_only: Annotated[
-        bool, typer.Option(help="Leave out imbalances of models' labels that no audit supports.")
+        bool, "Leave out imbalances of models' labels that no audit supports."
     ] = False,
     name: Annotated[
         str | None,

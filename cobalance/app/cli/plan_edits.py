@@ -19,9 +19,7 @@ from cobalance.workflows.plan import edits as edit_plans, summaries as plan_summ
 def plan_edits(
     to: TableOutput,
     dataset: DatasetName,
-    recipe: Annotated[
-        str, typer.Option(help="The recipe: one that edits images, such as resampled.")
-    ],
+    recipe: Annotated[str, "The recipe: one that edits images, such as resampled."],
     groups: Annotated[
         list[str] | None,
         typer.Option(
@@ -31,8 +29,7 @@ def plan_edits(
         ),
     ] = None,
     made: Annotated[
-        str | None,
-        typer.Option(help="What each image is edited to show: `all` groups, or the `others`."),
+        str | None, "What each image is edited to show: `all` groups, or the `others`."
     ] = None,
     words: Annotated[
         list[str] | None,
@@ -51,12 +48,10 @@ def plan_edits(
         ),
     ] = None,
     unnamed: Annotated[
-        str | None,
-        typer.Option(help="Captions that name no group, of an image with others: keep or drop."),
+        str | None, "Captions that name no group, of an image with others: keep or drop."
     ] = None,
     split: Annotated[
-        str | None,
-        typer.Option(help="Only images of this split are edited. Default: the training split."),
+        str | None, "Only images of this split are edited. Default: the training split."
     ] = None,
     max_images: Annotated[
         int | None,
@@ -64,27 +59,19 @@ def plan_edits(
     ] = None,
     concept: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this concept: edit images that show it; repeat it for images that show all."
-        ),
+        "Only this concept: edit images that show it; repeat it for images that show all.",
     ] = None,
     clique: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this clique, such as 'cow + road', or in JSON: edit images that show all "
-            "of it; repeat it for images of any of several."
-        ),
+        "Only this clique, such as 'cow + road', or in JSON: edit images that show all "
+        "of it; repeat it for images of any of several.",
     ] = None,
     children: Annotated[
-        str | None,
-        typer.Option(help="Images whose captions name children: drop or keep. Default: drop."),
+        str | None, "Images whose captions name children: drop or keep. Default: drop."
     ] = None,
     no_derivatives: Annotated[
         str | None,
-        typer.Option(
-            help="Images whose licence forbids to publish changed ones: drop or keep. Default: "
-            "drop."
-        ),
+        "Images whose licence forbids to publish changed ones: drop or keep. Default: drop.",
     ] = None,
     name: Annotated[
         str | None,

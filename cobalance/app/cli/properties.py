@@ -18,7 +18,7 @@ def properties(
     measure: Annotated[
         bool, typer.Option("--by-worker", help="Have a worker measure the files; print the task.")
     ] = False,
-    here: Annotated[bool, typer.Option(help="Work now, in this process: measure them.")] = False,
+    here: Annotated[bool, "Work now, in this process: measure them."] = False,
     concept: Annotated[
         list[str] | None,
         typer.Option(

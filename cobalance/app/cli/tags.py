@@ -52,7 +52,7 @@ def add(
     tag: _TagName,
     images: _Images = None,
     from_: _FromFile = None,
-    role: Annotated[TagRole | None, typer.Option(help=f"What the tag does: {_ROLES}")] = None,
+    role: Annotated[TagRole | None, f"What the tag does: {_ROLES}"] = None,
     by: _By = "",
 ) -> None:
     """Give images a tag, which is made if it does not exist."""

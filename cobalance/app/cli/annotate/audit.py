@@ -40,22 +40,17 @@ def audit(
         ),
     ] = PER_STRATUM,
     overlap: Annotated[
-        int | None, typer.Option(help="How many people judge each: label. Default: all of them.")
+        int | None, "How many people judge each: label. Default: all of them."
     ] = None,
     seed: SeedOption = 0,
     concept: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this concept: check its labels. Repeat it. Default: all, or none with "
-            "--clique."
-        ),
+        "Only this concept: check its labels. Repeat it. Default: all, or none with --clique.",
     ] = None,
     clique: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this clique, such as 'cow + road', or in JSON: check whether an image "
-            "shows all of its concepts. Repeat it."
-        ),
+        "Only this clique, such as 'cow + road', or in JSON: check whether an image "
+        "shows all of its concepts. Repeat it.",
     ] = None,
     which: Annotated[
         str | None,
@@ -63,10 +58,8 @@ def audit(
     ] = None,
     sheet: Annotated[
         bool,
-        typer.Option(
-            help="Write what is asked, to fill in elsewhere: every label, with the answers so "
-            "far: shows, does not or unknown."
-        ),
+        "Write what is asked, to fill in elsewhere: every label, with the answers so "
+        "far: shows, does not or unknown.",
     ] = False,
     from_: Annotated[
         Path | None,
@@ -76,12 +69,8 @@ def audit(
             help="Read this file: answers, as CSV with the columns person, image, concept, answer.",
         ),
     ] = None,
-    rates: Annotated[
-        bool, typer.Option(help="Show how many labels are right, and the corrected counts.")
-    ] = False,
-    results: Annotated[
-        bool, typer.Option(help="Show the results: imbalances before and after correction.")
-    ] = False,
+    rates: Annotated[bool, "Show how many labels are right, and the corrected counts."] = False,
+    results: Annotated[bool, "Show the results: imbalances before and after correction."] = False,
 ) -> None:
     """Have people check a run's labels, blind; correct counts and imbalances by what they find.
 

@@ -38,26 +38,20 @@ def measure(
     ] = None,
     truth: Annotated[
         str | None,
-        typer.Option(
-            help="Ground truth: a dataset, or a file: CelebA's list_attr, CUB's "
-            "image_attribute_labels.txt, or a CSV table with a column of 1 and 0 an attribute."
-        ),
+        "Ground truth: a dataset, or a file: CelebA's list_attr, CUB's "
+        "image_attribute_labels.txt, or a CSV table with a column of 1 and 0 an attribute.",
     ] = None,
     mapping: Annotated[
         Path | None,
-        typer.Option(
-            help="A CSV file with the columns concept, truth and inverted, for names that differ."
-        ),
+        "A CSV file with the columns concept, truth and inverted, for names that differ.",
     ] = None,
-    summary: Annotated[bool, typer.Option(help="The means over concepts alone.")] = False,
+    summary: Annotated[bool, "The means over concepts alone."] = False,
     compare_by: CompareByOption = "auto",
     auc_table: Annotated[
         Path | None,
-        typer.Option(
-            help="Print the means of a published table instead: a CSV file with a row an "
-            "attribute, a column of scores a model, and perhaps dataset; a row that is the mean of "
-            "several has their number in a column attributes."
-        ),
+        "Print the means of a published table instead: a CSV file with a row an "
+        "attribute, a column of scores a model, and perhaps dataset; a row that is the mean of "
+        "several has their number in a column attributes.",
     ] = None,
 ) -> None:
     """Compare a run's labels with ground truth: AUC, precision, recall and F1 of each concept.
@@ -119,18 +113,15 @@ def compare(
     real: Annotated[str, typer.Argument(help="The training set.", callback=cleaned)],
     generated: Annotated[str, typer.Argument(help="The generated dataset.", callback=cleaned)],
     run_real: Annotated[
-        str | None,
-        typer.Option(help="Compare the labels of this run of the training set, not its concepts."),
+        str | None, "Compare the labels of this run of the training set, not its concepts."
     ] = None,
     run_generated: Annotated[
-        str | None, typer.Option(help="The run of the generated dataset, with --run-real.")
+        str | None, "The run of the generated dataset, with --run-real."
     ] = None,
     confidence: Annotated[
         float, typer.Option(min=0.5, max=0.999, help="Confidence level of intervals.")
     ] = 0.95,
-    chart: Annotated[
-        Path | None, typer.Option(help="Write the differences as bars to this SVG file.")
-    ] = None,
+    chart: Annotated[Path | None, "Write the differences as bars to this SVG file."] = None,
 ) -> None:
     """Compare how often each attribute is in generated images and in their training set.
 

@@ -34,10 +34,7 @@ def review(
     dataset: DatasetName,
     sheet: Annotated[
         bool,
-        typer.Option(
-            help="Write what is asked, to fill in elsewhere: all attributes, with columns to "
-            "decide in."
-        ),
+        "Write what is asked, to fill in elsewhere: all attributes, with columns to decide in.",
     ] = False,
     from_: Annotated[
         Path | None,
@@ -48,9 +45,7 @@ def review(
             "name), or merge (with the other attribute in the column into).",
         ),
     ] = None,
-    accept_all: Annotated[
-        bool, typer.Option(help="Accept all that are not decided, flagged ones too.")
-    ] = False,
+    accept_all: Annotated[bool, "Accept all that are not decided, flagged ones too."] = False,
 ) -> None:
     """List the attributes that were proposed for a dataset, or decide on them.
 

@@ -19,11 +19,8 @@ def artefact(
     to: TableOutput,
     evaluation: EvaluationId,
     job: JobId,
-    first: Annotated[
-        str,
-        typer.Option(help="One of the two predicted groups, such as man. Not needed for two."),
-    ] = "",
-    second: Annotated[str, typer.Option(help="The other, such as woman.")] = "",
+    first: Annotated[str, "One of the two predicted groups, such as man. Not needed for two."] = "",
+    second: Annotated[str, "The other, such as woman."] = "",
     seed: Annotated[int, typer.Option(min=0, help="Random seed, of the bootstrap.")] = 0,
 ) -> None:
     """Predict test images and a job's edits of them: a model that shifts sees the painter's traces.
@@ -91,30 +88,22 @@ def clusters(
     count: Annotated[int, typer.Option("--clusters", "-k", min=1, help="How many clusters.")] = 20,
     embed: Annotated[
         str,
-        typer.Option(
-            help=f"What embeds captions: {listed('evaluation.training.texts.TEXT_FEATURES')}. "
-            "`tfidf` needs no model and no torch."
-        ),
+        f"What embeds captions: {listed('evaluation.training.texts.TEXT_FEATURES')}. "
+        "`tfidf` needs no model and no torch.",
     ] = "clip",
     setting: Annotated[list[str] | None, assignments_option("An option of the embeddings.")] = None,
     words: Annotated[
         str,
-        typer.Option(
-            help="Word list of groups, by name or file, whose words are read as person and name no "
-            'cluster; "" for none.'
-        ),
+        "Word list of groups, by name or file, whose words are read as person and name no "
+        'cluster; "" for none.',
     ] = "gensynth",
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_concepts: Annotated[
         bool,
-        typer.Option(
-            help="Make each cluster a concept of its images, in place of earlier clusters, so that "
-            "imbalances and plans see them."
-        ),
+        "Make each cluster a concept of its images, in place of earlier clusters, so that "
+        "imbalances and plans see them.",
     ] = False,
-    undo: Annotated[
-        bool, typer.Option(help="Remove the clusters from the concepts instead.")
-    ] = False,
+    undo: Annotated[bool, "Remove the clusters from the concepts instead."] = False,
 ) -> None:
     """Cluster a dataset's captions; show each class's share in a cluster minus its share overall.
 

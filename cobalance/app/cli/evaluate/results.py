@@ -69,8 +69,7 @@ def show(
         ),
     ] = None,
     metric: Annotated[
-        list[str] | None,
-        typer.Option(help="A metric: one to show. Repeat it. Default: the most telling three."),
+        list[str] | None, "A metric: one to show. Repeat it. Default: the most telling three."
     ] = None,
     baseline: Annotated[str | None, BASELINE] = None,
     limit: Annotated[
@@ -125,11 +124,10 @@ def export(
         ),
     ] = None,
     metric: Annotated[
-        list[str] | None,
-        typer.Option(help="A metric: one to write. Repeat it. Default: all, or three."),
+        list[str] | None, "A metric: one to write. Repeat it. Default: all, or three."
     ] = None,
     baseline: Annotated[str | None, BASELINE] = None,
-    title: Annotated[str | None, typer.Option(help="The table's title.")] = None,
+    title: Annotated[str | None, "The table's title."] = None,
 ) -> None:
     """Write scores to a file: every score as CSV or Parquet, a table as LaTeX or HTML."""
     with opened_store() as (store, _):

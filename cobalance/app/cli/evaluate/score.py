@@ -31,13 +31,10 @@ Dataset = Annotated[
 ]
 Shortcuts = Annotated[
     Path | None,
-    typer.Option(
-        help="A TOML file of shortcuts, with --dataset. Default: its concepts that lean to a class."
-    ),
+    "A TOML file of shortcuts, with --dataset. Default: its concepts that lean to a class.",
 ]
 Table = Annotated[
-    Path | None,
-    typer.Option(help="A table of figures, such as a paper's, in the metric's own columns."),
+    Path | None, "A table of figures, such as a paper's, in the metric's own columns."
 ]
 Images = Annotated[
     str | None,
@@ -49,10 +46,8 @@ Images = Annotated[
 ]
 Features = Annotated[
     str | None,
-    typer.Option(
-        help=f"Image features: {listed('evaluation.training.features.FEATURES')}. Default: "
-        "inception for frechet and kernel, clip_336 for cmmd."
-    ),
+    f"Image features: {listed('evaluation.training.features.FEATURES')}. Default: "
+    "inception for frechet and kernel, clip_336 for cmmd.",
 ]
 Setting = Annotated[
     list[str] | None,
@@ -76,10 +71,8 @@ def score(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            help=f"A metric: {listed('evaluation.metrics.METRICS')}. Repeat it. Default: all that "
-            "what is given suffices for."
-        ),
+        f"A metric: {listed('evaluation.metrics.METRICS')}. Repeat it. Default: all that "
+        "what is given suffices for.",
     ] = None,
     groups: Annotated[
         Path | None,
@@ -92,8 +85,7 @@ def score(
     dataset: Dataset = None,
     shortcuts: Shortcuts = None,
     training: Annotated[
-        Path | None,
-        typer.Option(help="A table of the training images: class_name and the columns of groups."),
+        Path | None, "A table of the training images: class_name and the columns of groups."
     ] = None,
     table: Table = None,
     other: Annotated[
@@ -117,15 +109,11 @@ def score(
     seed: Annotated[int, typer.Option(min=0, help="Random seed, of metrics.")] = 0,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            help="Show how far every other method differs from this one: by a paired bootstrap "
-            "over seeds and images, of tables of counts by unpaired intervals. A method, or a "
-            "table of its predictions."
-        ),
+        "Show how far every other method differs from this one: by a paired bootstrap "
+        "over seeds and images, of tables of counts by unpaired intervals. A method, or a "
+        "table of its predictions.",
     ] = None,
-    save: Annotated[
-        bool, typer.Option(help="With --dataset, keep predictions and scores in the graph.")
-    ] = False,
+    save: Annotated[bool, "With --dataset, keep predictions and scores in the graph."] = False,
 ) -> None:
     """Score anybody's predictions by groups from a table, or from a dataset's shortcuts.
 

@@ -29,24 +29,20 @@ def study(
         typer.Option(min=1, help="How many pairs to draw. Default: 300, or all if fewer."),
     ] = None,
     overlap: Annotated[
-        int | None, typer.Option(help="How many people judge each: pair. Default: all of them.")
+        int | None, "How many people judge each: pair. Default: all of them."
     ] = None,
     seed: SeedOption = 0,
     words: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Word list of groups, by name or file, for the gap in captions. Repeat it. "
-            "Default: those of the job's plan."
-        ),
+        "Word list of groups, by name or file, for the gap in captions. Repeat it. "
+        "Default: those of the job's plan.",
     ] = None,
     which: Annotated[
         str | None,
         typer.Option("--study", metavar="ID", help="An earlier study. Default: the newest."),
     ] = None,
-    results: Annotated[
-        bool, typer.Option(help="Show the results: what people answered, with intervals.")
-    ] = False,
-    close: Annotated[bool, typer.Option(help="Take no more answers, and no more changes.")] = False,
+    results: Annotated[bool, "Show the results: what people answered, with intervals."] = False,
+    close: Annotated[bool, "Take no more answers, and no more changes."] = False,
 ) -> None:
     """Have people judge a job's edits beside the originals, blind; show how far they are.
 
