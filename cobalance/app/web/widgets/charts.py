@@ -25,12 +25,12 @@ def name_color(
 
     `options` are further ones of `alt.Legend`.
     """
-    above = alt.Legend(**{"orient": "top", "title": None, "labelLimit": 160, **options})
+    look: dict[str, Any] = {"orient": "top", "title": None, "labelLimit": 160, **options}
     return alt.Color(
         f"{field}:N",
         sort=names,
         scale=alt.Scale(domain=names, range=[colors.get(name, NEUTRAL) for name in names]),
-        legend=above if legend else None,
+        legend=alt.Legend(**look) if legend else None,
     )
 
 
