@@ -34,7 +34,9 @@ def name_color(
     )
 
 
-def before_and_after(base: alt.Chart, title: str, axis: alt.Axis) -> alt.LayerChart:
+def before_and_after(
+    base: alt.Chart, title: str, axis: alt.Axis
+) -> alt.LayerChart | alt.FacetChart:
     """A ring at ``before`` and a disc at ``after``, with a line between them."""
     x = alt.X("before:Q", title=title, axis=axis)
     return alt.layer(
