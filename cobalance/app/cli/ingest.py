@@ -22,7 +22,7 @@ from cobalance.graph import records
 from cobalance.graph.dataset import sampled, state as states, write
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
-from cobalance.ingest import load, problems
+from cobalance.ingest import hub, load, problems
 from cobalance.ingest.fields import report as report_words, saved
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
 from cobalance.workflows import spark
@@ -109,7 +109,8 @@ def ingest(
     file: Annotated[
         str,
         typer.Argument(
-            help="File, folder or archive with annotations; for Spark, Parquet at any address.",
+            help="File, folder or archive with annotations, or hf://datasets/owner/name; "
+            "for Spark, Parquet at any address.",
             show_default=False,
         ),
     ],
@@ -195,9 +196,11 @@ def ingest(
             told = "Images: files are not looked for where Spark counts."
             _tell(name, file, report, states.dataset_state(store, name), told)
         return
-    if reading["field"] or reading["names"]:
-        options = saved.with_saved(path, options)
     with progress_bars() as progress, collector_paused():
+        path = hub.local_path(file, progress)
+        name = loading.default_dataset_name(path) if dataset is None else dataset
+        if reading["field"] or reading["names"]:
+            options = saved.with_saved(path, options)
         annotations = load.read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
     if dry_run:
