@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pyarrow.parquet as pq
 
@@ -44,7 +44,7 @@ def local_path(file: Path | str, progress: Progress = silent) -> Path:
     problems = Problems(address)
     with needs_extra("Reading from the Hugging Face hub", "hub"), _reaching(problems):
         system = huggingface_hub.HfFileSystem()
-        place = system.resolve_path(address)
+        place: Any = system.resolve_path(address)  # of a dataset, not of a bucket
         about = huggingface_hub.HfApi().dataset_info(place.repo_id, revision=place.revision)
         commit = f"datasets/{place.repo_id}@{about.sha}"
         names = system.find(f"{commit}/{place.path_in_repo}".rstrip("/"))
@@ -63,7 +63,7 @@ def local_path(file: Path | str, progress: Progress = silent) -> Path:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 with system.open(name, block_size=_BLOCK_BYTES) as source:
                     _copy(source, copy, problems)
-    return folder / place.path_in_repo
+    return folder / str(place.path_in_repo)
 
 
 def _copy(source: IO[bytes], target: Path, problems: Problems) -> None:
