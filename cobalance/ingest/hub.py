@@ -45,17 +45,17 @@ def local_path(file: Path | str, progress: Progress = silent) -> Path:
     with needs_extra("Reading from the Hugging Face hub", "hub"), _reaching(problems):
         system = huggingface_hub.HfFileSystem()
         place: Any = system.resolve_path(address)  # of a dataset, not of a bucket
+        title, wanted = str(place.repo_id).rpartition("/")[2], str(place.path_in_repo)
         about = huggingface_hub.HfApi().dataset_info(place.repo_id, revision=place.revision)
         commit = f"datasets/{place.repo_id}@{about.sha}"
-        names = system.find(f"{commit}/{place.path_in_repo}".rstrip("/"))
+        names = system.find(f"{commit}/{wanted}".rstrip("/"))
         names = [name for name in names if name.endswith(".parquet")]
         if not names:
             remedy = (
                 f"Name what the hub makes of it: {_DATASETS}{place.repo_id}@refs/convert/parquet."
             )
             raise problems.fatal("has no Parquet files", remedy)
-        cache = Path(huggingface_hub.constants.HF_HOME) / "cobalance" / str(about.sha)
-        folder = cache / place.repo_id.rpartition("/")[2]
+        folder = Path(huggingface_hub.constants.HF_HOME) / "cobalance" / str(about.sha) / title
         for number, name in enumerate(names):
             progress("download", number, len(names))
             copy = folder / name.removeprefix(f"{commit}/")
@@ -63,7 +63,7 @@ def local_path(file: Path | str, progress: Progress = silent) -> Path:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 with system.open(name, block_size=_BLOCK_BYTES) as source:
                     _copy(source, copy, problems)
-    return folder / str(place.path_in_repo)
+    return folder / wanted
 
 
 def _copy(source: IO[bytes], target: Path, problems: Problems) -> None:
