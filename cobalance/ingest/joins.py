@@ -1,10 +1,12 @@
 """Join further tables and lists to annotations, by the id or the file name of an image."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import IntArray
@@ -13,6 +15,7 @@ from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations, Metadata
 from cobalance.ingest.captions.caption_file import image_rows
+from cobalance.ingest.fields.choices import field_names
 from cobalance.ingest.fields.roles import has_classes, with_class, with_split
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import Coded, encode_names, split_of_file, usual_splits
@@ -20,6 +23,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, first_rows
 from cobalance.ingest.tables import load_table
 from cobalance.ingest.tables.columns import map_columns, shorten_list, text_column
+from cobalance.ingest.tables.lists import PRESENT
 from cobalance.ingest.tables.loading import Table
 
 _TRIED = 8  # columns in which images are looked for
@@ -81,19 +85,23 @@ def _join(
         raise problems.fatal(reason, "Name the columns image_id and label.")
     image = np.where(rows.bad, -1, image)
     named = split_of_file(path.name)
+    split = Coded.constant(named, table.n_rows) if named else None
     if "split" in of:
         split = usual_splits(encode_names(text_column(table, of["split"], Setting("join"))))
-        annotations = with_split(annotations, _by_image(split, image, n))
-    elif named is not None:
+    elif split is not None:
         told.append(f"split = {named}")
-        split = Coded.constant(named, table.n_rows)
-        annotations = with_split(annotations, _by_image(split, image, n))
     elif not columns:
         reason = "lists images alone, and its name says no split"
         raise problems.fatal(reason, "Call it as its split, such as train.txt.")
+    if split is not None:
+        annotations = with_split(annotations, _by_image(split, image, n))
     roles = {of.get("class"), of.get("split")}
     others = {name: column for name, column in columns.items() if name not in roles}
     metadata = Metadata(image, others).move(np.arange(n))
+    if PRESENT in others:
+        attribute = next(iter(others))
+        annotations = replace(annotations, roles={**annotations.roles, "attribute": attribute})
+        metadata = _flags(metadata, field_names(options).get(attribute, {}), problems)
     found = replace(
         annotations,
         metadata=(*annotations.metadata, *([metadata] if others else [])),
@@ -103,6 +111,21 @@ def _join(
     if classes is None:
         return found
     return with_class(found, _by_image(classes, image, n), f"images without a class in {path.name}")
+
+
+def _flags(listed: Metadata, names: Mapping[str, str], problems: Problems) -> Metadata:
+    """Columns of 0 and 1 from records of an attribute and whether the image has it."""
+    attribute, present, *_ = listed.columns
+    columns = {name: column.to_pandas() for name, column in listed.columns.items()}
+    frame = pd.DataFrame(columns | {"image": listed.image})
+    if not frame[present].isin(["0", "1"]).all():
+        raise problems.fatal(f"{attribute} is not 0 or 1 in its third column", "Correct it.")
+    wide = frame.pivot_table(present, "image", attribute, "max")
+    problems.within("columns", len(wide.columns))
+    flags = {
+        names.get(str(code), f"{attribute} {code}"): pa.array(wide[code], TEXT) for code in wide
+    }
+    return Metadata(wide.index.to_numpy(), flags)
 
 
 def _find_images(

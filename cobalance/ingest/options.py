@@ -1,6 +1,6 @@
 """Reader options, each declared once: name, default, label and help of every front end."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field as dataclass_field
 from functools import cache
 from pathlib import Path
@@ -96,7 +96,8 @@ class ReadOptions:
         Option(
             "Path pattern",
             "What the end of each image's path names: {class}, {split}, {cluster}, or any category "
-            "of concepts, with * for the rest of a level: {split}/{context}/{class}/*.",
+            "of concepts, with * for the rest of a level and # for a number: "
+            "{split}/{context}/{class}/*.",
             "",
             "PATTERN",
         ),
@@ -175,7 +176,8 @@ class ReadOptions:
         Mapping[str, Mapping[str, str]],
         Option(
             "Names of codes, a column a line",
-            "Names of a column's codes, such as place:0=land,1=water; repeat it.",
+            "Names of a column's codes, such as place:0=land,1=water; COLUMN=FILE for a file of a "
+            "code and its name a line, or of JSON; repeat it.",
             FIELDS,
             "COLUMN:CODE=NAME,...",
         ),
@@ -344,8 +346,12 @@ def declared_options() -> dict[str, tuple[Any, Option]]:
     }
 
 
-def code_names(given: Iterable[str]) -> dict[str, dict[str, str]]:
+def code_names(
+    given: Iterable[str], read: Callable[[Path], dict[str, str]] | None = None
+) -> dict[str, dict[str, str]]:
     """Parse COLUMN:CODE=NAME,... texts; a column may be there more than once.
+
+    With `read`, COLUMN=FILE takes the names that it reads.
 
     Raises
     ------
@@ -359,6 +365,10 @@ def code_names(given: Iterable[str]) -> dict[str, dict[str, str]]:
     """
     found: dict[str, dict[str, str]] = {}
     for text in given:
+        column, equals, file = text.partition("=")
+        if read is not None and equals and ":" not in column:
+            found.setdefault(column, {}).update(read(Path(file)))
+            continue
         column, colon, names = text.partition(":")
         if not (column and colon):
             raise OptionError(f"{text!r} is not COLUMN:CODE=NAME,..., such as y:0=land,1=water.")

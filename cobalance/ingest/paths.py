@@ -19,8 +19,8 @@ from cobalance.ingest.names import categorical, encode_names, name_fault, split_
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems
 
-_PART = re.compile(r"\{[^{}/]*\}|\*\*/|\*+|[{}]|[^{}*]+")
-_ANY = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*"}
+_PART = re.compile(r"\{[^{}/]*\}|\*\*/|\*+|#|[{}]|[^{}*#]+")
+_ANY = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "#": r"\d+"}
 _RANKS = {"class", "label", "category", "grade", "type", "stage", "level"}
 """Words before the numbers of classes; others, as in study1, number what is no class."""
 _WORDNET = re.compile(r"n\d{8}")

@@ -4,7 +4,6 @@ import stat
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import Protocol
 
 from cobalance.graph.errors import InputError
@@ -15,8 +14,6 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.trees import FileTree, open_tree
 
 HEAD = 65_536  # bytes that detection sees
-_WHOLE = ("manifest.parquet", "metadata.parquet", "metadata.csv", "metadata.jsonl")
-"""Files that list all images of a folder, by the names that exports and image folders use."""
 
 
 class Reader(Protocol):
@@ -78,6 +75,10 @@ class Format(Declaration):
 
 
 MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB
+_REMEDY = (
+    "Name a file with annotations. If there is none, write a CSV file with the columns image, "
+    "class and concepts and a line for each image, such as: cat/1.jpg,cat,sofa|lamp."
+)
 _BOM = b"\xef\xbb\xbf"
 _FOREIGN = (
     (b"\x1f\x8b", "is compressed (gzip)", "Unpack it first: gunzip."),
@@ -122,7 +123,7 @@ def read_start(path: Path) -> bytes:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise InputError(str(path), None, "is a folder", _file_to_name(path))
+            raise InputError(str(path), None, "is a folder", _REMEDY)
         if not stat.S_ISREG(mode):  # a pipe waits for whoever writes, a device never ends
             reason = "is a pipe or a device, not a file"
             raise InputError(str(path), None, reason, "Save its content to a file, and name that.")
@@ -139,18 +140,6 @@ def read_start(path: Path) -> bytes:
     except OSError as error:
         reason = f"cannot be read ({error.strerror or error})"
         raise InputError(str(path), None, reason, "Check its permissions.") from None
-
-
-def _file_to_name(folder: Path) -> str:
-    """Advice on which file to name, or to write, in place of a folder."""
-    for pattern in (*_WHOLE, *(f"*/{name}" for name in _WHOLE)):
-        found = sorted(folder.glob(pattern))
-        if found:
-            return f"Name the file with its annotations: {quote(str(found[0]))}."
-    return (
-        "Name a file with annotations. If there is none, write a CSV file with the columns image, "
-        "class and concepts and a line for each image, such as: cat/1.jpg,cat,sofa|lamp."
-    )
 
 
 def read_text(path: Path, content: str = "text") -> str:

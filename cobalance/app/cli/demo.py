@@ -5,10 +5,11 @@ from importlib.util import find_spec
 from shlex import quote
 from typing import Annotated, Any, TypeAlias
 
+import typer
 from rich.markup import escape
 
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import TableOutput
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan as plans
@@ -43,21 +44,34 @@ LOOK_FURTHER = "[bold]Look further[/]"
 def demo(
     full: Annotated[
         bool,
-        "Run the whole pipeline on small pictures: make the missing images without a "
-        "model, diagnose again, and train a classifier with and without them.",
+        typer.Option(
+            "--full",
+            help="Run the whole pipeline on small pictures: make the missing images without a "
+            "model, diagnose again, and train a classifier with and without them.",
+        ),
     ] = False,
     counterfactual: Annotated[
         bool,
-        "Make each of some small pictures anew with every group in it, without a model: "
-        "plan by the recipe resampled, choose the best of six, and count again.",
+        typer.Option(
+            "--counterfactual",
+            help="Make each of some small pictures anew with every group in it, without a model: "
+            "plan by the recipe resampled, choose the best of six, and count again.",
+        ),
     ] = False,
     annotate: Annotated[
         bool,
-        "Label small pictures with a small classifier that errs by class, and correct "
-        "the imbalances that it invents by an audit.",
+        typer.Option(
+            "--annotate",
+            help="Label small pictures with a small classifier that errs by class, and correct "
+            "the imbalances that it invents by an audit.",
+        ),
     ] = False,
     remove: Annotated[
-        bool, "Delete all that demonstrations made, with copies, jobs and files."
+        bool,
+        typer.Option(
+            "--remove",
+            help="Delete all that demonstrations made, with copies, jobs and files.",
+        ),
     ] = False,
 ) -> None:
     """Diagnose UrbanCars: 8,000 photographs of cars, labelled country or urban."""
@@ -121,7 +135,7 @@ def show(parts: Parts) -> None:
             out.print(part, markup=True)
             continue
         if not isinstance(part, tuple):
-            TableOutput().write(part, remedy="")
+            write_frame(part, Format.TABLE, None, remedy="")
             continue
         command, purpose = part
         out.print(f"  # {purpose}", style="dim")

@@ -17,7 +17,13 @@ ReadFound = Callable[[str], pd.DataFrame]
 
 
 def source_of(model: str, run: str) -> str:
-    """The source of a run's mentions: it tells runs of one model apart."""
+    """The source of a run's mentions: it tells runs of one model apart.
+
+    Examples
+    --------
+    >>> source_of("google/owlv2-base-patch16-ensemble", "0a1b")
+    'google/owlv2-base-patch16-ensemble (run 0a1b)'
+    """
     return f"{model} (run {run})"
 
 

@@ -61,7 +61,13 @@ class OneAgainstRest:
 
 
 def rest_of(name: str) -> str:
-    """The class of the images without a compared concept."""
+    """The class of the images without a compared concept.
+
+    Examples
+    --------
+    >>> rest_of("cat")
+    'no cat'
+    """
     return f"no {name}"
 
 

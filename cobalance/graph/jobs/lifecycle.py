@@ -165,7 +165,13 @@ def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
 
 
 def query_id(job: str, position: int) -> str:
-    """Id of a job's query at a position, from 0."""
+    """Id of a job's query at a position, from 0.
+
+    Examples
+    --------
+    >>> query_id("5f1c", 16)
+    '5f1c/000016'
+    """
     return f"{job}/{position:06d}"
 
 

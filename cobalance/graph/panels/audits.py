@@ -68,7 +68,13 @@ class Audit(Panel):
 
 
 def clique_name(concepts: Collection[str]) -> str:
-    """Name of a clique whose labels are checked."""
+    """Name of a clique whose labels are checked.
+
+    Examples
+    --------
+    >>> clique_name(["road", "cow"])
+    'cow + road'
+    """
     return " + ".join(sorted(concepts))
 
 

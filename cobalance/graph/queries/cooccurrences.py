@@ -1,6 +1,5 @@
 """Observed and expected images of a dataset's combinations."""
 
-import sys
 from collections.abc import Collection
 
 import pandas as pd
@@ -8,8 +7,8 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
+from cobalance.graph.diagnosis.q_values import check_q_value
 from cobalance.graph.errors import check_known
-from cobalance.graph.queries.imbalances import Ranking, filter_imbalances
 
 
 def read_cooccurrences(
@@ -27,8 +26,14 @@ def read_cooccurrences(
 
     Parameters
     ----------
-    concepts, max_size, max_q_value, limit
-        As of `Ranking`; by default all rows.
+    concepts : collection of str
+        Only combinations with all of these.
+    max_size : int or None
+        Concepts in the largest combination.
+    max_q_value : float or None
+        The largest false discovery rate.
+    limit : int or None
+        Most rows.
 
     Raises
     ------
@@ -37,12 +42,13 @@ def read_cooccurrences(
     OptionError, UnknownNameError
         The q-value is not from 0 to 1, or there is no such concept.
     """
-    ranking = Ranking(
-        concepts=tuple(concepts),
-        max_size=max_size,
-        max_q_value=max_q_value,
-        limit=limit or sys.maxsize,
-    )
+    check_q_value(max_q_value)
     cliques = load_cliques(store, dataset)
     check_known("concept", concepts, cliques.concepts)
-    return filter_imbalances(cooccurrence_table(cliques), ranking)
+    frame = cooccurrence_table(cliques)
+    passed = frame["concepts"].map(frozenset(concepts).issubset).astype(bool)
+    if max_size is not None:
+        passed &= frame["size"] <= max_size
+    if max_q_value is not None:
+        passed &= frame["q_value"] <= max_q_value
+    return frame[passed].head(limit or len(frame)).reset_index(drop=True)

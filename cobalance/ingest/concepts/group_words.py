@@ -84,7 +84,16 @@ class GroupWords:
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """All groups: the products of attributes and of groups with words."""
+        """All groups: the products of attributes and of groups with words.
+
+        Examples
+        --------
+        >>> words = GroupWords("pets", rows=(WordRow({"cat": "kitten", "dog": "puppy"}),))
+        >>> words.groups
+        ('cat', 'dog')
+        >>> words.times("age", {"old": "old"}, people=("kitten", "puppy")).groups
+        ('old cat', 'old dog')
+        """
         return tuple(self.parts)
 
     @cached_property

@@ -21,6 +21,7 @@ from cobalance.ingest.tables.concept_cells import read_cells
 from cobalance.ingest.tables.row_values import NAMES, concepts_of, table_of_rows
 
 _BOX = (("x", "y", "width", "height"), ("x", "y", "w", "h"))
+_PLACED = r"^\s*([^\s\d]\S*(\s+\d+){4}\s*)+$"
 _NO_BOX = [nan] * 4
 _BARE = {*USUAL_NAMES["concepts"].split(), *NAMES}
 
@@ -50,6 +51,8 @@ def read_lists(
 def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
     """A column with its objects, in JSON or Arrow, as lists of concepts; whether it has any."""
     if column.type == TEXT:
+        if pc.all(pc.match_substring_regex(column, _PLACED)).as_py():
+            return pa.array(map(_placed, column.to_pylist()), TEXT), True
         if not pc.any(pc.match_substring_regex(column, r"^(\[[\[ \n]*)?\{")).as_py():
             return column, False
         return pa.array(map(concept_list, column.to_pylist()), TEXT), True
@@ -57,6 +60,14 @@ def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
     if not pa.types.is_struct(inner) or inner.get_field_index("concept") >= 0:
         return column, pa.types.is_struct(inner)
     return pa.array([_dump(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT), True
+
+
+def _placed(cell: str | None) -> str:
+    """Objects with their corners, as in lists of ImageNet: ``n02107142 10 20 60 90``."""
+    words = (cell or "").split()
+    x, y, right, bottom = (np.array(words[at::5], dtype=float) for at in range(1, 5))
+    boxes = np.stack([x, y, right - x, bottom - y], axis=1).tolist()
+    return _dump([{"concept": it, "box": box} for it, box in zip(words[::5], boxes, strict=True)])
 
 
 def concept_list(cell: str | None) -> str | None:

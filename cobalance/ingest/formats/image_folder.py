@@ -37,10 +37,8 @@ class ImageFolder(TreeReader):
     def detects_tree(self, tree: FileTree) -> bool:
         """Whether there are images in folders without annotations."""
         folders = {posixpath.dirname(name) for name in tree.below("", *IMAGE_ENDINGS)}
-        named = (
-            [part for part in folder.split("/") if not split_named(part)] for folder in folders
-        )
-        several = len({"/".join(parts) for parts in named} - {""}) > 1
+        parts = (filter(lambda part: not split_named(part), it.split("/")) for it in folders)
+        several = len({"/".join(part) for part in parts} - {""}) > 1
         return several and not any(annotation_files(tree))
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:

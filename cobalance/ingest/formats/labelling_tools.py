@@ -19,7 +19,7 @@ from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolRea
 from cobalance.ingest.images.outlines import place_of, turn_box
 
 _Make = Callable[[Any, Mapping[str, Any], str], Picture]
-_ALL = "*"  # every key of the file is one of an image
+_VIA = "_via_img_metadata"  # in projects of VIA; each key of it, as of other files, is an image's
 _BESIDE = {"categories", "config"}
 _VIA_CELLS = ("file_attributes", "region_shape_attributes", "region_attributes")
 _ABOUT_TASKS = {"id", "annotator", "annotation_id", "created_at", "updated_at", "agreement"}
@@ -35,7 +35,7 @@ def _records(make: _Make, key: str, file: str, read: Read) -> Records:
     elif content.startswith(b"{"):
         whole = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
         beside = {name: msgspec.json.decode(whole[name]) for name in _BESIDE & whole.keys()}
-        content = bytes(whole.get(key, b"[" + content + b"]" if key != _ALL else content))
+        content = bytes(whole.get(key, b"[" + content + b"]" if key != _VIA else content))
     raw = msgspec.json.decode(content, type=list[msgspec.Raw] | dict[str, msgspec.Raw])
     for at, record in raw.items() if isinstance(raw, dict) else enumerate(raw):
         yield f"[{at}]", partial(_make, make, record, beside, PurePosixPath(file).stem)
@@ -241,6 +241,24 @@ def _cityscapes(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
     return found
 
 
+def _genome(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
+    """Visual Genome's attributes, and its relations, such as ``man riding horse``."""
+    found = Picture(record["image_id"])
+
+    def add(thing: Any) -> str:
+        name = (thing.get("names") or [thing.get("name")])[0]
+        found.add(name, _box(*(thing[side] for side in "xywh")))
+        return str(name)
+
+    for one in record.get("attributes", ()):
+        add(one)
+        for attribute in one.get("attributes") or ():
+            found.add(attribute, _box(*(one[side] for side in "xywh")))
+    for one in record.get("relationships", ()):
+        found.add(f"{add(one['subject'])} {one['predicate']} {add(one['object'])}", {})
+    return found
+
+
 def _panoptic(record: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     names = {one["id"]: one["name"] for one in beside["categories"]}
     found = Picture(record["file_name"].removesuffix(".png") + ".jpg")
@@ -255,13 +273,19 @@ def _reader(title: str, make: _Make, *marks: str, key: str = "") -> ToolReader:
 
 
 TOOLS = {
+    "visual-genome-attributes": ToolReader(
+        "Visual Genome attributes",
+        (rb'"attributes": \[\{', b'"names"'),
+        partial(_records, _genome, ""),
+    ),
+    "visual-genome-relations": _reader("Visual Genome relations", _genome, "predicate", "subject"),
     "coco-panoptic": _reader("COCO panoptic", _panoptic, "segments_info", key="annotations"),
     "label-studio": _reader("Label Studio JSON", _label_studio, "data", "result", "annotations"),
     "label-studio-min": _reader("Label Studio JSON_MIN", _label_studio_min, "annotation_id"),
     "labelbox": _reader("Labelbox NDJSON", _labelbox, "data_row", "projects"),
     "supervisely": _reader("Supervisely", _supervisely, "description", "tags", "size", "objects"),
     "labelme": _reader("LabelMe JSON", _labelme, "shapes", "imagePath"),
-    "via": _reader("VIA (VGG) JSON", _via, "filename", "regions", "region_attributes", key="*"),
+    "via": _reader("VIA (VGG) JSON", _via, "filename", "regions", "region_attributes", key=_VIA),
     "via-csv": ToolReader(
         "VIA (VGG) CSV",
         (rb"^#?filename,.*,region_shape_attributes,",),

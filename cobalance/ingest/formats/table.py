@@ -354,10 +354,8 @@ def _further_rows(
 def _agrees(column: pa.Array, first: IntArray) -> BoolArray:
     if pa.types.is_nested(column.type):
         return np.zeros(len(first), dtype=bool)
-    earlier = column.take(pa.array(first))
-    both_missing = pc.and_(pc.is_null(column), pc.is_null(earlier))
-    same = pc.or_kleene(pc.equal(column, earlier), both_missing)
-    found: BoolArray = pc.fill_null(same, False).to_numpy(zero_copy_only=False)
+    codes = pc.fill_null(column.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
+    found: BoolArray = codes == codes[first]
     return found
 
 

@@ -19,12 +19,15 @@ from cobalance.ingest.documents import MOST_YAML, decode_yaml
 from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
 from cobalance.ingest.images.decoding import read_header
 from cobalance.ingest.images.image_file import MAX_BYTES, ImageFileError
+from cobalance.ingest.names import split_of_path
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree
 
 _SPLITS = ("train", "val", "test")
+_LISTS = {"train.txt": "train", "val.txt": "val", "valid.txt": "val", "test.txt": "test"}
+_LOOKED_AT = 100  # images, for labels
 _HEADER_BYTES = 1 << 16
 _FOLDER_OF_IMAGES = re.compile(r"(?:(?<=/)|^)images(?=/)(?!.*/images/)")
 _LEAST, _MOST = -0.01, 1.01  # rounding leads a little out of the image
@@ -50,7 +53,7 @@ class Yolo(TreeReader):
     description = "YOLO: a folder or archive with data.yaml and a text file of boxes for each image"
 
     def detects_tree(self, tree: FileTree) -> bool:
-        """Whether a YAML file names categories or images of splits."""
+        """Whether a YAML file, or a list beside labels, names categories or images of splits."""
         return any(map(_is_begun, _documents(tree)))
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
@@ -59,9 +62,10 @@ class Yolo(TreeReader):
         description = _read_description(tree, problems)
         collector = Collector(problems, options)
         files = set(tree.names)
-        images: dict[str, str] = {}
-        shared: Counter[tuple[str, str]] = Counter()
-        for split, name in dict.fromkeys(_images(tree, description, files, problems)):
+        images: dict[str, str | None] = {}
+        shared: Counter[tuple[str | None, str | None]] = Counter()
+        for given, name in dict.fromkeys(_images(tree, description, files, problems)):
+            split = given or split_of_path(name)
             first = images.setdefault(name, split)
             shared[split, first] += split != first
         without_size = 0
@@ -72,8 +76,7 @@ class Yolo(TreeReader):
             width, height = size or (None, None)
             id_ = posixpath.relpath(name, description.root or ".")
             image = collector.image(id_, name, uri=name, width=width, height=height, split=split)
-            folder_of_labels = _FOLDER_OF_IMAGES.sub("labels", name)
-            label = str(PurePosixPath(folder_of_labels).with_suffix(".txt"))
+            label = _label_of(name)
             if label not in files:  # an image of nothing
                 continue
             without_size += size is None
@@ -122,6 +125,23 @@ def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
         except ValueError as error:
             if PurePosixPath(name).stem == "data":
                 raise InputError(str(tree.path), name, str(error), "Correct it.") from None
+    yield from _names_alone(tree)
+
+
+def _names_alone(tree: FileTree) -> Iterator[tuple[str, Any]]:
+    """Darknet's ``obj.names``, or ``classes.txt``, with the lists of splits beside it."""
+    files = set(tree.names)
+    labelled = any(_label_of(name) in files for name in tree.below("", *IMAGE_ENDINGS)[:_LOOKED_AT])
+    for name in tree.below("", ".names", "classes.txt") if labelled else ():
+        folder = PurePosixPath(name).parent
+        lists = {split: file for file, split in _LISTS.items() if str(folder / file) in files}
+        names = [line.strip() for line in tree.lines(name) if line.strip()]
+        yield name, {"names": names, "nc": len(names), **lists}
+
+
+def _label_of(image: str) -> str:
+    """Path of the label of an image."""
+    return str(PurePosixPath(_FOLDER_OF_IMAGES.sub("labels", image)).with_suffix(".txt"))
 
 
 def _is_begun(found: tuple[str, Any]) -> bool:
@@ -135,7 +155,7 @@ def _is_description(document: object) -> bool:
     return (
         isinstance(document, dict)
         and isinstance(document.get("names"), list | dict)
-        and any(split in document for split in _SPLITS)
+        and any(key in document for key in (*_SPLITS, "nc", "path"))
     )
 
 
@@ -158,6 +178,8 @@ def _read_description(tree: FileTree, problems: Problems) -> _Description:
     inner = posixpath.normpath(posixpath.join(root, str(document.get("path") or ".")))
     if tree.below(inner) and inner != ".":
         root = inner
+    if not any(split in document for split in _SPLITS):
+        return _Description(by_number, {"": ["."]}, root, bool(document.get("kpt_shape")))
     images = {}
     for split in _SPLITS:
         given = document.get(split)
@@ -177,18 +199,20 @@ def _images(
                 for number, line in enumerate(tree.lines(place), start=1):
                     problems.within("rows", number, place, "lines")
                     if line.strip():
-                        yield split, _within(description.root, line.strip())
+                        path = _within(description.root, line.strip())
+                        inner = _within(description.root, line.strip().partition("/")[2])
+                        yield split, inner if path not in files and inner in files else path
                 continue
-            names = tree.below(place, *IMAGE_ENDINGS) or [
-                _image_of(name, place) for name in tree.below(_labels_folder(place), ".txt")
-            ]
+            labels = tree.below(_labels_folder(place), ".txt") if place else []
+            names = tree.below(place, *IMAGE_ENDINGS) or [_image_of(it, place) for it in labels]
             yield from ((split, name) for name in names)
 
 
 def _within(root: str, path: str) -> str:
     """A path of data.yaml in the tree: some tools begin it with ``./``, others with ``../``."""
     parts = [part for part in PurePosixPath(path).parts if part not in ("..", "/")]
-    return posixpath.normpath(posixpath.join(root, *parts)).removeprefix("./")
+    found = posixpath.normpath(posixpath.join(root, *parts))
+    return "" if found == "." else found
 
 
 def _labels_folder(images: str) -> str:

@@ -86,7 +86,13 @@ def prompt_for(
 
 
 def placeholders(template: str) -> frozenset[str]:
-    """The known placeholders that a template has."""
+    """The known placeholders that a template has.
+
+    Examples
+    --------
+    >>> sorted(placeholders("a {class} at {names}, {caption} {and} so on"))
+    ['caption', 'class', 'names']
+    """
     return frozenset(_PLACEHOLDER.findall(template))
 
 

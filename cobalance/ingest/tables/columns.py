@@ -16,16 +16,17 @@ from cobalance.ingest.tables.loading import Table
 Int8Array = npt.NDArray[np.int8]
 
 USUAL_NAMES = {
-    "id": "image_id id img_id filename file_name img_filename image img image_path img_path path "
-    "filepath file_path image_file file",
+    "id": "image_id imageid id img_id filename file_name img_filename fname image_name image img "
+    "image_path img_path path filepath file_path image_file file",
     "class": "label class class_name y target",
-    "concepts": "concepts objects tags attributes keywords concept object tag attribute keyword",
+    "concepts": "concepts objects tags attributes keywords concept object tag attribute keyword "
+    "predictionstring",
     "scores": "scores",
     "caption": "caption captions text description",
     "split": "split partition subset",
     "cluster": "patient_id video video_id sequence scene_token photographer",
     "uri": "uri url image_url image_path img_path path filepath file_path file_name filename "
-    "img_filename image_file file image",
+    "img_filename fname image_file file image",
     "width": "width width_px image_width",
     "height": "height height_px image_height",
 }

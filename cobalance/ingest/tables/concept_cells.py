@@ -3,9 +3,9 @@
 import ast
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import msgspec
 import numpy as np
@@ -22,6 +22,7 @@ from cobalance.ingest.problems import RowProblems
 DELIMITERS = ("|", ";", ",")
 _NOTHING = (None,) * len(NUMBERS)
 _AT_ONCE = 1 << 20
+_SAMPLE = 1_000  # cells that are looked at
 _FIX_JSON = 'Write a JSON list of names, or of objects like {"concept": "tree", "score": 0.9}'
 
 _ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -82,8 +83,8 @@ def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Ce
 
     Text is read as lists, in JSON or as Python prints them, if no delimiter is given and the first
     cell that is not blank starts like one; otherwise it is split at the delimiter, or at the first
-    of ``|``, ``;`` and ``,`` that occurs anywhere in the column. Blank cells and empty pieces are
-    ignored.
+    of ``|``, ``;`` and ``,`` that occurs anywhere in the column, or else at spaces if cells share
+    their words. Blank cells and empty pieces are ignored.
     """
     if column.type != TEXT:
         return _from_lists(column, rows)
@@ -93,7 +94,9 @@ def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Ce
         return _from_text(text, rows)
     if delimiter is None:
         present = (mark for mark in DELIMITERS if pc.any(pc.match_substring(text, mark)).as_py())
-        delimiter = next(present, None)
+        delimiter = next(
+            present, " " if _are_spaced(filled.unique()[:_SAMPLE].to_pylist()) else None
+        )
     row: IntArray = np.arange(len(text))
     names = text
     if delimiter is not None:
@@ -105,6 +108,14 @@ def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Ce
     row, names = row[filled], names.filter(pa.array(filled))
     note = "one a cell" if delimiter is None else f"split at {delimiter!r}"
     return Cells(row, _check_names(names, row, rows), {}, note, delimiter)
+
+
+def _are_spaced(cells: list[str]) -> bool:
+    """Whether each cell of several words shares one with another cell, as lists of tags do."""
+    words = [{*cell.split()} for cell in cells]
+    cells_with = Counter(word for cell in words for word in cell)
+    several = [cell for cell in words if len(cell) > 1]
+    return bool(several) and all(any(cells_with[it] > 1 for it in cell) for cell in several)
 
 
 def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
@@ -240,12 +251,8 @@ def _check_numbers(numbers: dict[str, FloatArray], row: IntArray, rows: RowProbl
     for name, what in (("score", "score"), ("area_px2", "area"), ("w_px", "box"), ("h_px", "box")):
         values = numbers.get(name, np.empty(0))
         wrong = np.flatnonzero((values < 0) | (values > (1 if name == "score" else np.inf)))
-        fault = partial(_number_fault, what, values)
-        _report_at(wrong, row, fault, rows, fix)
-
-
-def _number_fault(what: str, values: FloatArray, at: int) -> str:
-    return f"the {what} of a concept is {values[at]:g}"
+        found = [f"the {what} of a concept is {value:g}" for value in values[wrong]]
+        _report_at(wrong, row, dict(zip(wrong.tolist(), found, strict=True)).__getitem__, rows, fix)
 
 
 def _report_at(

@@ -84,40 +84,25 @@ def one_row_per_image(
                 f"there is no column {name or 'of image ids'!r}",
                 f"Pass {what} with one of: {', '.join(frame.columns)}.",
             )
-    codes, ids = pd.factorize(frame[image])
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
+    missing = frame[image].isna().to_numpy()
+    if missing.any():
+        row = int(np.argmax(missing))
         raise InputError("frame", f"row {row}", "the image id is missing", "Fill it in.")
-    first = np.zeros(len(ids), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(frame))[::-1]
-    kept: dict[Any, pd.Series[Any]] = {}
-    for name in frame.columns.drop(concept):
-        values = pd.factorize(_hashable(frame[name]), use_na_sentinel=True)[0]
-        differs = values != values[first][codes]
-        if name == label and differs.any():
-            row = int(np.argmax(differs))
-            raise InputError(
-                "frame",
-                f"row {row}",
-                f"the image {frame[image].iloc[row]!r} is of a second class, "
-                f"{frame[label].iloc[row]!r}",
-                "Give each image one class.",
-            )
-        if not differs.any():
-            kept[name] = frame[name].iloc[first]
-    present = frame[concept].notna().to_numpy()
-    lists: list[list[Any]] = [[] for _ in ids]
-    for code, name in zip(codes[present].tolist(), frame[concept][present], strict=True):
-        lists[code].append(name)
-    gathered = pd.DataFrame(kept).reset_index(drop=True)
-    gathered[concept] = pd.Series(lists, dtype=object)
+    texts = frame.map(str)
+    differs = texts != texts.groupby(frame[image]).transform("first")
+    if label in differs and differs[label].any():
+        row = int(np.argmax(differs[label]))
+        raise InputError(
+            "frame",
+            f"row {row}",
+            f"the image {frame[image].iloc[row]!r} is of a second class, "
+            f"{frame[label].iloc[row]!r}",
+            "Give each image one class.",
+        )
+    gathered = frame.loc[~frame[image].duplicated(), ~differs.any()].reset_index(drop=True)
+    lists = frame[concept].dropna().groupby(frame[image], sort=False).agg(list)
+    gathered[concept] = [lists.get(id_, []) for id_ in gathered[image]]
     return gathered, replace(options, id_column=str(image), concepts_column=concept)
-
-
-def _hashable(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    if column.dtype != object:
-        return column
-    return column.map(lambda value: value if pd.api.types.is_hashable(value) else repr(value))
 
 
 def _array(column: "pd.Series[Any]") -> pa.Array:

@@ -9,6 +9,8 @@ from cobalance.ingest.names import split_of_file
 from cobalance.ingest.tables.delimited import Delimited
 from cobalance.ingest.tables.guesses import IMAGE_FILE
 
+PRESENT = "is present"
+"""Column that says whether an image has the attribute of the one before."""
 _MOST, _LOOKED_AT = 3, 20  # fields, lines
 _BOXES = re.compile(r"\S+,((-?\d+\.?\d*,){4}|,,,,)[^,]*$")
 
@@ -19,7 +21,8 @@ class PlainList(Delimited):
 
     Columns are ``image_id`` (a number before the file name, or in its place) and ``path``; others
     are named after the file, or ``label`` where its name says a split, as in ``rock_train.txt``.
-    A line may have the corners of a box and its object, as RetinaNet's CSV has.
+    A line may have the corners of a box and its object, as RetinaNet's CSV has. Of more fields than
+    three, as of CUB, the second is an attribute and the third whether the image has it.
     """
 
     description: str = "List without a header: an image's file name and values, by spaces or tabs"
@@ -37,12 +40,14 @@ class PlainList(Delimited):
         """Names of the columns, by the first row and the name of the file."""
         if _BOXES.match(",".join(row)):
             return ["path", "x1", "y1", "x2", "y2", "label"]
+        own = Path(file).stem
+        if len(row) > _MOST and row[2] in ("0", "1") and all(map(str.isdecimal, row[:2])):
+            return ["image_id", own, PRESENT, *(f"{own} {at}" for at in range(3, len(row)))]
         if len(row) > _MOST:
             reason = f"has {len(row)} fields a line and no header"
             raise InputError(file, "line 1", reason, "Put the names of its columns before it.")
         path = next((at for at, field in enumerate(row) if IMAGE_FILE.search(field)), None)
-        named = Path(file)
-        own = "label" if split_of_file(named.name) else named.stem
+        own = "label" if split_of_file(Path(file).name) else own
         found = [own if len(row) - (path != 0) - (path is not None) == 1 else f"{own} {at}"
                  for at in range(len(row))]  # fmt: skip
         found[0] = "image_id"

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import accumulate
 from math import inf
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -95,9 +94,7 @@ def load_rows(
     return Table(problems, columns, rows, lambda row: f"row {row + 1}", unusable)
 
 
-def row_batches(
-    path: Path | IO[bytes], problems: Problems, *, pixels: bool = True
-) -> Iterator[pa.RecordBatch]:
+def row_batches(path: Path, problems: Problems, *, pixels: bool = True) -> Iterator[pa.RecordBatch]:
     """Read rows with columns of any type, a thousand at a time and within the limits.
 
     Text is in codes, as in `load_rows`, whose errors are raised. Without `pixels` bytes that are

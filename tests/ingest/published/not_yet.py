@@ -2,8 +2,8 @@
 
 _READER = "a reader of its own"
 NOT_YET = {
-    "cub_attributes": "rows of image, attribute and flag; names of codes in a file",
     **dict.fromkeys(("nuimages", "croissant"), _READER),
+    "deepfashion": "names of attributes in a second file",
 }
 """Forms that are not read right yet, and what they wait for.
 

@@ -443,7 +443,8 @@ def cub(folder: Path) -> None:
 
 @form(
     "CUB-200-2011 with its attributes",
-    f"{_CUB_COMMAND} --join CUB_200_2011/attributes/image_attribute_labels.txt",
+    f"{_CUB_COMMAND} --join CUB_200_2011/attributes/image_attribute_labels.txt"
+    " --names image_attribute_labels=CUB_200_2011/attributes/attributes.txt",
     {
         path: seen(*shown, cls=path.split("/")[0], split=("test", "train")[at])
         for (_, path, at), shown in zip(

@@ -7,21 +7,31 @@ import typer
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import EvaluationId, JobId
-from cobalance.app.cli.shared.options import DatasetName, assignments_option, note_changed
+from cobalance.app.cli.shared.options import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    note_changed,
+)
 from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import TableOutput
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.plurals import inflect
 
 
 def artefact(
-    to: TableOutput,
     evaluation: EvaluationId,
     job: JobId,
-    first: Annotated[str, "One of the two predicted groups, such as man. Not needed for two."] = "",
-    second: Annotated[str, "The other, such as woman."] = "",
+    first: Annotated[
+        str,
+        typer.Option(help="One of the two predicted groups, such as man. Not needed for two."),
+    ] = "",
+    second: Annotated[str, typer.Option(help="The other, such as woman.")] = "",
     seed: Annotated[int, typer.Option(min=0, help="Random seed, of the bootstrap.")] = 0,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
 ) -> None:
     """Predict test images and a job's edits of them: a model that shifts sees the painter's traces.
 
@@ -36,12 +46,11 @@ def artefact(
             store, folders(), evaluation, job, first, second, seed=seed, progress=progress
         )
     frame = done.scores.drop(columns=["method", "seed"])
-    to.write(frame)
+    write_frame(frame, format_, output)
     notes.print(f"Of {inflect(len(done.edited), 'test images')} that were edited.")
 
 
 def cam(
-    to: TableOutput,
     evaluation: EvaluationId,
     count: Annotated[
         int,
@@ -56,6 +65,8 @@ def cam(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
 ) -> None:
     """Map where a network sees each image's class (GradCAM), and how much of it is on the object.
 
@@ -74,7 +85,7 @@ def cam(
             seed=seed,
             progress=progress,
         )
-    to.write(done.scores.drop(columns=["method", "seed"]))
+    write_frame(done.scores.drop(columns=["method", "seed"]), format_, output)
     if done.without_regions:
         notes.print(
             f"{inflect(done.without_regions, 'images')} of {len(done.images):,} have no regions of "
@@ -83,27 +94,37 @@ def cam(
 
 
 def clusters(
-    to: TableOutput,
     dataset: DatasetName,
     count: Annotated[int, typer.Option("--clusters", "-k", min=1, help="How many clusters.")] = 20,
     embed: Annotated[
         str,
-        f"What embeds captions: {listed('evaluation.training.texts.TEXT_FEATURES')}. "
-        "`tfidf` needs no model and no torch.",
+        typer.Option(
+            help=f"What embeds captions: {listed('evaluation.training.texts.TEXT_FEATURES')}. "
+            "`tfidf` needs no model and no torch."
+        ),
     ] = "clip",
     setting: Annotated[list[str] | None, assignments_option("An option of the embeddings.")] = None,
     words: Annotated[
         str,
-        "Word list of groups, by name or file, whose words are read as person and name no "
-        'cluster; "" for none.',
+        typer.Option(
+            help="Word list of groups, by name or file, whose words are read as person and name no "
+            'cluster; "" for none.'
+        ),
     ] = "gensynth",
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_concepts: Annotated[
         bool,
-        "Make each cluster a concept of its images, in place of earlier clusters, so that "
-        "imbalances and plans see them.",
+        typer.Option(
+            "--as-concepts",
+            help="Make each cluster a concept of its images, in place of earlier clusters, so that "
+            "imbalances and plans see them.",
+        ),
     ] = False,
-    undo: Annotated[bool, "Remove the clusters from the concepts instead."] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Remove the clusters from the concepts instead.")
+    ] = False,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
 ) -> None:
     """Cluster a dataset's captions; show each class's share in a cluster minus its share overall.
 
@@ -130,7 +151,7 @@ def clusters(
             if as_concepts
             else None
         )
-    to.write(found.shifts)
+    write_frame(found.shifts, format_, output)
     if found.without:
         notes.print(f"Without captions, and in no cluster: {inflect(found.without, 'images')}.")
     if report is not None:

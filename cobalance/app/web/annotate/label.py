@@ -18,13 +18,13 @@ from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.workflows.label.order import LabelOrder, order_labels
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"
-_ORDERED = "_labels_ordered"
+_PROBLEM, _ORDERED = "_label_problem", "_labels_ordered"
 
 
 def show(current: CurrentDataset) -> None:
     """Draw the form, and the order made with it."""
     order, concepts = _fields(current)
-    show_kept_error()
+    show_kept_error(_PROBLEM)
     ordered = st.session_state.pop(_ORDERED, None)
     if ordered is not None:
         st.success(
@@ -60,7 +60,8 @@ def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
                 "Level",
                 ("image", "object"),
                 default="image",
-                **choice_in_url("annotate_level"),
+                required=True,
+                **in_url("annotate_level"),
                 help="Attributes told from the whole image, or objects in it.",
             )
             concepts = st.text_area(
@@ -123,7 +124,7 @@ def _choose_split(current: CurrentDataset) -> str | None:
     return chosen
 
 
-@edits
+@edits(_PROBLEM)
 def _order(order: dict[str, Any], concepts: str) -> None:
     """Order the run in the button's callback, so that the page is drawn with it."""
     names = tuple(clean_name(line) for line in concepts.splitlines() if line.strip())

@@ -221,7 +221,13 @@ def _available_cores() -> int:
 
 
 def _parts(length: int, number: int) -> list[tuple[int, int]]:
-    """Split ``range(length)`` into equal parts, as (first, last) pairs."""
+    """Split ``range(length)`` into equal parts, as (first, last) pairs.
+
+    Examples
+    --------
+    >>> _parts(5, 2)
+    [(0, 2), (2, 5)]
+    """
     return list(pairwise(length * part // number for part in range(number + 1)))
 
 

@@ -69,7 +69,14 @@ class JarLock:
 
 
 def read_lock(path: Path = LOCK_FILE) -> JarLock:
-    """Return the locked jars."""
+    """Return the locked jars.
+
+    Examples
+    --------
+    >>> lock = read_lock()
+    >>> lock.neo4j, lock.jars[0].name.endswith(".jar")
+    ('5.26.30', True)
+    """
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     jars = (Jar(coordinate, **entry) for coordinate, entry in content["jars"].items())
     return JarLock(content["neo4j"], tuple(jars))

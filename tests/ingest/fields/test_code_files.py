@@ -1,0 +1,39 @@
+"""Names of codes in the files that publishers put beside their lists."""
+
+import pytest
+
+from cobalance.graph.errors import InputError
+from cobalance.ingest.fields.code_files import read_code_names
+from cobalance.ingest.options import code_names
+
+NAMES = {"0": "stop sign", "1": "bus"}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("0 stop sign\n1 bus\n", NAMES),
+        ("0: stop sign\n1: bus\n", NAMES),
+        ("stop sign 0\nbus 1\n", NAMES),
+        ("stop sign\nbus\n", NAMES),
+        ("0,stop sign\n1,bus\n", NAMES),
+        ("code,total,name\n0,7,stop sign\n1,8,bus\n", {"code": "name", **NAMES}),
+        ('{"0": "stop sign", "1": "bus"}', NAMES),
+        ('{"stop sign": 0, "bus": 1}', NAMES),
+        ('["stop sign", "bus"]', NAMES),
+        ("n01 tench, Tinca\nn02 bus\n", {"n01": "tench, Tinca", "n02": "bus"}),
+    ],
+)
+def test_each_way_to_name_codes(tmp_path, content, expected):
+    file = tmp_path / "names"
+    file.write_text(content)
+    assert read_code_names(file) == expected
+    given = [f"y={file}", "place:0=land"]
+    assert code_names(given, read_code_names) == {"y": expected, "place": {"0": "land"}}
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    file = tmp_path / "names"
+    file.write_text("{0: 'bus'}")
+    with pytest.raises(InputError, match="names: is not JSON"):
+        read_code_names(file)

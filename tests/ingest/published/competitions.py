@@ -1,0 +1,310 @@
+"""Datasets of competitions and challenges, and the layouts that their tools write."""
+
+from pathlib import Path
+
+from tests.ingest.published.driving import _yolo
+from tests.ingest.published.form import form, put, put_csv, put_json, put_pictures, seen
+
+CAR, BUS = (8, 12, 16, 24), (30, 10, 20, 30)
+
+
+@form(
+    "YOLO with names and a path alone",
+    "bikes",
+    {"images/train/a.jpg": seen(bike=CAR, split="train"), "images/val/b.jpg": seen(split="val")},
+)
+def yolo_path(folder: Path) -> None:
+    """Ultralytics, data.yaml of a dataset whose splits are folders."""
+    put(folder / "bikes/data.yaml", "path: bikes\nnc: 2\nnames: ['car', 'bike']\n")
+    put_pictures(folder / "bikes/images", ["train/a.jpg", "val/b.jpg"])
+    put(folder / "bikes/labels/train/a.txt", _yolo((1, CAR)))
+
+
+@form(
+    "YOLO (Darknet), as of CVAT",
+    "export",
+    {"obj_train_data/a.jpg": seen(bike=CAR, split="train"),
+     "obj_train_data/b.jpg": seen(car=BUS, bike=CAR, split="val")},
+)  # fmt: skip
+def darknet(folder: Path) -> None:
+    """AlexeyAB/darknet and CVAT's YOLO 1.1: obj.data, obj.names, lists, labels beside images."""
+    root = folder / "export"
+    put(root / "obj.data", "classes = 2\ntrain = data/train.txt\nvalid = data/valid.txt\n"
+        "names = data/obj.names\nbackup = backup/\n")  # fmt: skip
+    put(root / "obj.names", "car\nbike\n")
+    put(root / "train.txt", "data/obj_train_data/a.jpg\n")
+    put(root / "valid.txt", "data/obj_train_data/b.jpg\n")
+    put_pictures(root / "obj_train_data", ["a.jpg", "b.jpg"])
+    put(root / "obj_train_data/a.txt", _yolo((1, CAR)))
+    put(root / "obj_train_data/b.txt", _yolo((0, BUS), (1, CAR)))
+
+
+@form(
+    "YOLO of LabelImg and Label Studio",
+    "labels",
+    {"images/a.jpg": seen(bike=CAR), "images/b.jpg": seen(car=BUS)},
+)
+def labelimg_yolo(folder: Path) -> None:
+    """Label Studio, YOLO export: classes.txt, images and labels; LabelImg writes classes.txt."""
+    put(folder / "labels/classes.txt", "car\nbike\n")
+    put(folder / "labels/notes.json", '{"categories": [{"id": 0, "name": "car"}], "info": {}}')
+    put_pictures(folder / "labels/images", ["a.jpg", "b.jpg"])
+    put(folder / "labels/labels/a.txt", _yolo((1, CAR)))
+    put(folder / "labels/labels/b.txt", _yolo((0, BUS)))
+
+
+@form(
+    "Kaggle, Cassava Leaf Disease",
+    "train.csv --class-column label --names label=label_num_to_disease_map.json",
+    {"1000015157.jpg": seen(cls="Blight (CBB)"), "1000201771.jpg": seen(cls="Healthy"),
+     "100042118.jpg": seen(cls="Blight (CBB)")},
+)  # fmt: skip
+def cassava(folder: Path) -> None:
+    """Kaggle, Cassava Leaf Disease Classification: codes, and their names in JSON."""
+    put_json(folder / "label_num_to_disease_map.json", {"0": "Blight (CBB)", "4": "Healthy"})
+    rows = [("1000015157.jpg", 0), ("1000201771.jpg", 4), ("100042118.jpg", 0)]
+    put_csv(folder / "train.csv", "image_id,label", rows)
+
+
+_SYNSETS = {"n01440764": "tench, Tinca tinca", "n01443537": "goldfish, Carassius auratus"}
+
+
+@form(
+    "ImageNet, validation list",
+    "LOC_val_solution.csv",
+    {
+        "ILSVRC2012_val_00048981": seen("n03995372"),
+        "ILSVRC2012_val_00037956": seen("n03481172", "n02107142"),
+    },
+)
+def imagenet_val(folder: Path) -> None:
+    """Kaggle, ImageNet Object Localization: synset and corners of each object in one cell."""
+    put_csv(folder / "LOC_val_solution.csv", "ImageId,PredictionString", [
+        ("ILSVRC2012_val_00048981", "n03995372 85 1 499 272 "),
+        ("ILSVRC2012_val_00037956", "n03481172 131 0 499 254 n02107142 10 20 60 90 "),
+    ])  # fmt: skip
+
+
+@form(
+    "Stanford Cars",
+    "cars_train.csv --class-column class --names class=class_names.txt",
+    {"00001.jpg": seen(cls="Audi TTS Coupe 2012"), "00002.jpg": seen(cls="Acura TL Sedan 2012"),
+     "00003.jpg": seen(cls="Audi TTS Coupe 2012")},
+)  # fmt: skip
+def stanford_cars(folder: Path) -> None:
+    """Kaggle copies of Stanford Cars: corners of the car, a code, a file name."""
+    put_csv(folder / "cars_train.csv", "bbox_x1,bbox_y1,bbox_x2,bbox_y2,class,fname",
+            [(39, 116, 569, 375, 2, "00001.jpg"), (36, 116, 868, 587, 1, "00002.jpg"),
+             (85, 109, 601, 381, 2, "00003.jpg")])  # fmt: skip
+    put(folder / "class_names.txt", "1 Acura TL Sedan 2012\n2 Audi TTS Coupe 2012\n")
+
+
+@form(
+    "DeepFashion, attributes",
+    "Anno/list_attr_img.txt",
+    {"img/Dress/img_00000001.jpg": seen("a-line", "zip"), "img/Dress/img_00000002.jpg": seen("zip"),
+     "img/Tee/img_00000001.jpg": seen("abstract")},
+)  # fmt: skip
+def deepfashion(folder: Path) -> None:
+    """DeepFashion, Category and Attribute: a count, a header line, then -1, 0 or 1 an attribute."""
+    put(folder / "Anno/list_attr_img.txt", "3\nimage_name attribute_labels\n"
+        "img/Dress/img_00000001.jpg  1 -1  1\nimg/Dress/img_00000002.jpg -1 -1  1\n"
+        "img/Tee/img_00000001.jpg -1  1 -1\n")  # fmt: skip
+    put(folder / "Anno/list_attr_cloth.txt", "3\nattribute_name attribute_type\n"
+        "a-line  3\nabstract  1\nzip  4\n")  # fmt: skip
+
+
+@form(
+    "Market-1501",
+    'Market-1501/bounding_box_train --path-pattern "{cluster}_c{camera}s*_*.jpg"'
+    " --field camera=values",
+    {"0002_c1s1_000451_03.jpg": seen("camera: 1"), "0002_c2s1_000301_01.jpg": seen("camera: 2"),
+     "0007_c3s3_077419_03.jpg": seen("camera: 3")},
+)  # fmt: skip
+def market1501(folder: Path) -> None:
+    """Market-1501, readme: person, camera, sequence and frame in the name of each file."""
+    names = ["0002_c1s1_000451_03.jpg", "0002_c2s1_000301_01.jpg", "0007_c3s3_077419_03.jpg"]
+    put_pictures(folder / "Market-1501/bounding_box_train", names)
+
+
+@form(
+    "Oxford-IIIT Pets",
+    'images --path-pattern "{class}_#.jpg"',
+    {"Abyssinian_100.jpg": seen(cls="Abyssinian"), "Abyssinian_101.jpg": seen(cls="Abyssinian"),
+     "american_bulldog_10.jpg": seen(cls="american_bulldog")},
+)  # fmt: skip
+def oxford_pets(folder: Path) -> None:
+    """Oxford-IIIT Pets, README: image, class id, species, breed id; comments in list.txt."""
+    names = ["Abyssinian_100", "Abyssinian_101", "american_bulldog_10"]
+    put_pictures(folder / "images", [f"{name}.jpg" for name in names])
+    head = "#Image CLASS-ID SPECIES BREED ID\n#ID: 1:37 Class ids\n#SPECIES: 1:Cat 2:Dog\n"
+    lines = "".join(f"{name} 1 1 1\n" for name in names)
+    put(folder / "annotations/list.txt", head + lines)
+
+
+_GEODE = [("bag", "Africa", "Nigeria", 1), ("chair", "Africa", "Nigeria", 2),
+          ("bag", "Asia", "Japan", 3), ("chair", "Asia", "Japan", 4)]  # fmt: skip
+
+
+@form(
+    "GeoDE",
+    "geode/index.csv --class-column object",
+    {
+        f"images/{region}/{country}/{obj}/{at}.jpg":
+            seen(f"region: {region}", f"country: {country}", cls=obj)
+        for obj, region, country, at in _GEODE
+    },
+)  # fmt: skip
+def geode(folder: Path) -> None:
+    """GeoDE, index.csv: object, region, country and path of each image."""
+    put_csv(folder / "geode/index.csv", "object,region,country,file_path", [
+        (obj, region, country, f"images/{region}/{country}/{obj}/{at}.jpg")
+        for obj, region, country, at in _GEODE
+    ])  # fmt: skip
+
+
+@form(
+    "Global Wheat",
+    "train.csv",
+    {"b6ab77fd7": seen("source: usask_1"), "b53afdf5c": seen("source: arvalis_1")},
+)
+def global_wheat(folder: Path) -> None:
+    """Kaggle, Global Wheat Detection: a row a box, which is a list in text."""
+    rows = [("b6ab77fd7", 1024, 1024, "[834.0, 222.0, 56.0, 36.0]", "usask_1"),
+            ("b6ab77fd7", 1024, 1024, "[226.0, 548.0, 130.0, 58.0]", "usask_1"),
+            ("b53afdf5c", 1024, 1024, "[988.0, 781.0, 36.0, 96.0]", "arvalis_1")]  # fmt: skip
+    put_csv(folder / "train.csv", "image_id,width,height,bbox,source", rows)
+
+
+@form(
+    "VinBigData chest X-rays",
+    "train.csv",
+    {
+        "50a418190bc3fb1ef1633bf9678929b3": seen("No finding"),
+        "9a5094b2563a1ef3ff50dc5c7ff71345": seen(Cardiomegaly=(691, 1375, 962, 456),
+                                                 Aortic_enlargement=(1264, 743, 347, 297)),
+    },
+    "rad_id", "class_id",
+)  # fmt: skip
+def vinbigdata(folder: Path) -> None:
+    """Kaggle, VinBigData: a row a finding, its reader and corners, empty for no finding."""
+    put_csv(
+        folder / "train.csv",
+        "image_id,class_name,class_id,rad_id,x_min,y_min,x_max,y_max",
+        [("50a418190bc3fb1ef1633bf9678929b3", "No finding", 14, "R11", "", "", "", ""),
+         ("9a5094b2563a1ef3ff50dc5c7ff71345", "Cardiomegaly", 3, "R10", 691, 1375, 1653, 1831),
+         ("9a5094b2563a1ef3ff50dc5c7ff71345", "Aortic enlargement", 0, "R10", 1264, 743, 1611,
+          1040)],
+    )  # fmt: skip
+
+
+@form(
+    "Kaggle, Plant Pathology 2021",
+    "train.csv --concepts-column labels",
+    {"800113bb65efe69e.jpg": seen("healthy"), "8002cb321f8bfcdf.jpg": seen("scab", "complex"),
+     "80070f7fb5e2ccaa.jpg": seen("scab")},
+)  # fmt: skip
+def plant_pathology(folder: Path) -> None:
+    """Kaggle, Plant Pathology 2021: several labels in a cell, separated by spaces."""
+    put_csv(folder / "train.csv", "image,labels", [
+        ("800113bb65efe69e.jpg", "healthy"), ("8002cb321f8bfcdf.jpg", "scab complex"),
+        ("80070f7fb5e2ccaa.jpg", "scab"),
+    ])  # fmt: skip
+
+
+@form(
+    "iNaturalist 2021",
+    'train_mini.json --class-category "Owl butterfly" --class-category Robin',
+    {"train_mini/00001_a/1.jpg": seen(cls="Owl butterfly"),
+     "train_mini/00002_b/2.jpg": seen(cls="Robin")},
+    "latitude", "longitude", "location_uncertainty", "rights_holder",
+)  # fmt: skip
+def inaturalist(folder: Path) -> None:
+    """visipedia/inat_comp, 2021: COCO with a category an image, and no boxes."""
+    put_json(folder / "train_mini.json", {
+        "info": {}, "licenses": [],
+        "images": [
+            {"id": 1, "width": 64, "height": 48, "file_name": "train_mini/00001_a/1.jpg",
+             "license": 0, "rights_holder": "x", "date": "2015-07-05 00:00:00+00:00",
+             "latitude": 43.8, "longitude": -71.7, "location_uncertainty": 77},
+            {"id": 2, "width": 64, "height": 48, "file_name": "train_mini/00002_b/2.jpg",
+             "license": 0, "rights_holder": "y", "date": "2015-07-06 00:00:00+00:00",
+             "latitude": 43.9, "longitude": -71.8, "location_uncertainty": None},
+        ],
+        "annotations": [{"id": 1, "image_id": 1, "category_id": 0},
+                        {"id": 2, "image_id": 2, "category_id": 1}],
+        "categories": [
+            {"id": 0, "name": "Owl butterfly", "common_name": "x", "supercategory": "Insects",
+             "kingdom": "Animalia"},
+            {"id": 1, "name": "Robin", "supercategory": "Birds", "kingdom": "Animalia"},
+        ],
+    })  # fmt: skip
+
+
+@form(
+    "VIA 2 project",
+    "via_project.json",
+    {"a.jpg": seen(**{"type: car": CAR})},
+)
+def via_project(folder: Path) -> None:
+    """robots.ox.ac.uk, VIA 2, saved project: images beside the tool's own settings."""
+    put_json(folder / "via_project.json", {
+        "_via_settings": {"core": {"default_filepath": ""}, "project": {"name": "x"}},
+        "_via_img_metadata": {"a.jpg2000": {"filename": "a.jpg", "size": 2000, "regions": [
+            {"shape_attributes": dict(zip(("name", "x", "y", "width", "height"), ("rect", *CAR),
+                                          strict=True)),
+             "region_attributes": {"type": "car"}}], "file_attributes": {}}},
+        "_via_attributes": {"region": {}, "file": {}},
+        "_via_data_format_version": "2.0.10", "_via_image_id_list": ["a.jpg2000"],
+    })  # fmt: skip
+
+
+@form(
+    "Kaggle, Planet: Understanding the Amazon",
+    "train_v2.csv",
+    {"train_0": seen("haze", "primary"), "train_1": seen("agriculture", "clear", "primary"),
+     "train_2": seen("clear", "primary"), "train_3": seen("cloudy")},
+)  # fmt: skip
+def planet(folder: Path) -> None:
+    """Kaggle, Planet: tags separated by spaces."""
+    put(folder / "train_v2.csv", "image_name,tags\ntrain_0,haze primary\n"
+        "train_1,agriculture clear primary\ntrain_2,clear primary\ntrain_3,cloudy\n")  # fmt: skip
+
+
+@form(
+    "ISIC 2020 (SIIM melanoma)",
+    "train.csv --class-column benign_malignant --cluster-column patient_id --field target=ignore",
+    {
+        name: seen(f"sex: {sex}", f"anatom_site_general_challenge: {site}", cls=cls)
+        for name, sex, site, cls in [("ISIC_2637011", "male", "head/neck", "benign"),
+                                     ("ISIC_0015719", "female", "upper extremity", "benign"),
+                                     ("ISIC_0052212", "female", "head/neck", "malignant"),
+                                     ("ISIC_0068279", "female", "head/neck", "benign")]
+    },
+    "age_approx", "diagnosis",
+)  # fmt: skip
+def isic2020(folder: Path) -> None:
+    """Kaggle, SIIM-ISIC Melanoma: patient, sex, age, site, diagnosis and target."""
+    put(
+        folder / "train.csv",
+        "image_name,patient_id,sex,age_approx,anatom_site_general_challenge,diagnosis,"
+        "benign_malignant,target\nISIC_2637011,IP_7279968,male,45.0,head/neck,unknown,benign,0\n"
+        "ISIC_0015719,IP_3075186,female,45.0,upper extremity,unknown,benign,0\n"
+        "ISIC_0052212,IP_2842074,female,50.0,head/neck,nevus,malignant,1\n"
+        "ISIC_0068279,IP_6890425,female,45.0,head/neck,unknown,benign,0\n",
+    )
+
+
+@form(
+    "RSNA pneumonia",
+    "stage_2_train_labels.csv --id-column patientId --names Target:0=none,1=opacity",
+    {
+        "0004cfab": seen("none"),
+        "00436515": seen(opacity=[(264, 152, 213, 379), (562, 152, 256, 453)]),
+    },
+)
+def rsna_pneumonia(folder: Path) -> None:
+    """Kaggle, RSNA Pneumonia Detection: a row a box, empty where there is no finding."""
+    put(folder / "stage_2_train_labels.csv", "patientId,x,y,width,height,Target\n"
+        "0004cfab,,,,,0\n00436515,264.0,152.0,213.0,379.0,1\n"
+        "00436515,562.0,152.0,256.0,453.0,1\n")  # fmt: skip
