@@ -200,7 +200,7 @@ def load_with_spark(
     master: str | None = None,
     progress: Progress = silent,
 ) -> tuple[IngestReport, tuple[str, ...]]:
-    """Load the counts of Parquet files as `write_sampled` does, and say what columns became.
+    """Load the counts of Parquet files as `write_sampled` does, with notes on their columns.
 
     The images stay where they are.
 

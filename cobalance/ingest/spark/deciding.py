@@ -1,4 +1,4 @@
-"""Decide once, from the values of all rows, what the columns of Parquet files become."""
+"""Decide the use of each column of Parquet files once, from the values of all rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -78,7 +78,7 @@ def decide_columns(
         found = read_column(name, column, choices.get(name), codes, Problems(file, options))
         marks = _delimiters(name, values[name], file) if found.kind == "list" else ()
         if len(marks) > 1 or any((it or "").startswith("{") for it in values[name]):
-            raise _undecided(file, name, "holds objects, or several delimiters")
+            raise _refusal(file, name, "holds objects, or several delimiters")
         decided[name] = _in_full(found.kind, choices.get(name), name_values(column, codes))
         counts = len(np.unique(found.code)), len(np.unique(found.record)), found.missing
         told.append(Field(name, found.kind, *counts, found.why))
@@ -123,7 +123,7 @@ def _count_values(
         raise InputError(reader.path, None, reason, f"Of one: {next(iter(wrong))}")
     if len(table) > MOST_VALUES:
         name = max(values, key=lambda name: len(values[name]))
-        raise _undecided(reader.path, name, f"has more than {MOST_VALUES:,} values")
+        raise _refusal(reader.path, name, f"has more than {MOST_VALUES:,} values")
     return values
 
 
@@ -149,10 +149,10 @@ def _delimiters(name: str, values: Iterable[str | None], file: str) -> list[str]
     texts = [text for value in values if (text := (value or "").strip())]
     lists = {starts_list(text) for text in texts}
     if len(lists) > 1 or any(text.startswith("{") for text in texts):
-        raise _undecided(file, name, "holds objects, or lists beside plain text")
+        raise _refusal(file, name, "holds objects, or lists beside plain text")
     return [mark for mark in DELIMITERS if any(mark in text for text in texts if lists == {False})]
 
 
-def _undecided(file: str, column: str, reason: str) -> InputError:
+def _refusal(file: str, column: str, reason: str) -> InputError:
     remedy = ("Set ", Setting("field"), f" to {column}=ignore, or save it as lists of text.")
     return InputError(file, None, f"for Spark, the column {column!r} {reason}", remedy)

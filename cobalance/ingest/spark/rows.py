@@ -1,4 +1,4 @@
-"""Rows of Parquet files in Spark's tasks, read by what reads files here."""
+"""Read rows of Parquet files in Spark's tasks, with the readers of tables."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class RowReader:
     options: ReadOptions
 
     def table(self, batch: pa.RecordBatch) -> Table:
-        """Load rows as those of a file; files in a folder may be named by their splits."""
+        """Load rows as a table; the name of a file in a folder may be its split."""
         problems = Problems(self.path, self.options)
         *cells, number, file = batch.columns
         names = column_names(batch.schema.names[:-2], problems)
@@ -129,7 +129,7 @@ def _light(column: "sql.types.StructField") -> list["sql.Column"]:
 
 
 def _hub_metadata(session: "sql.SparkSession", file: str) -> str | None:
-    """What Hugging Face tells in the metadata of a file, at any address."""
+    """Metadata of a Hugging Face dataset in a file at any address, as JSON."""
     context: Any = session.sparkContext
     java = context._jvm
     path = java.org.apache.hadoop.fs.Path(java.java.net.URI(file))
