@@ -1,14 +1,13 @@
 """Rules that select the epoch of a model by validation images."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from cobalance.evaluation.metrics.average_precision import average_precision
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.graph.errors import OptionError
-from cobalance.graph.libraries import sklearn
 
 READS_GROUPS = frozenset({"worst-group", "group-balanced"})
 """Rules that read the groups of validation images."""
@@ -52,7 +51,7 @@ def negative_loss(probabilities: Floats, images: Examples) -> float:
     return float(np.log(np.maximum(own, tiny)).mean())
 
 
-def _right(probabilities: Floats, images: Examples) -> Floats:
+def share_right(probabilities: Floats, images: Examples) -> Floats:
     """Whether each image is right; with several labels an image, its share of right ones."""
     if images.labels.ndim == 2:
         return np.asarray(((probabilities >= 0.5) == (images.labels == 1)).mean(axis=1))
@@ -61,7 +60,7 @@ def _right(probabilities: Floats, images: Examples) -> Floats:
 
 def accuracy(probabilities: Floats, images: Examples) -> float:
     """Share of right images."""
-    return float(_right(probabilities, images).mean())
+    return float(share_right(probabilities, images).mean())
 
 
 def _means(values: Floats, groups: IntArray) -> Floats:
@@ -70,31 +69,22 @@ def _means(values: Floats, groups: IntArray) -> Floats:
 
 def balanced_accuracy(probabilities: Floats, images: Examples) -> float:
     """Mean over classes of the share of right images; one label an image."""
-    return float(_means(_right(probabilities, images), images.labels).mean())
+    return float(_means(share_right(probabilities, images), images.labels).mean())
 
 
 def group_balanced(probabilities: Floats, images: Examples) -> float:
     """Mean over groups of the share of right images."""
-    return float(_means(_right(probabilities, images), images.groups).mean())
+    return float(_means(share_right(probabilities, images), images.groups).mean())
 
 
 def worst_group(probabilities: Floats, images: Examples) -> float:
     """Least share of right images of a group."""
-    return float(_means(_right(probabilities, images), images.groups).min())
+    return float(_means(share_right(probabilities, images), images.groups).min())
 
 
 def mean_average_precision(probabilities: Floats, images: Examples) -> float:
     """Mean average precision over the classes that some image has; several labels an image."""
-    there = images.labels.any(axis=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        scores = [
-            sklearn.metrics.average_precision_score(
-                images.labels[:, column], probabilities[:, column]
-            )
-            for column in np.flatnonzero(there)
-        ]
-    return float(np.mean(scores))
+    return float(np.nanmean(average_precision(images.labels.astype(np.float64), probabilities)))
 
 
 RULES: Mapping[str, Callable[[Floats, Examples], float]] = {

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.evaluation.training.examples import Examples, Floats
+from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
 from cobalance.evaluation.training.model import Model
+from cobalance.evaluation.training.selection import share_right
 from cobalance.graph.options import Options
 
 
@@ -48,19 +48,9 @@ class Jtt(Method):
         del run
         plain, epochs = Method(), self.options.epochs
         first = learner.fit(training, validation, plain, epochs=epochs, stage="errors")
-        wrong = is_wrong(first.probabilities(training), training)
+        wrong = share_right(first.probabilities(training), training) < 1
         rows = np.repeat(np.arange(len(training)), np.where(wrong, self.options.times, 1))
         return learner.fit(training.take(rows), validation, plain, stage="again")
-
-
-def is_wrong(probabilities: Floats, images: Examples) -> npt.NDArray[np.bool_]:
-    """Whether each image is predicted wrong; with several labels, whether any of them is."""
-    wrong: npt.NDArray[np.bool_]
-    if images.several_labels:
-        wrong = ((probabilities >= 0.5) != (images.labels == 1)).any(axis=1)
-    else:
-        wrong = probabilities.argmax(axis=1) != images.labels
-    return wrong
 
 
 open_method = Jtt
