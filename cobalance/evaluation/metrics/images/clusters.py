@@ -29,7 +29,8 @@ from cobalance.graph.options import Options
 SOURCE = "cluster"
 """The source of mentions that clusters give, where they become concepts."""
 
-_NAMED_BY = 3  # words in a cluster's name
+_WORDS = 10  # of a cluster
+_NAMED_BY = 3  # of them in its name
 _LONGEST = 40  # characters of each
 
 
@@ -100,11 +101,7 @@ def cluster_captions(
 
 @needs_extra("Words of clusters", "evaluate")
 def salient_words(
-    captions: pd.DataFrame,
-    clusters: pd.DataFrame,
-    *,
-    words: int = 10,
-    leave_out: Collection[str] = (),
+    captions: pd.DataFrame, clusters: pd.DataFrame, leave_out: Collection[str] = ()
 ) -> dict[int, list[str]]:
     """The most salient words of each cluster's captions, by an LDA with one topic.
 
@@ -135,7 +132,7 @@ def salient_words(
         said = split(clean_name(caption))  # NFC, or accents would end words
         counts[cluster_of[image]].update(word for word in said if word not in dropped)
     return {
-        one: sorted(found, key=lambda word: (-found[word], word))[:words]
+        one: sorted(found, key=lambda word: (-found[word], word))[:_WORDS]
         for one, found in counts.items()
     }
 
@@ -285,13 +282,11 @@ def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     return with_left_out(scores, (~clusters["image"].astype(STRING).isin(of_image)).sum(), column)
 
 
-PLUGINS = (
-    MetricPlugin(
-        "caption_clusters",
-        "Groups' shares in clusters of captions minus their shares overall, in percentage points.",
-        extra="evaluate",
-        options=ClusterOptions,
-        takes=("references", "texts", "groups"),
-        compute=_compute,
-    ),
+PLUGIN = MetricPlugin(
+    "caption_clusters",
+    "Groups' shares in clusters of captions minus their shares overall, in percentage points.",
+    extra="evaluate",
+    options=ClusterOptions,
+    takes=("references", "texts", "groups"),
+    compute=_compute,
 )
