@@ -4,11 +4,11 @@ The improved aesthetic predictor of LAION (`christophschuhmann/improved-aestheti
 published as ``sac+logos+ava1-l14-linearMSE.pth``.
 """
 
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
-from cobalance.evaluation.metrics.metric import ImageSet, Inputs, MetricPlugin
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, linear_head, mean_of, need
 from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.libraries import torch
@@ -41,7 +41,6 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     JobBlockedError
         They are missing, damaged or of other models.
     """
-    images = cast("ImageSet", inputs.images)
     need("aesthetic", options, "model", "weights")
     head = linear_head(read_weights(options.weights, options.sha256), options.weights)
     vision = load_clip(options, "main")
@@ -60,17 +59,15 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
             units = torch.nn.functional.normalize(found.pooler_output.float())
             return head(units)[:, 0].double().cpu().numpy()
 
-    return mean_of("aesthetic", images, options.batch_size, score)
+    return mean_of("aesthetic", inputs, options.batch_size, score)
 
 
-PLUGINS = (
-    MetricPlugin(
-        "aesthetic",
-        "Aesthetic score from 1 to 10, by LAION's improved predictor on CLIP ViT-L/14.",
-        "train",
-        AestheticOptions,
-        takes=("images",),
-        compute=compute,
-        licence="Apache License 2.0; CLIP: none named on the hub, its code is under MIT",
-    ),
+PLUGIN = MetricPlugin(
+    "aesthetic",
+    "Aesthetic score from 1 to 10, by LAION's improved predictor on CLIP ViT-L/14.",
+    "train",
+    AestheticOptions,
+    takes=("images",),
+    compute=compute,
+    licence="Apache License 2.0; CLIP: none named on the hub, its code is under MIT",
 )

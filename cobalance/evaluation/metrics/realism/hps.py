@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pandas as pd
 
-from cobalance.evaluation.metrics.metric import ImageSet, Inputs, MetricPlugin
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, mean_of, need, prompts_of
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.clip import ClipFilter
@@ -43,9 +43,8 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     JobBlockedError
         Model or weights are missing, damaged or of other models.
     """
-    images = cast("ImageSet", inputs.images)
     need("hps", options, "model")
-    prompts = prompts_of(inputs, images)
+    prompts = prompts_of(inputs)
     known = options.model_dump(exclude={"weights", "sha256"})
     clip = cast(ClipFilter, FILTERS.open("clip", {**known, "threshold": None}))
     if options.weights:
@@ -56,18 +55,15 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
         with clip.vision.computing(f"preference scores of {len(pictures)} images"):
             return clip.cosines(pictures, prompts[rows])
 
-    return mean_of("hps", images, options.batch_size, score)
+    return mean_of("hps", inputs, options.batch_size, score)
 
 
-PLUGINS = (
-    MetricPlugin(
-        "hps",
-        "Human Preference Score v2 of images and prompts: a cosine, which benchmarks multiply by "
-        "100.",
-        "train",
-        HpsOptions,
-        takes=("images", "captions"),
-        compute=compute,
-        licence="Apache License 2.0; CLIP ViT-H/14 of LAION: MIT",
-    ),
+PLUGIN = MetricPlugin(
+    "hps",
+    "Human Preference Score v2 of images and prompts: a cosine, which benchmarks multiply by 100.",
+    "train",
+    HpsOptions,
+    takes=("images", "captions"),
+    compute=compute,
+    licence="Apache License 2.0; CLIP ViT-H/14 of LAION: MIT",
 )

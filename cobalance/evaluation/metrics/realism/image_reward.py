@@ -8,11 +8,11 @@ every layer, and a head reads its first token.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
-from cobalance.evaluation.metrics.metric import ImageSet, Inputs, MetricPlugin
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import (
     WeightOptions,
     linear_head,
@@ -130,9 +130,8 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     JobBlockedError
         They are missing, damaged or of another model.
     """
-    images = cast("ImageSet", inputs.images)
     need("image_reward", options, "weights", "vocabulary")
-    prompts = prompts_of(inputs, images)
+    prompts = prompts_of(inputs)
     tokenizer = _tokenizer(options.vocabulary)
     weights = read_weights(options.weights, options.sha256)
     device = choose_device(options.device)
@@ -157,7 +156,7 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
             rewards = (head(states[:, 0])[:, 0] - _MEAN) / _SD
             return rewards.double().cpu().numpy()
 
-    return mean_of("image_reward", images, options.batch_size, score)
+    return mean_of("image_reward", inputs, options.batch_size, score)
 
 
 def _tokenizer(path: str) -> Any:
@@ -176,14 +175,12 @@ def _layers(weights: Mapping[str, Any], pattern: str) -> int:
     return len({found[1] for name in weights if (found := re.match(pattern, name))})
 
 
-PLUGINS = (
-    MetricPlugin(
-        "image_reward",
-        "ImageReward of images and prompts, in standard deviations of the authors' data.",
-        "train",
-        ImageRewardOptions,
-        takes=("images", "captions"),
-        compute=compute,
-        licence="Apache License 2.0",
-    ),
+PLUGIN = MetricPlugin(
+    "image_reward",
+    "ImageReward of images and prompts, in standard deviations of the authors' data.",
+    "train",
+    ImageRewardOptions,
+    takes=("images", "captions"),
+    compute=compute,
+    licence="Apache License 2.0",
 )

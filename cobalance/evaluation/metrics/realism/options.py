@@ -4,7 +4,7 @@ No weights are downloaded by default, as each has terms of its own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +54,7 @@ def need(metric: str, options: Options, *names: str) -> None:
             )
 
 
-def prompts_of(inputs: Inputs, images: ImageSet) -> list[str]:
+def prompts_of(inputs: Inputs) -> list[str]:
     """The prompt of each image: its first caption.
 
     Raises
@@ -62,7 +62,7 @@ def prompts_of(inputs: Inputs, images: ImageSet) -> list[str]:
     OptionError
         An image has none.
     """
-    found = captions_by_image(inputs.need("captions"), "captions")
+    images, found = _images(inputs), captions_by_image(inputs.need("captions"), "captions")
     without = [name for name in images.names if name not in found]
     if without:
         raise OptionError(
@@ -74,16 +74,20 @@ def prompts_of(inputs: Inputs, images: ImageSet) -> list[str]:
 
 def mean_of(
     metric: str,
-    images: ImageSet,
+    inputs: Inputs,
     batch_size: int,
     score: Callable[[Sequence[ImageArray], slice], Floats],
 ) -> pd.DataFrame:
     """Mean of a score over images with its interval; `score` takes a batch's pixels and rows."""
-    values = []
+    images, values = _images(inputs), []
     for start in range(0, len(images), batch_size):
         rows = slice(start, min(start + batch_size, len(images)))
         values.append(score(images.read(range(rows.start, rows.stop)), rows))
     return score_rows([mean_score(metric, np.concatenate(values))])
+
+
+def _images(inputs: Inputs) -> ImageSet:
+    return cast("ImageSet", inputs.images)
 
 
 def linear_head(weights: Mapping[str, Any], path: str) -> Any:
