@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.arrays import FloatArray
+from cobalance.graph.libraries import stats
 
 
 def rank_candidates(scores: npt.ArrayLike, weights: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -89,14 +90,9 @@ def rank_scores(scores: npt.ArrayLike) -> FloatArray:
            [4. ]])
     """
     values = np.asarray(scores, dtype=np.float64)
-    ranks = np.empty(values.shape)
-    for column, of_column in zip(values.T, ranks.T, strict=True):
-        unknown = np.isnan(column)
-        n_known = len(column) - int(unknown.sum())
-        _, group, sizes = np.unique(-column[~unknown], return_inverse=True, return_counts=True)
-        of_column[~unknown] = (np.cumsum(sizes) - (sizes - 1) / 2)[group]
-        of_column[unknown] = (n_known + 1 + len(column)) / 2
-    return ranks
+    ranks = stats.rankdata(-values, axis=0, nan_policy="omit")
+    n_known = np.count_nonzero(~np.isnan(values), axis=0)
+    return np.where(np.isnan(values), (n_known + 1 + len(values)) / 2, ranks)
 
 
 def _exact_sums(scores: npt.ArrayLike, weights: npt.ArrayLike) -> list[Fraction]:
