@@ -75,11 +75,9 @@ class ChatModel(Protocol):
         LanguageModelError
             The model cannot be reached, or refuses, after three tries.
         """
-        ...
 
     def describe(self) -> Mapping[str, Any]:
         """Model, revision and settings for provenance; JSON values, and never a key."""
-        ...
 
 
 def select_told(described: Mapping[str, Any], *names: str) -> dict[str, Any]:

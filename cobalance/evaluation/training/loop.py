@@ -69,27 +69,21 @@ class Fit(Protocol):
 
     def train_epoch(self, epoch: int) -> float:
         """Train an epoch, from 0; return its mean loss."""
-        ...
 
     def judge(self) -> tuple[float, dict[str, Any]] | None:
         """How good it is, more being better, with JSON facts; None to take the last epoch."""
-        ...
 
     def weights(self) -> Tensors:
         """The weights, which share memory with the model."""
-        ...
 
     def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
         """Load weights from `weights`."""
-        ...
 
     def state(self) -> Tensors:
         """All that later epochs depend on."""
-        ...
 
     def restore(self, state: Mapping[str, torch.Tensor]) -> None:
         """Resume from `state`."""
-        ...
 
 
 @dataclass

@@ -12,19 +12,15 @@ class Model(Protocol):
 
     def probabilities(self, images: Examples) -> Floats:
         """Probability of each class, shape (n_images, n_classes)."""
-        ...
 
     def features(self, images: Examples) -> Floats:
         """Inputs of the last layer, shape (n_images, n_features)."""
-        ...
 
     def with_head(self, weight: Floats, bias: Floats) -> "Model":
         """The same model with another last layer: (n_classes, n_features), (n_classes,)."""
-        ...
 
     def describe(self) -> dict[str, Any]:
         """Provenance and selection of the model, as JSON values."""
-        ...
 
 
 @runtime_checkable
@@ -34,11 +30,9 @@ class SavableModel(Model, Protocol):
     @property
     def classes(self) -> tuple[str, ...]:
         """The classes that it predicts."""
-        ...
 
     def save(self, folder: Path) -> None:
         """Save the model."""
-        ...
 
 
 @runtime_checkable
@@ -49,7 +43,6 @@ class TextModel(Model, Protocol):
 
     def embed_texts(self, texts: Sequence[str]) -> Floats:
         """Embeddings of texts, of length 1, in the space of `features`."""
-        ...
 
 
 @runtime_checkable
@@ -59,12 +52,9 @@ class Captioner(Protocol):
     @property
     def words(self) -> str:
         """The list of words that tell which group a caption names."""
-        ...
 
     def captions(self, images: Examples) -> list[str]:
         """A caption for each image."""
-        ...
 
     def describe(self) -> dict[str, Any]:
         """As `Model.describe`."""
-        ...

@@ -73,7 +73,6 @@ class Backend(Protocol):
         OutOfMemoryError
             The batch is too large for the device.
         """
-        ...
 
     def describe(self) -> Mapping[str, Any]:
         """Model, settings and software of the backend, for provenance; JSON values.
@@ -83,7 +82,6 @@ class Backend(Protocol):
         ``scheduler``, ``scheduler_config``, ``settings``, ``device``, ``dtype`` and ``software``, a
         mapping of package to version.
         """
-        ...
 
 
 @runtime_checkable
@@ -98,4 +96,3 @@ class ScaledBackend(Protocol):
         OptionError
             One of them would change nothing; the message says what to do.
         """
-        ...

@@ -191,11 +191,9 @@ class Filter(Protocol):
         OutOfMemoryError
             The batch is too large for the device.
         """
-        ...
 
     def describe(self) -> Mapping[str, Any]:
         """Settings, model, revision and weights for provenance; JSON values."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,6 @@ class Planner(Protocol):
         OptionError
             The options ask for sizes that were not mined.
         """
-        ...
 
 
 @runtime_checkable

@@ -27,7 +27,6 @@ class AskGraph(Protocol):
 
     def __call__(self, task: Callable[[GraphStore], _T]) -> _T:
         """Run it."""
-        ...
 
 
 @dataclass(frozen=True)

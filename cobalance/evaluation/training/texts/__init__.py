@@ -12,7 +12,6 @@ class TextFeatures(Protocol):
 
     def read(self, texts: Sequence[str], seed: int) -> Floats:
         """Embeddings, shape (n_texts, n_features), each of length 1, or 0 where it says nothing."""
-        ...
 
 
 TEXT_FEATURES: Plugins[TextFeatures, Plugin] = Plugins(

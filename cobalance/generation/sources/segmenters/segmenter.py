@@ -31,11 +31,9 @@ class Segmenter(Protocol):
         OutOfMemoryError
             The image is too large for the device.
         """
-        ...
 
     def describe(self) -> Mapping[str, Any]:
         """Settings, model, revision and weights for provenance; JSON values."""
-        ...
 
 
 @runtime_checkable
@@ -44,7 +42,6 @@ class InstanceSegmenter(Protocol):
 
     def instances(self, image: ImageArray) -> Sequence[MaskArray]:
         """Masks of the instances, at least one; GenerationError where it finds none."""
-        ...
 
 
 @runtime_checkable
@@ -53,7 +50,6 @@ class PartSegmenter(Protocol):
 
     def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
         """Masks of the parts it was opened for; empty where a part is not found."""
-        ...
 
 
 def find_parts(segmenter: Segmenter, name: str) -> Callable[[ImageArray], Mapping[str, MaskArray]]:
