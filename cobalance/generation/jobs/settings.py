@@ -15,7 +15,9 @@ from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.options import first_fault
 from cobalance.graph.plugins import EXTRAS, join_needs, list_extras
-from cobalance.ingest.models.prompts import check_template
+from cobalance.graph.records import PlannedQuery
+from cobalance.ingest.concepts.readable_names import readable
+from cobalance.ingest.models.prompts import check_template, prompt_for
 
 
 class JobSettings(BaseModel):
@@ -143,6 +145,18 @@ class JobSettings(BaseModel):
         """The template of the prompts."""
         return RECIPES[self.recipe].prompt if self.prompt is None else self.prompt
 
+    def prompt_of(self, query: PlannedQuery, variant: Variant) -> str:
+        """The prompt for images of a query, with the words of its group; see `prompt_for`."""
+        phrase = self.phrases.get(query.class_name, Phrase())
+        return prompt_for(
+            query.concepts,
+            variant.prompt or self.prompt_template,
+            class_name=query.class_name,
+            caption="" if query.edit is None else query.edit.caption,
+            noun=phrase.noun or readable(query.class_name),
+            adjective=phrase.adjective,
+        )
+
     @property
     def keeps_scene(self) -> bool:
         """Whether the object is made anew and all else is kept, so that it may be of any class."""
@@ -202,21 +216,6 @@ def read_job_settings(values: Mapping[str, Any]) -> JobSettings:
         One is unknown or not allowed, or an option of the backend, a filter or the segmenter is.
     UnknownNameError
         No recipe, backend, filter or segmenter has this name.
-
-    Examples
-    --------
-    >>> list(read_job_settings({"recipe": "inpaint"}).filter_options())
-    ['sanity', 'blank', 'duplicates', 'clip']
-    >>> read_job_settings({"recipe": "inpaint", "making": {"steps": 0}})
-    Traceback (most recent call last):
-    ...
-    cobalance.graph.errors.OptionError: The backend inpaint: steps is 0: input should be greater \
-than or equal to 1.
-    >>> read_job_settings({"filters": {"blank": {"treshold": 0.1}}})
-    Traceback (most recent call last):
-    ...
-    cobalance.graph.errors.OptionError: The filter blank has no option 'treshold'. Did you \
-mean 'threshold'? Its options: min_luminance, threshold.
     """
     try:
         settings = JobSettings.model_validate(dict(values))

@@ -21,15 +21,13 @@ from cobalance.generation.image_request import (
 from cobalance.generation.jobs.chunks import Chunk, candidate_id
 from cobalance.generation.jobs.patches import needs_patch
 from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.jobs.variants import Phrase, Variant
+from cobalance.generation.jobs.variants import Variant
 from cobalance.generation.output.image_files import JudgedImage
 from cobalance.generation.output.manifest_rows import Row, judge_row, new_row
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.sampler import Sources
 from cobalance.generation.worker.source_picker import SourcePicker
 from cobalance.graph.records import PlannedQuery
-from cobalance.ingest.concepts.readable_names import readable
-from cobalance.ingest.models.prompts import prompt_for
 
 
 class QueryFailures:
@@ -164,16 +162,6 @@ class JobRunner:
         variants = settings.variants or (Variant(),)
         number = item[1] % len(variants)
         variant = variants[number]
-        phrase = settings.phrases.get(class_name, Phrase())
-        caption = "" if edit is None else edit.caption
-        prompt = prompt_for(
-            query.concepts,
-            variant.prompt or settings.prompt_template,
-            class_name=class_name,
-            caption=caption,
-            noun=phrase.noun or readable(class_name),
-            adjective=phrase.adjective,
-        )
         source, source_class = None, None
         if with_source and edit is None:
             source = self._picker.pick(
@@ -188,11 +176,11 @@ class JobRunner:
             candidate_id(self.job, *item),
             class_name,
             query.concepts,
-            prompt,
+            settings.prompt_of(query, variant),
             seed,
             source,
             source_class=source_class,
-            caption=caption,
+            caption="" if edit is None else edit.caption,
             captions=() if edit is None else edit.captions,
             variant=number,
             guidance_scale=variant.guidance_scale,

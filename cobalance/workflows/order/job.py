@@ -11,18 +11,13 @@ from cobalance.generation.backends.backend import BackendPlugin
 from cobalance.generation.jobs.patches import check_patches, needs_patch
 from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
-from cobalance.generation.jobs.variants import Phrase, Variant
+from cobalance.generation.jobs.variants import Variant
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import plans
 from cobalance.graph.dataset.cliques import read_cliques, read_mining_options
 from cobalance.graph.dataset.names import splits_of
-from cobalance.graph.dataset.plans import (
-    find_default_plan,
-    read_plan,
-    read_plan_options,
-    read_plan_sizes,
-)
 from cobalance.graph.dataset.read import ClassImages, read_class_images, read_image_concepts
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import (
@@ -41,10 +36,8 @@ from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import PlannedQuery
 from cobalance.graph.run_log import log_run
-from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.concepts.word_lists import combine_words, phrases_of
 from cobalance.ingest.images.roots import ImageRoots
-from cobalance.ingest.models.prompts import prompt_for
 from cobalance.workflows.load.image_places import file_identity, looked_in
 from cobalance.workflows.plan.summaries import no_images
 
@@ -131,21 +124,21 @@ def read_order(
         It was made for other cliques, or other images to edit, than there are now.
     """
     own = RECIPES[recipe].plan is not None
-    name = plan or (recipe if own else find_default_plan(store, dataset))
+    name = plan or (recipe if own else plans.find_default_plan(store, dataset))
     try:
-        queries = read_plan(store, dataset, name)
+        queries = plans.read_plan(store, dataset, name)
     except (NotFoundError, UnknownNameError) as error:
         no_dataset = isinstance(error, NotFoundError) and error.kind == "dataset"
         if not own or plan is not None or no_dataset:
             raise
         again = Action("plan_counterfactuals", dataset, recipe=recipe)
         raise NotFoundError("plan", name, again, ".") from error
-    return name, queries, read_plan_options(store, dataset, name)
+    return name, queries, plans.read_plan_options(store, dataset, name)
 
 
 def _why_no_images(store: GraphStore, dataset: str, name: str) -> tuple[Part, ...]:
     """Why a plan asks for no images, where the graph has it under its name."""
-    sizes = read_plan_sizes(store, dataset, name)
+    sizes = plans.read_plan_sizes(store, dataset, name)
     if sizes is None:
         return ("Choose cliques that have a gap.",)
     state = dataset_state(store, dataset)
@@ -218,7 +211,6 @@ def _of_edits(
 def _check_prompts(settings: JobSettings, queries: Sequence[PlannedQuery]) -> None:
     """Raise OptionError if a prompt of an edited image has a place for words that there are not."""
     variants = settings.variants or (Variant(),)
-    templates = {variant.prompt or settings.prompt_template for variant in variants}
     # What decides whether a prompt can be rendered: few kinds, of very many queries.
     kinds = {
         (query.class_name, bool(query.concepts), bool(query.edit.caption)): query
@@ -226,18 +218,9 @@ def _check_prompts(settings: JobSettings, queries: Sequence[PlannedQuery]) -> No
         if query.edit is not None
     }
     for query in kinds.values():
-        phrase = settings.phrases.get(query.class_name, Phrase())
-        edit = query.edit
-        for template in sorted(templates):
+        for variant in variants:
             try:
-                prompt_for(
-                    query.concepts,
-                    template,
-                    class_name=query.class_name,
-                    caption="" if edit is None else edit.caption,
-                    noun=phrase.noun or readable(query.class_name),
-                    adjective=phrase.adjective,
-                )
+                settings.prompt_of(query, variant)
             except OptionError as error:
                 raise OptionError(
                     *error.parts,
