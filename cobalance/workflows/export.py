@@ -37,7 +37,6 @@ from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
 from cobalance.ingest.images.roots import ImageRoots
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.rebalance import not_all
 from cobalance.workflows.settings import in_environment
@@ -77,7 +76,11 @@ def export_job(
     _check_target(folders, folder)
     output = folders.open_output()
     has_images = format_ != "weights"
-    made = _read_accepted(store, output, job, check=has_images)
+    accepted = read_job_manifest(store, output, job.id, "accepted")
+    is_short = len(accepted) < job.accepted and not (job.is_active and len(accepted))
+    if has_images and is_short:
+        raise not_all(output, job.id, len(accepted), job.accepted)
+    made = accepted[accepted["path"].notna()]
     held = _images(store, job.dataset, progress)
     held = held[~held["id"].isin(find_left_out(store, job.dataset))]
     splits = dict(zip(held["id"], held["split"], strict=True))
@@ -104,23 +107,6 @@ def export_job(
         texts=lambda ids: read_image_texts(folders.captions, job.dataset, ids),
     )
     return export(exported, format_, folder, options, progress)
-
-
-def _read_accepted(
-    store: GraphStore, output: OutputFolder, job: Job, *, check: bool = True
-) -> pd.DataFrame:
-    """The manifest rows of a job's accepted images that have a file.
-
-    Raises
-    ------
-    ExportError
-        Some of them are not in this output folder.
-    """
-    accepted = read_job_manifest(store, output, job.id, "accepted")
-    is_short = len(accepted) < job.accepted and not (job.is_active and len(accepted))
-    if check and is_short:
-        raise not_all(output, job.id, len(accepted), job.accepted)
-    return accepted[accepted["path"].notna()]
 
 
 def _images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame:

@@ -220,13 +220,7 @@ def _annotate(
 
 
 def _check_files(output: OutputFolder, job: str, images: Iterable[AcceptedImage]) -> None:
-    """Check that the output folder has the files of a job's accepted images.
-
-    Raises
-    ------
-    ExportError
-        Some are missing.
-    """
+    """Check that the output folder has the files of a job's accepted images."""
     wanted = [image.uri for image in images]
     folder = f"{job}/images"
     there = {f"{folder}/{name}" for name in output.names(folder)}

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 from cobalance.generation.filters.filter import Judgement
@@ -67,7 +66,7 @@ def new_row(
         settings[WITHOUT_SOURCE] = without_source
     query, index = map(int, request.id.split("/")[-2:])
     source = request.source
-    software = {"cobalance": _version("cobalance"), **backend.get("software", {})}
+    software = {"cobalance": version("cobalance"), **backend.get("software", {})}
     return {
         "candidate": request.id,
         "job": job,
@@ -165,11 +164,3 @@ def scores_by_name(judged: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-@cache
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:  # run from a checkout that was not installed
-        return "unknown"

@@ -123,13 +123,9 @@ def match_cliques(cliques: Cliques, members: IntArray) -> "sparse.csr_matrix":
 
 
 def _extensions(members: IntArray, n_concepts: int) -> tuple["sparse.csr_matrix", IntArray]:
-    """Which clique a clique becomes with a concept, and the first row of none.
+    """Which clique a clique becomes with a concept, with a first row for the empty set.
 
-    Returns
-    -------
-    sparse matrix, shape (1 + n_cliques, n_concepts)
-    int64 array
-        Of each of its entries the row of the larger clique.
+    Of shape (1 + n_cliques, n_concepts), followed by the larger clique's row of each entry.
     """
     index, sizes = SubsetIndex(members), (members >= 0).sum(axis=1)
     smaller, concepts, larger = [], [], []

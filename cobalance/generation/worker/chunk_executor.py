@@ -94,15 +94,7 @@ class ChunkExecutor:
         return ChunkRecord(self._resources.folder, chunk.job, chunk.id)
 
     def _generate(self, runner: JobRunner, chunk: Chunk, record: ChunkRecord) -> list[Row] | None:
-        """Generate and save a chunk; None for a single image whose query fails.
-
-        Raises
-        ------
-        _ChunkFailedError
-            It has failed, and is to be halved.
-        NoSourceError, JobBlockedError, StoreUnavailableError
-            As `JobRunner.run` and the output folder raise them.
-        """
+        """Generate and save a chunk; None for a single image whose query fails."""
         try:
             return self._try(runner, chunk, record)
         except (NoSourceError, JobBlockedError, StoreUnavailableError, WorkerStopped):

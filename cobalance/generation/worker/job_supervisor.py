@@ -77,13 +77,7 @@ class JobSupervisor:
         return True
 
     def _is_complete(self, job: str, current: Round, settings: JobSettings) -> bool:
-        """Whether a round is complete; chunks of it that are not queued yet are queued.
-
-        Raises
-        ------
-        JobBlockedError
-            A chunk has ended without a result.
-        """
+        """Whether a round is complete; chunks of it that are not queued yet are queued."""
         queue = self._queue
         if self._has_all(job, current):
             return True

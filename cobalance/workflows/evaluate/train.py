@@ -183,11 +183,8 @@ def _score(done: TrainedEvaluation) -> Scored:
 def _score_captions(predictions: pd.DataFrame, test: Examples, options: Any) -> Scored:
     """Score a captioner's captions: the test images' own are the references, classes the groups.
 
-    Parameters
-    ----------
-    options : CaptionerOptions
-        ``scorer`` names the CLIP of CLIPScore. The ratio is of the two groups of ``words``, also
-        where captions name one of them alone; where the list has more, of the two that they name.
+    The ratio is of the two groups of the option ``words``, also where captions name one of them
+    alone; where the list has more, of the two that they name.
     """
     pairs = zip(test.ids, test.captions, strict=False)
     people = [(image, caption) for image, some in pairs for caption in some]
@@ -220,13 +217,7 @@ def _score_captions(predictions: pd.DataFrame, test: Examples, options: Any) -> 
 
 
 def _score_clip(model: TextModel, test: Examples, options: Any) -> Scored:
-    """Score a CLIP by the test images' classes as groups, and on the folder that its options name.
-
-    Parameters
-    ----------
-    options : ClipTuningOptions
-        ``folder`` names the labelled folder.
-    """
+    """Score a CLIP by the test images' classes as groups, and on its options' labelled folder."""
     scored = _attempt("self_similarity", lambda: profile_groups(model, test, _classes(test)))
     if not options.folder:
         return scored

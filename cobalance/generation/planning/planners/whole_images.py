@@ -225,26 +225,14 @@ def _concepts(sets: "sparse.csr_matrix", row: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Offer:
-    """Queries of one class, each priced after those before it.
-
-    Parameters
-    ----------
-    price : float
-        By how much all of them change the statistic.
-    gain : float
-        By how much one of them brings it down, on average.
-    places : int array, shape (n_queries,)
-        The sets of the pool that they are edits of.
-    sets, shown : sparse matrices
-        Their concepts and cliques, a row each.
-    """
+    """Queries of one class, each priced after those before it."""
 
     code: int
-    price: float
-    gain: float
-    places: IntArray
-    sets: "sparse.csr_matrix"
-    shown: "sparse.csr_matrix"
+    price: float  # by how much all of them change the statistic
+    gain: float  # by how much one of them brings it down, on average
+    places: IntArray  # the sets of the pool that they are edits of
+    sets: "sparse.csr_matrix"  # their concepts, a row each
+    shown: "sparse.csr_matrix"  # and their cliques
 
 
 class _Search:
