@@ -68,16 +68,6 @@ def select_agreed(labels: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         The columns of `labels` with ``shows`` (bool); without labels that nobody has checked, that
         most people cannot tell, or on which as many say yes as no.
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"image": ["a", "b"], "concept": "sky", "class_name": "bird",
-    ...                        "labelled": [True, False]})
-    >>> answers = pd.DataFrame({"image": ["a", "a", "b", "b"], "concept": "sky",
-    ...     "person": ["ann", "bob"] * 2, "answer": ["unknown", "shows", "shows", "does not"]})
-    >>> select_agreed(labels, pd.concat([answers, answers.iloc[1:2].assign(person="eve")]))
-      image concept class_name  labelled  shows
-    0     a     sky       bird      True   True
     """
     keys = ["image", "concept"]
     given = answers.groupby(keys, sort=False, observed=True)["answer"].agg(list)

@@ -68,16 +68,6 @@ def corrected_counts(counts: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         Rows of `counts` with ``corrected``, ``low`` and ``high``, in images. A part without images
         needs no audit.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({"concept": ["sky"], "class_name": ["bird"], "labelled": [100],
-    ...                        "unlabelled": [900]})
-    >>> found = pd.DataFrame({"concept": ["sky"], "class_name": ["bird"], "precision": [0.9],
-    ...     "precision_low": [0.8], "precision_high": [0.95], "false_omission": [0.02],
-    ...     "false_omission_low": [0.01], "false_omission_high": [0.04]})
-    >>> corrected_counts(counts, found)["corrected"].tolist()
-    [108.0]
     """
     names = [
         f"{rate}{end}" for rate in ("precision", "false_omission") for end in ("", "_low", "_high")

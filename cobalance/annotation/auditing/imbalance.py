@@ -47,15 +47,6 @@ def corrected_imbalances(corrected: pd.DataFrame) -> pd.DataFrame:
         logits of the rates', half an image away from none and all.
 
         The verdict is of the gap, which plans close: see `verdict`.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({"concept": "sky", "class_name": ["gull", "owl"],
-    ...     "labelled": [60, 30], "unlabelled": [40, 70], "corrected": [45.0, 44.0],
-    ...     "low": [40.0, 38.0], "high": [50.0, 51.0]})
-    >>> found = corrected_imbalances(counts)
-    >>> found[["gap", "corrected_gap", "corrected_gap_low", "verdict"]].round(1).values.tolist()
-    [[30.0, 1.0, -7.6, 'not supported']]
     """
     rows = []
     for concept, of in corrected.groupby("concept", sort=True, observed=True):

@@ -38,13 +38,6 @@ def label_scores(
         the concept), ``not_visible`` and ``unread`` (left out), ``auc``, ``precision``, ``recall``
         and ``f1``. The AUC is NaN where all images or none show the concept, and where it has no
         score at all; a share of no images is NaN.
-
-    Examples
-    --------
-    >>> found = label_scores(["sky"], np.array([[0.9], [0.4], [0.6], [0.1]]),
-    ...     np.array([[True], [False], [True], [False]]), np.array([[1.0], [1.0], [0.0], [0.0]]))
-    >>> found[["auc", "precision", "recall", "f1"]].values.tolist()
-    [[0.75, 0.5, 0.5, 0.5]]
     """
     unread = np.asarray(np.isnan(scores).all(axis=1))
     rows = [

@@ -80,14 +80,6 @@ def shift_table(counts: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
         ``attribute``; ``real`` and ``generated``, percentages; ``difference``, real less
         generated in percentage points, with Newcombe's interval ``low`` to ``high``; ``n_real``
         and ``n_generated``, images.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({"category": "hair", "attribute": ["fair", "dark"],
-    ...                        "real": [400, 600], "generated": [250, 750],
-    ...                        "n_real": 1000, "n_generated": 1000})
-    >>> shift_table(counts)[["attribute", "real", "generated", "difference"]].to_numpy().tolist()
-    [['dark', 60.0, 75.0, -15.0], ['fair', 40.0, 25.0, 15.0]]
     """
     if counts.empty:
         return pd.DataFrame({name: [] for name in COLUMNS})
@@ -159,13 +151,11 @@ def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     return attribute_shift(counts, confidence=options.confidence)
 
 
-PLUGINS = (
-    MetricPlugin(
-        "attribute_shift",
-        "Frequencies of attributes, real images minus generated ones, in percentage points. A "
-        "table has category, attribute, real, generated, n_real and n_generated.",
-        options=AccuracyOptions,
-        takes=("real_attributes|table", "attributes|table"),
-        compute=_compute,
-    ),
+PLUGIN = MetricPlugin(
+    "attribute_shift",
+    "Frequencies of attributes, real images minus generated ones, in percentage points. A "
+    "table has category, attribute, real, generated, n_real and n_generated.",
+    options=AccuracyOptions,
+    takes=("real_attributes|table", "attributes|table"),
+    compute=_compute,
 )

@@ -115,19 +115,6 @@ def compare_scores(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
         No score is of the baseline.
     InputError
         All are.
-
-    Examples
-    --------
-    >>> from cobalance.evaluation.metrics import METRICS
-    >>> from cobalance.evaluation.metrics.metric import Inputs
-    >>> from cobalance.evaluation.predictions import check_predictions
-    >>> table = check_predictions(pd.DataFrame({
-    ...     "method": ["before", "after"], "class_name": "cat", "accuracy": [48 / 80, 56 / 70],
-    ...     "n": [80, 70]}))
-    >>> scores = METRICS.open("accuracy")(Inputs(predictions=table))
-    >>> compare_scores(scores, "before")[["method", "difference", "low", "high"]].round(4)
-      method  difference     low    high
-    0  after         0.2  0.0524  0.3339
     """
     keys = ["metric", "group"]
     means = mean_and_sd(scores).rename(columns={"mean": "value"}).set_index("method")

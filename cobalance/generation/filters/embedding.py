@@ -141,15 +141,6 @@ def crop_object(image: ImageArray, mask: MaskArray) -> ImageArray:
     mask : bool array, shape (rows, columns)
         True on the object, somewhere. Where its size is not the image's, the box is scaled, and
         every pixel that it touches is in the crop.
-
-    Examples
-    --------
-    >>> mask = np.zeros((4, 6), np.bool_)
-    >>> mask[1, 2:5] = True
-    >>> crop_object(np.zeros((4, 6, 3), np.uint8), mask).shape
-    (1, 3, 3)
-    >>> crop_object(np.zeros((6, 12, 3), np.uint8), mask).shape
-    (2, 6, 3)
     """
     box, (height, width), (rows, columns) = find_box(mask), image.shape[:2], mask.shape
     return image[

@@ -55,16 +55,7 @@ def candidate_id(job: str, query: int, index: int) -> str:
 
 
 def cut_round(job: str, of: Round, size: int) -> list[Chunk]:
-    """Cut a round into chunks of `size` candidates, in order.
-
-    Examples
-    --------
-    >>> from cobalance.graph.jobs.rounds import Span
-    >>> for chunk in cut_round("5f1c", Round(0, 0, (Span(0, 0, 3), Span(1, 0, 1))), 2):
-    ...     print(chunk.id, chunk.items)
-    000-000000 ((0, 0), (0, 1))
-    000-000001 ((0, 2), (1, 0))
-    """
+    """Cut a round into chunks of `size` candidates, in order."""
     items = [
         (span.query, index)
         for span in of.spans

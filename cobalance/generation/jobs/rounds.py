@@ -116,17 +116,6 @@ def next_spans(
         From `cobalance.graph.jobs.rounds.missing_numbers`: these are made first.
     in_vain : mapping of int to str
         Queries that will never have a source, and why: they end short, before their cap.
-
-    Examples
-    --------
-    >>> def query(position, accepted, made):
-    ...     return QueryProgress(position, "urban", ("cow",), 10, "running", accepted, made)
-    >>> spans, ended = next_spans([query(0, 10, 12), query(1, 7, 12), query(2, 1, 40)], 4)
-    >>> spans
-    [Span(query=1, first=12, count=3)]
-    >>> ended
-    {0: '', 2: '1 of 10 images accepted after 40 candidates, the most that the job allows. Look at \
-the rejected ones for why.'}
     """
     spans, ended, room = list[Span](), dict[int, str](), MAX_ROUND
     for query in progress:

@@ -146,16 +146,6 @@ def plan_counterfactuals(
     -------
     tuple of PlannedQuery
         By id of the image, then in the order of the groups; each for one image.
-
-    Examples
-    --------
-    >>> images = pd.DataFrame(
-    ...     {"id": ["7", "3"], "class_name": ["man", "woman"], "concepts": [("dog",), ()]}
-    ... )
-    >>> for query in plan_counterfactuals(images, ["woman", "man"], "others"):
-    ...     print(query.edit.source_image, query.class_name, query.concepts)
-    3 man ()
-    7 woman ('dog',)
     """
     queries = []
     for row in images.sort_values("id", kind="stable").to_dict("records"):

@@ -39,15 +39,6 @@ def widened_rows(before: Cliques, after: Cliques) -> IntArray:
     """Find the cliques that lean to a class and whose rates a plan draws further apart.
 
     The one that it widens most comes first; equal ones are in the order of the table.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> before = Cliques(np.array([[0], [1], [2]]), np.array([[30, 50], [20, 20], [0, 9]]),
-    ...                  np.array([90, 90]), ("car", "cow", "road"), ("country", "urban"))
-    >>> after = replace(before, counts=np.array([[30, 60], [80, 20], [9, 9]]))
-    >>> widened_rows(before, after).tolist()
-    [1, 0]
     """
     was, becomes = _differences(before), _differences(after)
     growth = np.where(find_leaning(after), becomes - was, 0.0)
@@ -76,18 +67,6 @@ def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFram
         ``gap_after`` (int64); ``too_few_before`` and ``too_few_after``, the class with the fewest
         images (category, missing where the gap is 0); ``before_<class>`` and ``after_<class>``,
         the counts.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> before = Cliques(np.array([[0]]), np.array([[3, 5]]), np.array([9, 9]), ("cow",),
-    ...                  ("country", "urban"))
-    >>> after = replace(before, counts=np.array([[5, 5]]))
-    >>> effect_table(before, after, touched_rows(before, after)).to_dict("records")
-    ... # doctest: +NORMALIZE_WHITESPACE
-    [{'concepts': ('cow',), 'size': 1, 'gap_before': 2, 'gap_after': 0, 'too_few_before': 'country',
-      'too_few_after': nan, 'before_country': 3, 'before_urban': 5, 'after_country': 5,
-      'after_urban': 5}]
     """
     first, then = before.take(rows), after.take(rows)
     columns: dict[str, object] = {

@@ -121,16 +121,6 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
         Not JSON, a field that is missing, unknown or of the wrong type, a version other than 1,
         concepts that are not in ascending order, captions or an own group without an image to edit,
         or two queries for the same class and concepts or image. The message names the first one.
-
-    Examples
-    --------
-    >>> plan_from_json('{"format": "cobalance-plan", "version": 1, "planner": "conbias", '
-    ...                '"options": {"min_size": 2, "max_size": 2}, '
-    ...                '"queries": [{"class": "urban", "concepts": ["cow"], "n": 0}]}')
-    Traceback (most recent call last):
-    ...
-    cobalance.graph.errors.InputError: plan, queries[0].n: input should be greater than or equal \
-to 1 (it is 0). Run `plan(...)` to write it again, or correct the file.
     """
     try:
         raw = _PlanFile.model_validate_json(content)

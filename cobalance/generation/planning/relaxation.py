@@ -43,18 +43,6 @@ def bound_lean(
     1956). Images move from the worst sets of a class to the best (pairwise steps, with exact line
     search) for a fixed number of rounds; the best of the bounds is returned. A round costs the
     cliques of all sets times the classes.
-
-    Examples
-    --------
-    One clique in 5 of 10 images of a class and 2 of 10 of another, which gets 10 images: with 8 of
-    them with the clique the rates are equal, and nothing is left.
-
-    >>> shown = sparse.csr_matrix(np.array([[1.0], [0.0]]))
-    >>> start = np.array([[0, 0], [0, 10]])
-    >>> bound = bound_lean(
-    ...     np.array([[5.0], [2.0]]), np.ones(1), shown, start, np.array([10, 20]))
-    >>> round(bound, 9)
-    0.0
     """
     has = sizes > 0
     x, n = images[has].astype(np.float64), sizes[has].astype(np.float64)

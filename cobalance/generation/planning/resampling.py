@@ -97,19 +97,6 @@ def resample_counts(groups: Groups, baseline: str, most: int | None = None) -> F
     ------
     UnknownNameError
         There is no such baseline.
-
-    Examples
-    --------
-    >>> cliques = Cliques(
-    ...     np.array([[0]]), np.array([[1, 4]]), np.array([3, 4]), ("cow",), ("x", "y"))
-    >>> images, none = np.array([[1, 4], [2, 0]]), np.zeros(0, dtype=np.int64)
-    >>> groups = Groups(cliques, np.array([[0], [-1]]), images, none, none)
-    >>> for name in BASELINES:
-    ...     print(name, resample_counts(groups, name).tolist())
-    over-sampling [[4.0, 4.0], [2.0, 0.0]]
-    sub-sampling [[1.0, 1.0], [2.0, 0.0]]
-    weights [[2.5, 2.5], [2.0, 0.0]]
-    pruning [[1.0, 4.0], [2.0, 0.0]]
     """
     check_known("baseline", [baseline], BASELINES)
     if baseline == "pruning":

@@ -91,14 +91,6 @@ def simulate_images(cliques: Cliques, planned: PlannedImages) -> Cliques:
 
     The same as `simulate` with the queries that `cobalance.generation.planning.plan.queries_of`
     makes of them, without writing them down.
-
-    Examples
-    --------
-    >>> cliques = Cliques(
-    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
-    ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> simulate_images(cliques, PlannedImages(np.array([[0, 0], [0, 0], [2, 0]]))).counts.tolist()
-    [[7, 7], [7, 5], [3, 3]]
     """
     rows = np.flatnonzero(planned.images.any(axis=1))
     members, images = planned.sets(cliques).members[rows], planned.images[rows]
@@ -129,18 +121,6 @@ def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:
     ------
     UnknownNameError
         The plan names a class or concept that `cliques` does not know.
-
-    Examples
-    --------
-    >>> cliques = Cliques(
-    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
-    ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> queries = (PlannedQuery("country", ("cow", "road"), 2),)
-    >>> from cobalance.generation.planning.plan import PlanOptions
-    >>> summarize_plan(cliques, Plan("conbias", PlanOptions(2, 2), queries)).loc[2].to_dict()
-    ... # doctest: +NORMALIZE_WHITESPACE
-    {'cliques': 1, 'imbalanced_before': 1, 'imbalanced_after': 0, 'total_gap_before': 2,
-     'total_gap_after': 0, 'images_country': 2, 'images_urban': 0}
     """
     planned = sets_of(cliques, plan.queries)
     gaps = cliques.gaps(), simulate_images(cliques, planned).gaps()

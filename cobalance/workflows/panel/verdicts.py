@@ -86,16 +86,7 @@ def is_supported(verdict: Verdict | None) -> bool:
 def warn_unsupported(
     queries: Sequence[PlannedQuery], verdicts: Sequence[Verdict | None] | None
 ) -> str:
-    """Warn of queries that no audit supports; empty where all are, or nothing is audited.
-
-    Examples
-    --------
-    >>> queries = [PlannedQuery("owl", ("sky",), 30), PlannedQuery("owl", ("sea",), 5)]
-    >>> warn_unsupported(queries, ["not supported", "supported"])
-    'No audit supports the imbalances of 1 query of 2 (30 images): 1 not supported.'
-    >>> warn_unsupported(queries, ["supported", None]), warn_unsupported(queries, None)
-    ('', '')
-    """
+    """Warn of queries that no audit supports; empty where all are, or nothing is audited."""
     left = [
         (query.n, said)
         for query, said in zip(queries, verdicts or (), strict=verdicts is not None)

@@ -22,14 +22,6 @@ def choose_output_size(options: ImageOptions, source: SourceImage) -> Size:
     """Choose the output size: as configured, else the source's.
 
     With one side set, the other follows from the source's shape.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> image, mask = np.zeros((30, 60, 3), np.uint8), np.zeros((30, 60), bool)
-    >>> mask[3, 3] = True
-    >>> choose_output_size(ImageOptions(width_px=128), SourceImage("a", "a.png", image, mask))
-    (64, 128)
     """
     height, width = source.mask.shape
     tall, wide = options.height_px, options.width_px

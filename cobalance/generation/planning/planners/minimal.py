@@ -125,15 +125,6 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     *Significance*: the gap that a clique may keep follows from its largest count before, and never
     shrinks as images are added. With more than two classes it is the one that is allowed however
     the others spread.
-
-    Examples
-    --------
-    >>> cliques = Cliques(
-    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[50, 30], [20, 40], [10, 10]]),
-    ...     np.array([90, 90]), ("cow", "road"), ("country", "urban"))
-    >>> found = plan_minimal(cliques, PlanOptions(1), MinimalOptions(tolerance=0.2))
-    >>> found.images.tolist(), found.proven, found.bound
-    ([[0, 10], [12, 0], [0, 0]], True, 22.0)
     """
     rows = options.rows(cliques)
     images = np.zeros(cliques.counts.shape, dtype=np.int64)
