@@ -144,13 +144,11 @@ def _artefact_shift(inputs: Inputs, options: Any) -> pd.DataFrame:
     )
 
 
-PLUGINS = (
-    MetricPlugin(
-        "artefact_shift",
-        "How far that ratio shifts on inpainted images. A table has ratios original and edited.",
-        options=GroupsOptions,
-        takes=("edited|table",),
-        may_take=("predictions",),
-        compute=_artefact_shift,
-    ),
+PLUGIN = MetricPlugin(
+    "artefact_shift",
+    "How far that ratio shifts on inpainted images. A table has ratios original and edited.",
+    options=GroupsOptions,
+    takes=("edited|table",),
+    may_take=("predictions",),
+    compute=_artefact_shift,
 )

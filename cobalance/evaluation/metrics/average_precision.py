@@ -118,12 +118,10 @@ def _scored_classes(predictions: pd.DataFrame) -> list[str]:
     return classes if labelled else scored
 
 
-PLUGINS = (
-    MetricPlugin(
-        "mean_average_precision",
-        "Mean over classes of the average precision.",
-        "evaluate",
-        takes=("predictions",),
-        compute=lambda inputs, _: mean_average_precision(inputs.need("predictions")),
-    ),
+PLUGIN = MetricPlugin(
+    "mean_average_precision",
+    "Mean over classes of the average precision.",
+    "evaluate",
+    takes=("predictions",),
+    compute=lambda inputs, _: mean_average_precision(inputs.need("predictions")),
 )

@@ -204,13 +204,11 @@ def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     )
 
 
-PLUGINS = (
-    MetricPlugin(
-        "shortcut_gaps",
-        "In-distribution accuracy, and how far accuracy falls where shortcuts are uncommon.",
-        options=GapOptions,
-        takes=("predictions",),
-        may_take=("groups", "training"),
-        compute=_compute,
-    ),
+PLUGIN = MetricPlugin(
+    "shortcut_gaps",
+    "In-distribution accuracy, and how far accuracy falls where shortcuts are uncommon.",
+    options=GapOptions,
+    takes=("predictions",),
+    may_take=("groups", "training"),
+    compute=_compute,
 )

@@ -138,13 +138,11 @@ def _opportunity_gap(inputs: Inputs, options: Any) -> pd.DataFrame:
     )
 
 
-PLUGINS = (
-    MetricPlugin(
-        "opportunity_gap",
-        "Sum over classes of the difference of recall between groups. A table has class_name, "
-        "group and recall.",
-        options=AccuracyOptions,
-        takes=("predictions|table", "groups|table"),
-        compute=_opportunity_gap,
-    ),
+PLUGIN = MetricPlugin(
+    "opportunity_gap",
+    "Sum over classes of the difference of recall between groups. A table has class_name, "
+    "group and recall.",
+    options=AccuracyOptions,
+    takes=("predictions|table", "groups|table"),
+    compute=_opportunity_gap,
 )

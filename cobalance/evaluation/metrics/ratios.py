@@ -206,12 +206,10 @@ def _ratio(inputs: Inputs, options: Any) -> pd.DataFrame:
     return ratio(predictions, options.first, options.second, confidence=options.confidence)
 
 
-PLUGINS = (
-    MetricPlugin(
-        "ratio",
-        "How unevenly two groups are predicted: max(r, 1/r). A table has counts first and second.",
-        options=RatioOptions,
-        takes=("predictions|captions|table",),
-        compute=_ratio,
-    ),
+PLUGIN = MetricPlugin(
+    "ratio",
+    "How unevenly two groups are predicted: max(r, 1/r). A table has counts first and second.",
+    options=RatioOptions,
+    takes=("predictions|captions|table",),
+    compute=_ratio,
 )

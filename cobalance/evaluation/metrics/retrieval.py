@@ -142,13 +142,11 @@ def _retrieval_recall(inputs: Inputs, options: Any) -> pd.DataFrame:
     return stack(frames)
 
 
-PLUGINS = (
-    MetricPlugin(
-        "retrieval_recall",
-        "R@K: texts whose image is among the K most similar ones, of all and by group.",
-        options=RecallOptions,
-        takes=("texts", "embeddings"),
-        may_take=("groups",),
-        compute=_retrieval_recall,
-    ),
+PLUGIN = MetricPlugin(
+    "retrieval_recall",
+    "R@K: texts whose image is among the K most similar ones, of all and by group.",
+    options=RecallOptions,
+    takes=("texts", "embeddings"),
+    may_take=("groups",),
+    compute=_retrieval_recall,
 )

@@ -124,14 +124,12 @@ def _of_predictions(run: AttributeRun) -> list[pd.DataFrame]:
     return [one.reindex(index=objects, columns=columns, fill_value=0) for one in (before, after)]
 
 
-PLUGINS = (
-    MetricPlugin(
-        "mals_amplification",
-        "How much further predictions lean to each object's majority group than the data did. A "
-        "table has object, group, before and after, as counts or shares.",
-        options=MalsOptions,
-        takes=("predictions|table",),
-        may_take=("groups", "training"),
-        compute=_mals,
-    ),
+PLUGIN = MetricPlugin(
+    "mals_amplification",
+    "How much further predictions lean to each object's majority group than the data did. A "
+    "table has object, group, before and after, as counts or shares.",
+    options=MalsOptions,
+    takes=("predictions|table",),
+    may_take=("groups", "training"),
+    compute=_mals,
 )

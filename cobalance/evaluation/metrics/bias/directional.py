@@ -251,14 +251,12 @@ def _directional(inputs: Inputs, options: DirectionalOptions) -> pd.DataFrame:
     )
 
 
-PLUGINS = (
-    MetricPlugin(
-        "directional_amplification",
-        "Bias amplification from groups to labels, and back where groups are predicted. A table "
-        "has counts: attribute, task, test, predicted or predicted_attribute, and training.",
-        options=DirectionalOptions,
-        takes=("predictions|table",),
-        may_take=("groups", "training"),
-        compute=_directional,
-    ),
+PLUGIN = MetricPlugin(
+    "directional_amplification",
+    "Bias amplification from groups to labels, and back where groups are predicted. A table "
+    "has counts: attribute, task, test, predicted or predicted_attribute, and training.",
+    options=DirectionalOptions,
+    takes=("predictions|table",),
+    may_take=("groups", "training"),
+    compute=_directional,
 )

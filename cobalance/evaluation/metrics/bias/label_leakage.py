@@ -250,16 +250,14 @@ def _of_attackers(table: pd.DataFrame, options: LeakageOptions) -> pd.DataFrame:
     return leakage(sides["model"], data=sides.get("data"), score=options.score)
 
 
-PLUGINS = (
-    MetricPlugin(
-        "leakage",
-        "How well groups are told from predicted labels, minus how well from true ones. A table "
-        "has an attacker's group and p_<group>; attacker (model or data) and n where it has more; "
-        "or leakage_model and leakage_data.",
-        extra="evaluate",
-        options=LeakageOptions,
-        takes=("predictions|table",),
-        may_take=("groups",),
-        compute=_leakage,
-    ),
+PLUGIN = MetricPlugin(
+    "leakage",
+    "How well groups are told from predicted labels, minus how well from true ones. A table "
+    "has an attacker's group and p_<group>; attacker (model or data) and n where it has more; "
+    "or leakage_model and leakage_data.",
+    extra="evaluate",
+    options=LeakageOptions,
+    takes=("predictions|table",),
+    may_take=("groups",),
+    compute=_leakage,
 )

@@ -9,13 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.groups import check_groups
-from cobalance.evaluation.metrics.bias.attackers import (
-    AttackOptions,
-    CaptionAttackOptions,
-    Split,
-    draw_splits,
-    fit_attacker,
-)
+from cobalance.evaluation.metrics.bias import attackers
 from cobalance.evaluation.metrics.bias.label_leakage import mean_of_rounds
 from cobalance.evaluation.metrics.bias.leakage import difference_of_attackers, leakage
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
@@ -37,7 +31,7 @@ def lic(
     *,
     words: Collection[str],
     rng: np.random.Generator,
-    options: AttackOptions | CaptionAttackOptions | None = None,
+    options: attackers.AttackOptions | attackers.CaptionAttackOptions | None = None,
 ) -> pd.DataFrame:
     """Return LIC: the leakage of generated captions minus that of captions by people.
 
@@ -87,7 +81,7 @@ def lic(
     .. [1] Hirota, Y., Nakashima, Y. and Garcia, N., *Quantifying societal bias amplification in
        image captioning* (CVPR 2022).
     """
-    chosen = options or CaptionAttackOptions()
+    chosen = options or attackers.CaptionAttackOptions()
     of_model, of_people = captions_by_image(captions, "captions"), captions_by_image(references)
     images = [
         image
@@ -107,7 +101,7 @@ def lic(
         for image in images
     ]
     rounds = []
-    for split in draw_splits(codes, chosen, rng):
+    for split in attackers.draw_splits(codes, chosen, rng):
         model = _attack(generated, codes, split, chosen.attacker)
         for number in range(HUMAN_CAPTIONS):
             human = [caption[number % len(caption)] for caption in people]
@@ -149,7 +143,7 @@ def match_words(words: Collection[str]) -> re.Pattern[str] | None:
 def _attack(
     captions: Sequence[Sequence[str]],
     codes: IntArray,
-    split: Split,
+    split: attackers.Split,
     attacker: Literal["linear", "mlp", "lstm"],
 ) -> FloatArray:
     told, tested = ([captions[row] for row in rows] for rows in (split.training, split.test))
@@ -160,7 +154,7 @@ def _attack(
         return fit_lstm(told, codes[split.training], split.seed)(tested)
     words = sklearn.feature_extraction.text.CountVectorizer(analyzer=_terms, binary=True)
     seen = words.fit_transform(told)
-    guess = fit_attacker(seen, codes[split.training], attacker, split.seed)
+    guess = attackers.fit_attacker(seen, codes[split.training], attacker, split.seed)
     return guess(words.transform(tested))
 
 
@@ -170,7 +164,7 @@ def _terms(caption: Sequence[str]) -> list[str]:
     return [*padded, *(f"{a} {b}" for a, b in pairwise(padded))]
 
 
-class LicOptions(CaptionAttackOptions):
+class LicOptions(attackers.CaptionAttackOptions):
     """Options of the metric lic.
 
     Parameters
@@ -207,14 +201,12 @@ def _lic(inputs: Inputs, options: LicOptions) -> pd.DataFrame:
     ).assign(group=name)
 
 
-PLUGINS = (
-    MetricPlugin(
-        "lic",
-        "How well groups are told from captions without their words, minus how well from those by "
-        "people. A table has lic_model and lic_data.",
-        extra="evaluate",
-        options=LicOptions,
-        takes=("captions|table", "references|table", "groups|table"),
-        compute=_lic,
-    ),
+PLUGIN = MetricPlugin(
+    "lic",
+    "How well groups are told from captions without their words, minus how well from those by "
+    "people. A table has lic_model and lic_data.",
+    extra="evaluate",
+    options=LicOptions,
+    takes=("captions|table", "references|table", "groups|table"),
+    compute=_lic,
 )

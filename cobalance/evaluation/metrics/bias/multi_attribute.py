@@ -213,13 +213,11 @@ def _compute(inputs: Inputs, options: MultiAttributeOptions) -> pd.DataFrame:
     )
 
 
-PLUGINS = (
-    MetricPlugin(
-        "multi_attribute_amplification",
-        "Bias amplification over sets of labels that occur together.",
-        options=MultiAttributeOptions,
-        takes=("predictions",),
-        may_take=("groups", "training"),
-        compute=_compute,
-    ),
+PLUGIN = MetricPlugin(
+    "multi_attribute_amplification",
+    "Bias amplification over sets of labels that occur together.",
+    options=MultiAttributeOptions,
+    takes=("predictions",),
+    may_take=("groups", "training"),
+    compute=_compute,
 )
