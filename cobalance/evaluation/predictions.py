@@ -7,18 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.cells import (
-    known_names,
-    lower_names,
-    missing_column,
-    number_cells,
-    read_frame,
-    refuse_cells,
-    refuse_double_columns,
-    text_cells,
-    whole_cells,
-    without_index,
-)
+from cobalance.evaluation import cells
 from cobalance.graph.errors import InputError
 from cobalance.graph.plurals import inflect
 
@@ -40,7 +29,7 @@ def read_predictions(path: str | Path) -> pd.DataFrame:
     InputError
         The file or its content cannot be used.
     """
-    return check_predictions(read_frame(path), str(path))
+    return check_predictions(cells.read_frame(path), str(path))
 
 
 def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:
@@ -90,53 +79,57 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     0     7        cat       cat  1.0
     1     8        dog       cat  1.0
     """
-    frame = without_index(frame.rename(columns=str)).reset_index(drop=True)
-    frame = lower_names(frame, COLUMNS)
-    refuse_double_columns(frame, source)
-    frame = frame.rename(columns=known_names(frame))
+    frame = cells.without_index(frame.rename(columns=str)).reset_index(drop=True)
+    frame = cells.lower_names(frame, COLUMNS)
+    cells.refuse_double_columns(frame, source)
+    frame = frame.rename(columns=cells.known_names(frame))
     columns, counted = [*frame], "n" in frame
     if not len(frame):
         raise InputError(source, None, "has no rows", "Give one row for each predicted image.")
     if not counted and "image" not in frame:
-        raise missing_column("image", frame, source, "ids of the images, or a column n with counts")
+        raise cells.missing_column(
+            "image", frame, source, "ids of the images, or a column n with counts"
+        )
     if "image" not in frame:
         frame["image"] = [f"row {row}" for row in range(1, len(frame) + 1)]
-    frame["method"] = text_cells(frame, "method", source) if "method" in frame else ""
-    frame["seed"] = whole_cells(frame, "seed", source) if "seed" in frame else 0
-    frame["n"] = number_cells(frame, "n", source, least=0) if counted else 1.0
-    refuse_cells(
+    frame["method"] = cells.text_cells(frame, "method", source) if "method" in frame else ""
+    frame["seed"] = cells.whole_cells(frame, "seed", source) if "seed" in frame else 0
+    frame["n"] = cells.number_cells(frame, "n", source, least=0) if counted else 1.0
+    cells.refuse_cells(
         frame["n"] > _MOST_IMAGES, frame["n"], source, "is more images than can be counted"
     )
     for column in frame.columns:
         if column.startswith(PROBABILITY):
-            frame[column] = number_cells(frame, column, source)
+            frame[column] = cells.number_cells(frame, column, source)
         elif column.startswith(LABEL):
             if not pd.api.types.is_numeric_dtype(frame[column]):  # what pandas writes of booleans
                 frame[column] = frame[column].replace({"True": 1, "False": 0})
-            frame[column] = number_cells(frame, column, source)
-            refuse_cells(~frame[column].isin((0, 1)), frame[column], source, "is neither 0 nor 1")
+            frame[column] = cells.number_cells(frame, column, source)
+            cells.refuse_cells(
+                ~frame[column].isin((0, 1)), frame[column], source, "is neither 0 nor 1"
+            )
     probable = [PROBABILITY + name for name in class_columns(frame)]
     labelled = bool(class_columns(frame, LABEL))
     given = "predicted" in frame and "class_name" in frame
     if PERCENT in frame and "accuracy" not in frame:
-        percent = number_cells(frame, PERCENT, source, least=0)
-        refuse_cells(percent > 100, frame[PERCENT], source, "is more than 100")
+        percent = cells.number_cells(frame, PERCENT, source, least=0)
+        cells.refuse_cells(percent > 100, frame[PERCENT], source, "is more than 100")
         frame = frame.assign(accuracy=percent / 100).drop(columns=PERCENT)
     if "accuracy" in frame and "class_name" in frame and not (probable or given):
         frame = _from_accuracy(frame, counted, source)
     if "class_name" not in frame and not labelled:
-        raise missing_column(
+        raise cells.missing_column(
             "class_name", frame.filter(columns), source, "the classes of the images"
         )
     if "predicted" not in frame and not labelled:
         if not probable:
             what = "the predicted classes, or columns p_<class> with their probabilities"
-            raise missing_column("predicted", frame.filter(columns), source, what)
+            raise cells.missing_column("predicted", frame.filter(columns), source, what)
         best = frame[probable].to_numpy().argmax(axis=1)
         frame["predicted"] = np.array(class_columns(frame), dtype=object)[best]
     for column in ("image", "class_name", "predicted"):
         if column in frame:
-            frame[column] = text_cells(frame, column, source)
+            frame[column] = cells.text_cells(frame, column, source)
     if given:
         _refuse_other_names(frame, source)
     if not counted:
@@ -213,9 +206,9 @@ def _alike(name: str) -> str:
 def _from_accuracy(frame: pd.DataFrame, counted: bool, source: str) -> pd.DataFrame:
     """Two rows for each accuracy: right images and wrong ones."""
     if not counted:
-        raise missing_column("n", frame, source, "how many images each accuracy stands for")
-    right = number_cells(frame, "accuracy", source, least=0)
-    refuse_cells(
+        raise cells.missing_column("n", frame, source, "how many images each accuracy stands for")
+    right = cells.number_cells(frame, "accuracy", source, least=0)
+    cells.refuse_cells(
         right > 1, frame["accuracy"], source, f"is more than 1: name percentages {PERCENT}"
     )
     frame = frame.drop(columns="accuracy")

@@ -7,14 +7,7 @@ import pandas as pd
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.splits import FIRST, SECOND, ComparedSplits
-from cobalance.workflows.cells import (
-    ARROW,
-    change_text,
-    change_texts,
-    class_pairs,
-    log_odds_texts,
-    q_text,
-)
+from cobalance.workflows import cells
 
 
 def comparison_table(found: Comparison) -> pd.DataFrame:
@@ -24,14 +17,14 @@ def comparison_table(found: Comparison) -> pd.DataFrame:
         {
             "concepts": cliques["concepts"],
             **{
-                name: change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
+                name: cells.change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
                 for name in found.sizes_before
             },
-            "gap": change_texts(cliques["gap_before"], cliques["gap_after"]),
+            "gap": cells.change_texts(cliques["gap_before"], cliques["gap_after"]),
             "change": cliques["delta"],
             "imbalance": cliques["status"],
             "log odds ratio changes": difference_texts(cliques),
-            "q-value": [q_text(q) for q in cliques["q_value"]],
+            "q-value": [cells.q_text(q) for q in cliques["q_value"]],
         }
     )
 
@@ -42,7 +35,7 @@ def describe_comparison(found: Comparison) -> str:
     counts = ", ".join(f"{int(totals[name]):,} {name}" for name in STATUSES)
     left_out = sum(found.left_out.values())
     more = f" Smaller changes not listed: {left_out:,} (see --limit)." if left_out else ""
-    gaps = change_text(totals["total_gap_before"], totals["total_gap_after"])
+    gaps = cells.change_text(totals["total_gap_before"], totals["total_gap_after"])
     return f"Imbalances: {counts}. Sum of gaps: {gaps}.{more}"
 
 
@@ -53,7 +46,7 @@ def splits_table(found: ComparedSplits) -> pd.DataFrame:
     for name in found.class_sizes[0]:
         for label, what, form in ((name, COUNT, ",.0f"), (f"% of {name}", RATE, ".1%")):
             both = cliques[what + FIRST + name], cliques[what + SECOND + name]
-            counts[label] = change_texts(*both, form)
+            counts[label] = cells.change_texts(*both, form)
     where = dict(zip(("first", "second"), found.splits, strict=True))
     return pd.DataFrame(
         {
@@ -61,7 +54,7 @@ def splits_table(found: ComparedSplits) -> pd.DataFrame:
             **counts,
             "holds in": [where.get(name, name) for name in cliques["holds"]],
             "log odds ratio changes": difference_texts(cliques),
-            "q-value": [q_text(q) for q in cliques["q_value"]],
+            "q-value": [cells.q_text(q) for q in cliques["q_value"]],
         }
     )
 
@@ -76,8 +69,8 @@ def difference_texts(frame: pd.DataFrame) -> list[str]:
     ...     "log_odds_difference_high": [2.5]}))
     ['+1.50 [0.50, 2.50] urban vs country']
     """
-    texts = log_odds_texts(frame, "log_odds_difference")
-    both = zip(texts, class_pairs(frame, "rises_in", "falls_in"), strict=True)
+    texts = cells.log_odds_texts(frame, "log_odds_difference")
+    both = zip(texts, cells.class_pairs(frame, "rises_in", "falls_in"), strict=True)
     return [text if text == "-" else f"{text} {pair}" for text, pair in both]
 
 
@@ -87,8 +80,8 @@ def describe_splits(found: ComparedSplits) -> str:
     holds = cliques["holds"].value_counts()
     differ = int((cliques["q_value"] <= found.max_q_value).sum())
     return (
-        f"{len(cliques):,} combinations, {first} {ARROW} {second}: {holds['both']:,} lean to a "
-        f"class in both, {holds['first']:,} in {first} alone, {holds['second']:,} in {second} "
+        f"{len(cliques):,} combinations, {first} {cells.ARROW} {second}: {holds['both']:,} lean to "
+        f"a class in both, {holds['first']:,} in {first} alone, {holds['second']:,} in {second} "
         f"alone, {holds['opposite']:,} the other way round; {differ:,} differ between the two at a "
         f"q-value of {found.max_q_value:g}."
     )

@@ -9,15 +9,8 @@ from functools import partial
 import numpy as np
 from pydantic import Field
 
+from cobalance.generation.backends.compositing import framing
 from cobalance.generation.backends.compositing.cutout import to_pillow
-from cobalance.generation.backends.compositing.framing import (
-    choose_model_size,
-    choose_output_size,
-    crop_source,
-    fit_source,
-    kept_pixels,
-    resize_image,
-)
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
 from cobalance.generation.backends.pipelines.options import (
     DiffusionOptions,
@@ -101,18 +94,18 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
 def _prepare(
     runner: PipelineRunner, options: InstructOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
-    size = choose_output_size(options, source)
+    size = framing.choose_output_size(options, source)
     seen = runner.model_size(size)
-    image = to_pillow(resize_image(crop_source(source, size), seen))
+    image = to_pillow(framing.resize_image(framing.crop_source(source, size), seen))
     return PipelineTask(
-        seen, lambda painted: GeneratedImage(resize_image(painted, size)), {"image": image}
+        seen, lambda painted: GeneratedImage(framing.resize_image(painted, size)), {"image": image}
     )
 
 
 def _prepare_crop(
     runner: PipelineRunner, options: InstructOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
-    image, mask, scale = fit_source(source, choose_output_size(options, source))
+    image, mask, scale = framing.fit_source(source, framing.choose_output_size(options, source))
     box = find_box(mask)
     details = {"scale": scale, "box": list(box)}
     stays = np.ones_like(mask)
@@ -120,10 +113,10 @@ def _prepare_crop(
 
     def finish(painted: ImageArray) -> GeneratedImage:
         whole = image.copy()
-        whole[box.slices] = resize_image(painted, box.shape)
-        return GeneratedImage(whole, None, details, kept_pixels(stays, source))
+        whole[box.slices] = framing.resize_image(painted, box.shape)
+        return GeneratedImage(whole, None, details, framing.kept_pixels(stays, source))
 
     # the size that people set is the image's, not the crop's
-    seen = choose_model_size(box.shape, runner.native_px, runner.multiple_px, is_set=False)
-    crop = resize_image(image[box.slices], seen)
+    seen = framing.choose_model_size(box.shape, runner.native_px, runner.multiple_px, is_set=False)
+    crop = framing.resize_image(image[box.slices], seen)
     return PipelineTask(seen, finish, {"image": to_pillow(crop)})

@@ -6,16 +6,7 @@ ConBias (appendix 10) makes an image with Stable Diffusion from "a photo of conc
 
 from functools import partial
 
-from cobalance.generation.backends.compositing.cutout import (
-    PlacementOptions,
-    paste_object,
-    place_source,
-)
-from cobalance.generation.backends.compositing.framing import (
-    choose_output_size,
-    kept_pixels,
-    resize_image,
-)
+from cobalance.generation.backends.compositing import cutout, framing
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
@@ -27,7 +18,7 @@ from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.loading import quiet
 
 
-class PasteOptions(DiffusionOptions, PlacementOptions):
+class PasteOptions(DiffusionOptions, cutout.PlacementOptions):
     """Options of the backend paste: diffusion model and placement of the object."""
 
 
@@ -67,14 +58,14 @@ def open_backend(options: PasteOptions) -> DiffusionBackend:
 def _prepare(
     runner: PipelineRunner, options: PasteOptions, source: SourceImage, seed: int
 ) -> PipelineTask:
-    size = choose_output_size(options, source)
-    image, mask, scale = place_source(options, source, size, seed)
+    size = framing.choose_output_size(options, source)
+    image, mask, scale = cutout.place_source(options, source, size, seed)
     details = {"placement": options.placement, "scale": scale, "box": list(find_box(mask))}
-    kept = kept_pixels(mask, source) if options.placement == "keep" else None
+    kept = framing.kept_pixels(mask, source) if options.placement == "keep" else None
 
     def finish(painted: ImageArray) -> GeneratedImage:
-        background = resize_image(painted, size)
-        pasted = paste_object(background, image, mask, options.feather_px)
+        background = framing.resize_image(painted, size)
+        pasted = cutout.paste_object(background, image, mask, options.feather_px)
         return GeneratedImage(pasted, mask, details, kept)
 
     return PipelineTask(runner.model_size(size), finish)

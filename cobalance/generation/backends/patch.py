@@ -13,13 +13,7 @@ from typing import Any
 import numpy as np
 
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE, BackendPlugin, ImageOptions
-from cobalance.generation.backends.compositing.framing import (
-    choose_output_size,
-    fit_source,
-    kept_pixels,
-    resize_image,
-    resize_mask,
-)
+from cobalance.generation.backends.compositing import framing
 from cobalance.generation.image_request import (
     GeneratedImage,
     GenerationError,
@@ -81,11 +75,13 @@ class PatchBackend:
                 "patch needs one. Use another backend, or a dataset that has more images of the "
                 "class."
             )
-        image, mask, scale = fit_source(source, choose_output_size(self.options, source))
+        image, mask, scale = framing.fit_source(
+            source, framing.choose_output_size(self.options, source)
+        )
         box, taken = find_box(mask), find_box(patch.mask)
         pasted, of_object, stays = image.copy(), np.zeros_like(mask), np.ones_like(mask)
-        pasted[box.slices] = resize_image(patch.image[taken.slices], box.shape)
-        of_object[box.slices] = resize_mask(patch.mask[taken.slices], box.shape)
+        pasted[box.slices] = framing.resize_image(patch.image[taken.slices], box.shape)
+        of_object[box.slices] = framing.resize_mask(patch.mask[taken.slices], box.shape)
         stays[box.slices] = False
         details = {
             "scale": scale,
@@ -93,7 +89,7 @@ class PatchBackend:
             "patch_image": patch.image_id,
             "patch_box": list(taken),
         }
-        return GeneratedImage(pasted, of_object, details, kept_pixels(stays, source))
+        return GeneratedImage(pasted, of_object, details, framing.kept_pixels(stays, source))
 
 
 def open_backend(options: ImageOptions) -> PatchBackend:

@@ -8,36 +8,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE, ImageOptions
+from cobalance.generation.backends.compositing import cutout, framing, styles
 from cobalance.generation.backends.compositing.backgrounds import (
     compose_background,
     join_backgrounds,
     paint_wall,
 )
-from cobalance.generation.backends.compositing.cutout import (
-    Cutout,
-    PlacementOptions,
-    cut_out,
-    draw_cutout,
-    paste_object,
-    place_source,
-    put_on_blank,
-)
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar, Exemplars, read_exemplars
-from cobalance.generation.backends.compositing.framing import (
-    Size,
-    choose_output_size,
-    fit_source,
-    kept_pixels,
-)
-from cobalance.generation.backends.compositing.styles import (
-    is_ground,
-    paint_look,
-    paint_pattern,
-    paint_sign,
-    plant_mistake,
-    style_of,
-)
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, require_source
 from cobalance.graph.errors import OptionError
 from cobalance.graph.options import MayBePath
@@ -45,7 +23,7 @@ from cobalance.graph.plugins import Plugin
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 
-class ProceduralOptions(ImageOptions, PlacementOptions):
+class ProceduralOptions(ImageOptions, cutout.PlacementOptions):
     """Options of the backend procedural.
 
     Parameters
@@ -173,23 +151,25 @@ class ProceduralBackend:
         taken = mask.copy()
         for concept in request.concepts:
             if concept not in grounds:
-                draw_cutout(canvas, self._cutout(concept, size, draws), taken, draws)
-        canvas = paste_object(canvas, image, mask, self._options.feather_px)
+                cutout.draw_cutout(canvas, self._cutout(concept, size, draws), taken, draws)
+        canvas = cutout.paste_object(canvas, image, mask, self._options.feather_px)
         pictures = request.source is not None or any(map(self._pictures, request.concepts))
         details |= {
             "box": list(find_box(mask)),
             "digital_source_type": COMPOSITE if pictures else ALGORITHMIC,
         }
         keeps = self._options.placement == "keep"
-        kept = kept_pixels(mask, request.source) if keeps else None
+        kept = framing.kept_pixels(mask, request.source) if keeps else None
         return GeneratedImage(canvas, mask, details, kept)
 
     def _paint_object(self, request: ImageRequest) -> GeneratedImage:
         source = require_source(request, "procedural with paint=object")
-        image, mask, scale = fit_source(source, choose_output_size(self._options, source))
+        image, mask, scale = framing.fit_source(
+            source, framing.choose_output_size(self._options, source)
+        )
         guidance = request.guidance_scale or self._options.guidance_scale or GUIDANCE_SCALE
-        style, draws = style_of(request.class_name), Draws(request.seed, "look")
-        painted = paint_look(image, mask, style, guidance / (guidance + 1), draws)
+        style, draws = styles.style_of(request.class_name), Draws(request.seed, "look")
+        painted = styles.paint_look(image, mask, style, guidance / (guidance + 1), draws)
         details = {
             "object": "look",
             "scale": scale,
@@ -198,8 +178,8 @@ class ProceduralBackend:
         }
         mistakes = Draws(request.seed, "mistake")
         if mistakes.uniform() < self._options.mistakes:
-            painted, details["mistake"] = plant_mistake(painted, image, mask, mistakes)
-        return GeneratedImage(painted, mask, details, kept_pixels(~mask, source))
+            painted, details["mistake"] = styles.plant_mistake(painted, image, mask, mistakes)
+        return GeneratedImage(painted, mask, details, framing.kept_pixels(~mask, source))
 
     def _object(self, request: ImageRequest) -> tuple[ImageArray, MaskArray, dict[str, Any]]:
         """The object in an image of the size that is to be made."""
@@ -209,10 +189,10 @@ class ProceduralBackend:
             size = height or width or SIDE_PX, width or height or SIDE_PX
             side = max(1, round(min(size) * THING_SHARE * 2))
             centre = (size[0] - side) // 2, (size[1] - side) // 2
-            sign = paint_sign(style_of(request.class_name), side)
-            return *put_on_blank(*sign, size, centre), {"object": "sign"}
-        image, mask, scale = place_source(
-            options, source, choose_output_size(options, source), request.seed
+            sign = styles.paint_sign(styles.style_of(request.class_name), side)
+            return *cutout.put_on_blank(*sign, size, centre), {"object": "sign"}
+        image, mask, scale = cutout.place_source(
+            options, source, framing.choose_output_size(options, source), request.seed
         )
         return image, mask, {"object": "source", "placement": options.placement, "scale": scale}
 
@@ -222,23 +202,23 @@ class ProceduralBackend:
     def _is_ground(self, concept: str) -> bool:
         if self._exemplars is not None and self._pictures(concept):
             return self._exemplars.is_ground(concept)
-        return is_ground(concept)
+        return styles.is_ground(concept)
 
-    def _background(self, concepts: Sequence[str], size: Size, draws: Draws) -> ImageArray:
+    def _background(self, concepts: Sequence[str], size: framing.Size, draws: Draws) -> ImageArray:
         """Paint a wall for no concept, a background for one, and several side by side."""
         painted = [
             compose_background(pictures, size, draws)
             if (pictures := self._pictures(concept))
-            else paint_pattern(style_of(concept), size, draws)
+            else styles.paint_pattern(styles.style_of(concept), size, draws)
             for concept in concepts
         ]
         if not painted:
             return paint_wall(size, draws)
         return painted[0] if len(painted) == 1 else join_backgrounds(painted, size, draws)
 
-    def _cutout(self, concept: str, size: Size, draws: Draws) -> Cutout:
+    def _cutout(self, concept: str, size: framing.Size, draws: Draws) -> cutout.Cutout:
         """An object of a concept, no larger than the image."""
         if pictures := self._pictures(concept):
-            return cut_out(draws.choice(pictures), size)
+            return cutout.cut_out(draws.choice(pictures), size)
         side = max(1, round(min(size) * THING_SHARE))
-        return Cutout(*paint_sign(style_of(concept), side))
+        return cutout.Cutout(*styles.paint_sign(styles.style_of(concept), side))

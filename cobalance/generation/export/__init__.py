@@ -14,12 +14,7 @@ from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.options import ExportError, ExportOptions, ExportReport
 from cobalance.generation.export.staging import Staging, open_staging
 from cobalance.generation.export.tables import Column, TableFile, table_writer
-from cobalance.generation.output.manifest import (
-    MANIFEST_SCHEMA,
-    manifest_frame,
-    manifest_table,
-    write_table,
-)
+from cobalance.generation.output import manifest
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.plugins import Plugins
 from cobalance.graph.progress import Progress, silent
@@ -45,7 +40,7 @@ GENERATED = TableFile(
     "How the generated images were made; path is the file in this folder.",
     {
         field.name: Column(field.type, "See cobalance.generation.output.manifest of cobalance.")
-        for field in MANIFEST_SCHEMA
+        for field in manifest.MANIFEST_SCHEMA
     },
     key="candidate",
 )
@@ -117,10 +112,10 @@ def export(
             images = ImageCounts((image.split, image.class_name, False) for image in real)
         report = writer.finish()
         tables += report.tables
-        generated = manifest_frame(rows)
+        generated = manifest.manifest_frame(rows)
         if rows:
             with staging.open(GENERATED.name) as file:
-                write_table(manifest_table(generated), file)
+                manifest.write_table(manifest.manifest_table(generated), file)
         counts = _counts(images, stream, report.counts)
         facts = card.CardFacts(
             name=dataset.name,

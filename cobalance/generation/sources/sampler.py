@@ -10,13 +10,9 @@ from itertools import islice
 import pandas as pd
 
 from cobalance.generation.image_request import NoSourceError, SourceImage
+from cobalance.generation.sources import object_masks
 from cobalance.generation.sources.mask_cache import MaskCache, mask_path
 from cobalance.generation.sources.mask_settings import UnusableError
-from cobalance.generation.sources.object_masks import (
-    ObjectMasks,
-    grow,
-    restrict,
-)
 from cobalance.generation.sources.object_regions import annotated_px
 from cobalance.graph.dataset.read import ClassImages
 from cobalance.graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
@@ -52,7 +48,7 @@ class Sources:
 
     images: Mapping[str, ClassImages]
     read_image: Callable[[str], bytes]
-    masks: ObjectMasks
+    masks: object_masks.ObjectMasks
     _read_before: list[str] = field(default_factory=list, init=False, repr=False)
     _found: MaskCache = field(default_factory=MaskCache, init=False, repr=False)
 
@@ -173,8 +169,8 @@ class Sources:
             found = self._object(image_id, regions, pixels, class_name)
         if (find := self.masks.find_parts) is not None:
             parts = self._found.masks((image_id, "parts"), lambda: self.masks.parts(pixels, find))
-            found = restrict(found, parts, self.masks.settings.parts, seed)
-        found = grow(found, self.masks.settings.grow_px)
+            found = object_masks.restrict(found, parts, self.masks.settings.parts, seed)
+        found = object_masks.grow(found, self.masks.settings.grow_px)
         self.masks.check_share(found)
         return SourceImage(image_id, uri, pixels, found)
 

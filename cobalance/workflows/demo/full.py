@@ -19,11 +19,7 @@ from itertools import groupby
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from cobalance.evaluation.metrics.group_accuracy import (
-    balanced_accuracy,
-    out_of_distribution,
-    worst_group,
-)
+from cobalance.evaluation.metrics import group_accuracy
 from cobalance.evaluation.reports import mean_text
 from cobalance.evaluation.shortcuts import COMMON, Shortcuts
 from cobalance.generation.planning.plan import PlanOptions
@@ -262,9 +258,9 @@ def measure_accuracies(predictions: pd.DataFrame) -> dict[str, float]:
     """
     common = predictions[(predictions[list(SHORTCUTS.names)] == COMMON).all(axis=1)]
     return {
-        "cb": float(balanced_accuracy(predictions)["value"].iloc[0]),
-        "worst": float(worst_group(predictions)["value"].iloc[0]),
-        "ood": float(out_of_distribution(predictions)["value"].iloc[0]),
+        "cb": float(group_accuracy.balanced_accuracy(predictions)["value"].iloc[0]),
+        "worst": float(group_accuracy.worst_group(predictions)["value"].iloc[0]),
+        "ood": float(group_accuracy.out_of_distribution(predictions)["value"].iloc[0]),
         "id": float((common["predicted"] == common["class_name"]).mean()),
     }
 

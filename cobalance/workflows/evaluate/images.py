@@ -6,16 +6,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cobalance.evaluation.shortcuts import shortcut_groups
+from cobalance.evaluation.training.data import sets
 from cobalance.evaluation.training.data.examples import code_examples
 from cobalance.evaluation.training.data.images import LabelledImages
 from cobalance.evaluation.training.data.reading import read_dataset_images
-from cobalance.evaluation.training.data.sets import (
-    check_apart,
-    check_held_out,
-    hold_out,
-    thin_synthetic,
-    training_set,
-)
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
@@ -111,18 +105,20 @@ def evaluation_images(
     if train is None:
         raise DataError(f"The evaluation {evaluation.id} is of predictions from elsewhere.")
     whole = read(train)
-    training = training_set(_of_split(whole, settings.train_split), evaluation.training_set or "")
-    training = thin_synthetic(training, evaluation.most_synthetic, run.generator(_THIN))
+    training = sets.training_set(
+        _of_split(whole, settings.train_split), evaluation.training_set or ""
+    )
+    training = sets.thin_synthetic(training, evaluation.most_synthetic, run.generator(_THIN))
     tested = read(test).of_split(settings.test_split)
-    check_apart(training, tested)
+    sets.check_apart(training, tested)
     notes: list[str] = []
     validation: LabelledImages | None = None
     if settings.validation is not None or settings.validation_split is not None:
         validation = read(settings.validation or train).of_split(settings.validation_split)
-        check_held_out(training, validation)
-        check_apart(validation, tested)
+        sets.check_held_out(training, validation)
+        sets.check_apart(validation, tested)
     elif settings.validation_share:
-        held = hold_out(
+        held = sets.hold_out(
             training,
             settings.validation_share,
             run.generator(_HOLD_OUT),

@@ -17,13 +17,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import OptionError, Setting, check_known
-from cobalance.graph.evaluations.reading import (
-    Evaluation,
-    count_synthetic,
-    list_evaluations,
-    origin_of,
-    read_evaluation,
-)
+from cobalance.graph.evaluations import reading
 from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations
 from cobalance.graph.plugins import join_needs
 from cobalance.graph.progress import Progress, silent
@@ -135,14 +129,14 @@ def order_evaluations(
     preset = _check_order(order)
     for name in order.train:
         dataset_state(store, name).require_complete()
-    origin = origin_of(store, order.train[0]) or order.train[0]
+    origin = reading.origin_of(store, order.train[0]) or order.train[0]
     test = order.test or origin
     splits = {name: split_sizes(store, name) for name in {*order.train, test}}
     test_split = order.test_split or _usual(splits[test], _TEST)
     _check_test(order.train, test, test_split, splits[test])
     shortcuts = shortcut_settings(choose_shortcuts(store, order.shortcuts, origin))
     seeds = order.seeds or tuple(range(preset.seeds))
-    numbers = (count_synthetic(store, name) for name in order.train)
+    numbers = (reading.count_synthetic(store, name) for name in order.train)
     added = min(filter(None, numbers), default=None)  # of the dataset that has the fewest
     most = added if order.equal_numbers else None
     checked = {
@@ -153,7 +147,7 @@ def order_evaluations(
     wanted: dict[tuple[str, str], list[NewEvaluation]] = {}
     read = cache(partial(read_dataset_images, store, read=lambda *_: b"", progress=progress))
     for (train, method), settings in checked.items():
-        is_made = count_synthetic(store, train) > 0
+        is_made = reading.count_synthetic(store, train) > 0
         evened = {
             chosen: _with_equal_numbers(
                 method, settings, None if is_made and chosen != "real" else added
@@ -188,7 +182,7 @@ def order_evaluations(
                 created_by=created_by,
             )
     for same in known:
-        if read_evaluation(store, same).state in ("failed", "cancelled"):
+        if reading.read_evaluation(store, same).state in ("failed", "cancelled"):
             retry_task(store, same)
     return Ordered(tuple(ids), tuple(known), tuple(sorted(extras)))
 
@@ -228,12 +222,12 @@ def _settings(
 
 def _find_existing(store: GraphStore, train: str, test: str) -> dict[object, str]:
     """Ids of evaluations of the images that two datasets have now, the newest of each."""
-    found = list_evaluations(store, train)
+    found = reading.list_evaluations(store, train)
     of_both = [one for one in found if (one.train, one.test) == (train, test) and not one.outdated]
     return {_identity(one): one.id for one in reversed(of_both)}
 
 
-def _identity(one: NewEvaluation | Evaluation) -> object:
+def _identity(one: NewEvaluation | reading.Evaluation) -> object:
     """Key that tells evaluations of the same datasets apart."""
     settings = json_text(one.settings)
     return one.method, one.seed, settings, one.training_set, one.most_synthetic

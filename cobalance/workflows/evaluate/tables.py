@@ -14,12 +14,7 @@ from cobalance.evaluation.predictions import known_rows, read_predictions, runs
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import InputError, OptionError, check_known
-from cobalance.graph.evaluations.writing import (
-    NewEvaluation,
-    create_evaluations,
-    save_predictions_uri,
-    save_scores,
-)
+from cobalance.graph.evaluations import writing
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.score import (
     dataset_groups,
@@ -153,15 +148,15 @@ def keep_scores(
     predictions = with_groups(inputs.need("predictions"), inputs.groups)
     ids = list[str]()
     for method, seed, rows in runs(predictions):
-        new = NewEvaluation(
+        new = writing.NewEvaluation(
             method or "predictions", seed, {"shortcuts": shortcut_settings(shortcuts)}
         )
-        create_evaluations(
+        writing.create_evaluations(
             store, [new], train=None, test=dataset, extra=None, created_by=created_by
         )
         uri = write_predictions(folder, new.id, rows)
-        save_predictions_uri(store, new.id, uri)
+        writing.save_predictions_uri(store, new.id, uri)
         of_run = (scores["method"] == method) & (scores["seed"] == seed)
-        save_scores(store, new.id, scores[of_run])
+        writing.save_scores(store, new.id, scores[of_run])
         ids.append(new.id)
     return ids

@@ -8,15 +8,9 @@ import pandas as pd
 from cobalance.annotation.labelling.labels import read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.graph.annotations import runs
 from cobalance.graph.annotations.attributes import link_concepts, list_attributes
 from cobalance.graph.annotations.found import apply_runs, still_labelled
-from cobalance.graph.annotations.runs import (
-    change_settings,
-    decide_run,
-    delete_run,
-    read_labelling,
-    read_run,
-)
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import ConflictError, OptionError
@@ -55,10 +49,10 @@ def decide_labels(
     OutputMissingError
         Scores are missing, of this run if it is to be accepted, or of another accepted one.
     """
-    found = read_labelling(store, run)
+    found = runs.read_labelling(store, run)
     if state == "accepted" and found.has_labels:
         ScoreFiles(folder, run).require(LabelSettings.read(found.settings).chunks)
-    if not decide_run(store, run, state, decided_by):
+    if not runs.decide_run(store, run, state, decided_by):
         raise ConflictError(
             f"The run {run} is {found.state}, and can be {state} once it is done. "
             f"{found.error}".strip()
@@ -91,7 +85,7 @@ def change_thresholds(
         It has no such concept, or it compares with a base caption and has no threshold, or has a
         threshold and is told whether several attributes count.
     """
-    found = read_labelling(store, run)
+    found = runs.read_labelling(store, run)
     settings = LabelSettings.read(found.settings)
     unknown = sorted(set(thresholds or {}) - {one.concept for one in settings.attributes})
     if unknown:
@@ -111,7 +105,7 @@ def change_thresholds(
             "multi": settings.multi if multi is None else multi,
         }
     )
-    change_settings(store, run, changed.model_dump(mode="json"))
+    runs.change_settings(store, run, changed.model_dump(mode="json"))
     if found.state != "accepted":
         return None
     return apply_accepted(store, folder, found.dataset, progress)
@@ -129,12 +123,12 @@ def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> Non
     OutputMissingError, StoreError
         Its rejection was interrupted, and cannot be ended; see `apply_accepted`.
     """
-    found = read_run(store, run)
+    found = runs.read_run(store, run)
     if found.state == "accepted":
         raise ConflictError(f"The run {run} is accepted. Reject it first.")
     if still_labelled(store, found):
         apply_accepted(store, folder, found.dataset)
-    delete_run(store, run)
+    runs.delete_run(store, run)
     folder.delete_folder(f"annotations/{run}")
 
 
@@ -152,7 +146,7 @@ def apply_accepted(
     """
 
     def read_found(run: str) -> pd.DataFrame:
-        settings = LabelSettings.read(read_run(store, run).settings)
+        settings = LabelSettings.read(runs.read_run(store, run).settings)
         return read_labels(ScoreFiles(folder, run), settings)
 
     report = apply_runs(store, dataset, read_found, progress=progress)

@@ -15,15 +15,8 @@ from cobalance.annotation.proposing.attribute_flags import Embed, flag_attribute
 from cobalance.annotation.proposing.options import ProposeOptions
 from cobalance.annotation.proposing.propose import propose
 from cobalance.generation.filters.clip import ClipOptions
+from cobalance.graph.annotations import runs
 from cobalance.graph.annotations.attributes import save_attributes
-from cobalance.graph.annotations.runs import (
-    NewRun,
-    RunKind,
-    change_settings,
-    create_run,
-    end_run,
-    read_run,
-)
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.errors import (
@@ -149,7 +142,7 @@ def start_run(
     store: GraphStore,
     chat: ChatModel,
     dataset: str,
-    kind: RunKind,
+    kind: runs.RunKind,
     settings: Mapping[str, Any],
     prompt: str,
     *order: object,
@@ -171,14 +164,14 @@ def start_run(
         text = json.dumps([dataset, earlier, *order], sort_keys=True)
         run = hashlib.sha256(text.encode()).hexdigest()[:16]
         try:
-            if read_run(store, run).dataset == dataset:
+            if runs.read_run(store, run).dataset == dataset:
                 return run
             earlier += 1
         except NotFoundError:
             break
     described = chat.describe()
     known = select_told(described, "revision", "weights_sha256", "licence")
-    new = NewRun(
+    new = runs.NewRun(
         kind,
         str(described["model"]),
         settings,
@@ -187,7 +180,7 @@ def start_run(
         id=run,
         **known,
     )
-    return create_run(store, dataset, new, created_by=created_by)
+    return runs.create_run(store, dataset, new, created_by=created_by)
 
 
 def propose_attributes(
@@ -239,18 +232,18 @@ def propose_attributes(
         proposal = propose(transcript, caption, options, progress, at_once=at_once)
         attributes = flag_attributes(proposal.attributes, classes, embed, compared_by)
     except CobalanceError as error:
-        end_run(store, run, error=str(error))
+        runs.end_run(store, run, error=str(error))
         raise
     save_attributes(store, run, attributes)
     usage = transcript.usage
-    end_run(store, run)
+    runs.end_run(store, run)
     spent = {
         "replies": usage.asked + usage.kept,
         "tokens_in": usage.tokens_in,
         "tokens_out": usage.tokens_out,
     }
     known = {"usage": spent, "left_out": proposal.left_out, "compared_by": compared_by}
-    change_settings(store, run, {**settings, **known})
+    runs.change_settings(store, run, {**settings, **known})
     looked_at = sum(bool(one.flags) for one in attributes)
     return Proposed(run, len(attributes), looked_at, proposal.left_out, usage, compared_by)
 

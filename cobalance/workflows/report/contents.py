@@ -10,13 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.generation.planning import simulation
 from cobalance.generation.planning.effects import measure_all
 from cobalance.generation.planning.plan import Plan, PlanOptions
-from cobalance.generation.planning.simulation import (
-    sets_of,
-    simulate_images,
-    summarize_plan,
-)
 from cobalance.graph.annotations.runs import has_accepted
 from cobalance.graph.database.query import Statement
 from cobalance.graph.database.store import GraphStore
@@ -287,11 +283,11 @@ def _plan(log: _QueryLog, name: str) -> PlanContents:
     summary = coverage = pd.DataFrame()
     if not any(query.edit for query in queries):
         cliques = load_cliques(store, dataset)
-        summary = summarize_plan(cliques, made).reset_index()
-        sets, chosen = sets_of(cliques, queries), options.rows(cliques)
+        summary = simulation.summarize_plan(cliques, made).reset_index()
+        sets, chosen = simulation.sets_of(cliques, queries), options.rows(cliques)
         named = load_named_images(store, dataset, mining_of(dataset_state(store, dataset)).split)
         worth = measure_all(
-            *(cliques, simulate_images(cliques, sets), sets, chosen),
+            *(cliques, simulation.simulate_images(cliques, sets), sets, chosen),
             images=None if named is None else named[0],
         )
         balance = f"{describe_balance(made, cliques)} {describe_worth(worth)}"

@@ -19,21 +19,8 @@ from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text
 from cobalance.workflows.diagnose.findings import describe_leaning, mining_warnings, no_clique
 from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.report import sections
+from cobalance.workflows.report import markup, sections
 from cobalance.workflows.report.contents import MOST, Contents, ReportOptions, Source, read_contents
-from cobalance.workflows.report.markup import (
-    MAX_ROWS,
-    Column,
-    Name,
-    code,
-    details,
-    document,
-    pairs,
-    paragraph,
-    rest,
-    section,
-    table,
-)
 from cobalance.workflows.report.sections import MAX_CLASSES
 
 
@@ -88,7 +75,10 @@ def page(found: Contents) -> str:
     parts = [
         f"<h1>{text(title)}</h1>",
         f'<p class="muted">Made with cobalance on {text(found.date)}</p>',
-        *(paragraph(words, "lead" if not at else "") for at, words in enumerate(headline(found))),
+        *(
+            markup.paragraph(words, "lead" if not at else "")
+            for at, words in enumerate(headline(found))
+        ),
         _dataset(found),
         sections.own(found),
         sections.largest(found),
@@ -97,11 +87,11 @@ def page(found: Contents) -> str:
         sections.plan(found),
         sections.evaluation(found),
         sections.audits(found),
-        section("Method", *(paragraph(words) for words in method(found))),
+        markup.section("Method", *(markup.paragraph(words) for words in method(found))),
         _versions(found),
-        section("Cypher of every number", *_cypher(found.sources)),
+        markup.section("Cypher of every number", *_cypher(found.sources)),
     ]
-    return document(title, parts)
+    return markup.document(title, parts)
 
 
 def headline(found: Contents) -> list[list[str]]:
@@ -112,7 +102,7 @@ def headline(found: Contents) -> list[list[str]]:
         return [[render(no_clique(found.dataset, found.mining, sizes))], *warned]
     images: list[str] = []
     for name, n in [*sizes.items()][:MAX_CLASSES]:
-        images += [", " if images else "", Name(name), f" {n:,}"]
+        images += [", " if images else "", markup.Name(name), f" {n:,}"]
     more = f" and {len(sizes) - MAX_CLASSES:,} more" if len(sizes) > MAX_CLASSES else ""
     own = len(found.own)
     leaning = describe_leaning(found.totals.leaning, found.totals.unproven)
@@ -132,13 +122,13 @@ def headline(found: Contents) -> list[list[str]]:
 def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
     said: list[str] = []
     for name in row["concepts"]:
-        said += [" + " if said else "The strongest imbalance is ", Name(name)]
+        said += [" + " if said else "The strongest imbalance is ", markup.Name(name)]
     most, least = row["highest_rate"], row["lowest_rate"]
     if is_missing(most) or is_missing(least):
         return [*said, ": at the same rate in each class, which has other numbers of images."]
     for name, before in ((str(most), ", shown by "), (str(least), " and ")):
         rate = "".join(rate_texts([row[RATE + name]]))
-        said += [f"{before}{row[COUNT + name]:,} of {sizes[name]:,} images of ", Name(name)]
+        said += [f"{before}{row[COUNT + name]:,} of {sizes[name]:,} images of ", markup.Name(name)]
         said.append(f" ({rate})")
     disagreement = "" if is_missing(row["disagreement"]) else f" ({row['disagreement']})"
     odds = sections.odds_texts(row.to_frame().T)[0]
@@ -146,14 +136,14 @@ def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
 
 
 def _dataset(found: Contents) -> str:
-    sizes = [*found.sizes.items()][:MAX_ROWS]
+    sizes = [*found.sizes.items()][: markup.MAX_ROWS]
     names = [name for name, _ in sizes]
-    split = {name or "none": n for name, n in [*found.splits.items()][:MAX_ROWS]}
+    split = {name or "none": n for name, n in [*found.splits.items()][: markup.MAX_ROWS]}
     mined = [found.mined_sizes.get(name, 0) for name in names]
     columns = [
-        Column("class", names),
-        Column("images", [n for _, n in sizes], True),
-        Column("counted", mined, True),
+        markup.Column("class", names),
+        markup.Column("images", [n for _, n in sizes], True),
+        markup.Column("counted", mined, True),
     ]
     facts = [
         ("Name", found.dataset),
@@ -163,31 +153,31 @@ def _dataset(found: Contents) -> str:
         ("Combinations", f"{found.totals.cliques:,}, of {found.totals.concepts:,} concepts"),
         ("Mined", describe_mining(found.mining)),
     ]
-    return section(
+    return markup.section(
         "The dataset",
-        pairs(facts),
-        table("Images of each class, and those in which combinations were counted", columns),
-        rest(len(found.sizes), "classes"),
-        table(
+        markup.pairs(facts),
+        markup.table("Images of each class, and those in which combinations were counted", columns),
+        markup.rest(len(found.sizes), "classes"),
+        markup.table(
             "Images of each split",
-            [Column("split", [*split]), Column("images", [*split.values()], True)],
+            [markup.Column("split", [*split]), markup.Column("images", [*split.values()], True)],
         ),
-        rest(len(found.splits), "splits"),
+        markup.rest(len(found.splits), "splits"),
     )
 
 
 def _versions(found: Contents) -> str:
     options = asdict(found.options)
     given = {name: value for name, value in options.items() if value and name != "date"}
-    return section(
+    return markup.section(
         "Versions and options",
-        pairs([*found.versions.items(), *(given or {"options": "none"}).items()]),
-        pairs([("mining", found.mining.to_json())]),
+        markup.pairs([*found.versions.items(), *(given or {"options": "none"}).items()]),
+        markup.pairs([("mining", found.mining.to_json())]),
     )
 
 
 def _cypher(sources: Sequence[Source]) -> Iterator[str]:
-    yield paragraph(
+    yield markup.paragraph(
         "Saved queries run with `cobalance cypher NAME`, and on the page Cypher. Sums, odds ratios "
         "and what is a combination's own are computed from these counts."
     )
@@ -200,7 +190,7 @@ def _cypher(sources: Sequence[Source]) -> Iterator[str]:
             for one in asked
         ]
         summary = name or asked[0].numbers
-        yield details(summary, code("\n".join(lines)), code(cypher))
+        yield markup.details(summary, markup.code("\n".join(lines)), markup.code(cypher))
 
 
 def method(found: Contents) -> Iterator[str]:

@@ -21,15 +21,8 @@ from cobalance.workflows.cells import (
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis, of_overview
 from cobalance.workflows.concept_graph.svg import picture_svg, text
+from cobalance.workflows.diagnose import tables
 from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order
-from cobalance.workflows.diagnose.tables import (
-    COUNT_GAP,
-    are_unequal,
-    count_columns,
-    describe_summary,
-    disagreement_texts,
-    effect_texts,
-)
 from cobalance.workflows.report.contents import Contents, PlanContents
 from cobalance.workflows.report.markup import (
     MAX_ROWS,
@@ -54,7 +47,7 @@ def own(found: Contents) -> str:
     """Section on imbalances that smaller combinations do not explain, in groups."""
     heading = "Imbalances that stand on their own"
     if found.own.empty:
-        said = describe_summary(0, found.totals.cliques)
+        said = tables.describe_summary(0, found.totals.cliques)
         return section(heading, paragraph(said))
     frame = found.own
     effects = zip(frame["own_effect"], frame["own_over"].astype(object), strict=True)
@@ -89,10 +82,10 @@ def largest(found: Contents) -> str:
         return ""
     pictures = _plot(found.largest, found) if found.own.empty else []
     frame = found.largest
-    gap = [Column(COUNT_GAP, frame["gap"].tolist(), True)]
+    gap = [Column(tables.COUNT_GAP, frame["gap"].tolist(), True)]
     for label, which in (("most", "over_represented"), ("too few", "under_represented")):
         gap.append(Column(label, frame[which].astype(object).tolist()))
-    told = [Column(name, words) for name, words in disagreement_texts(frame).items()]
+    told = [Column(name, words) for name, words in tables.disagreement_texts(frame).items()]
     caption = f"The first {inflect(len(frame), 'combinations')} by evidence"
     said = f"{describe_order(EVIDENCE)} {describe_disagreements(frame)}"
     return section(
@@ -127,12 +120,12 @@ def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
     """Columns of a table of imbalances: concepts, rates, odds ratios, q-values, counts, audits."""
     columns = [
         Column("concepts", frame["concepts"].tolist()),
-        Column("rate difference", effect_texts(frame), True),
+        Column("rate difference", tables.effect_texts(frame), True),
         Column("odds ratio [interval]", odds_texts(frame), True),
         Column("q-value", [q_text(q) for q in frame["q_value"]], True),
     ]
     if len(found.mined_sizes) <= MAX_CLASSES:
-        shown = count_columns(frame, found.mined_sizes).items()
+        shown = tables.count_columns(frame, found.mined_sizes).items()
         columns += [Column(name, list(cells), True) for name, cells in shown]
     else:
         for label, which in (("highest in", "highest_rate"), ("lowest in", "lowest_rate")):
@@ -142,7 +135,7 @@ def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
             rates = [math.nan if name is None else row[RATE + name] for row, name in places]
             columns.append(Column(label, names))
             columns.append(Column("images", counts, True))
-            if are_unequal(found.mined_sizes):
+            if tables.are_unequal(found.mined_sizes):
                 columns.append(Column("% of it", rate_texts(rates), True))
     if "audit" in frame:
         columns.append(Column("audit", frame["audit"].astype(object).tolist()))

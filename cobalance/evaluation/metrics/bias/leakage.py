@@ -8,14 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.metric import score_frame, stack
-from cobalance.evaluation.metrics.tables import (
-    ROUNDING,
-    Score,
-    number_column,
-    rows_of_table,
-    score_rows,
-)
 from cobalance.evaluation.predictions import PROBABILITY
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import NORMAL_95, wilson
@@ -94,7 +88,7 @@ def leakage(
         low, high = wilson(np.array([attack.n @ attack.right]), np.array([attack.total]))
         accuracy = float(attack.n @ attack.right) / attack.total
         scores.append(
-            Score(f"attacker_accuracy_{name}", "", accuracy, low[0], high[0], attack.total)
+            tables.Score(f"attacker_accuracy_{name}", "", accuracy, low[0], high[0], attack.total)
         )
     if data is not None:
         first, second = attacks["model"], attacks["data"]
@@ -104,7 +98,7 @@ def leakage(
             paired = first.values(score) - second.values(score)
             error = _standard_error(paired, first.n) if np.array_equal(first.n, second.n) else error
         scores.append(_score("leakage", difference, error, n=first.total, least=-1))
-    return score_rows(scores)
+    return tables.score_rows(scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,11 +137,11 @@ def _standard_error(values: FloatArray, n: FloatArray) -> float:
     return float(np.sqrt(n @ (values - mean) ** 2 / max(total - 1, 1) / total))
 
 
-def _score(metric: str, value: float, error: float, *, n: float, least: float = 0) -> Score:
+def _score(metric: str, value: float, error: float, *, n: float, least: float = 0) -> tables.Score:
     """A score from `least` to 1; `error` is its standard error."""
     half = NORMAL_95 * error if n > 1 else float("nan")
     low, high = np.clip([value - half, value + half], least, 1)
-    return Score(metric, "", value, low, high, n)
+    return tables.Score(metric, "", value, low, high, n)
 
 
 def _read(
@@ -200,7 +194,7 @@ def _check(values: FloatArray, names: list[str], name: str) -> None:
             f"{name}, row {row + 1}, group {names[column]!r} is {values[row, column]}; give "
             "probabilities from 0 to 1."
         )
-    off = np.abs(values.sum(axis=1) - 1) > ROUNDING
+    off = np.abs(values.sum(axis=1) - 1) > tables.ROUNDING
     if off.any():
         row = int(np.argmax(off))
         raise DataError(
@@ -218,10 +212,10 @@ def difference_of_attackers(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         The table has none of the model or of the data, or a cell is no number.
     """
     model, data = f"{metric}_model", f"{metric}_data"
-    sides = {name: number_column(table, name) for name in (model, data)}
+    sides = {name: tables.number_column(table, name) for name in (model, data)}
     sides[metric] = sides[model] - sides[data]
     return stack(
         score_frame(name, group, values[row], run=run)
-        for row, (run, group) in enumerate(rows_of_table(table))
+        for row, (run, group) in enumerate(tables.rows_of_table(table))
         for name, values in sides.items()
     )

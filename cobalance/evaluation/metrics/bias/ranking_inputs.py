@@ -9,18 +9,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.evaluation.cells import missing_column
+from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, stack
-from cobalance.evaluation.metrics.tables import (
-    ROUNDING,
-    by_run,
-    count_column,
-    mean_score,
-    number_column,
-    score_rows,
-    text_column,
-    under,
-)
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import DataError, InputError
@@ -100,10 +91,10 @@ def _rank_blocks(texts: FloatArray, images: FloatArray, codes: IntArray) -> Iter
 def by_ranking(inputs: Inputs, score: Callable[[Any], pd.DataFrame]) -> pd.DataFrame:
     """Scores of the rankings of a table, or of all images by texts for each attribute."""
     if inputs.texts is None:
-        return by_run(inputs.need("table"), lambda rows: score(groups_of_table(rows)))
+        return tables.by_run(inputs.need("table"), lambda rows: score(groups_of_table(rows)))
     texts, images = inputs.vectors("texts"), inputs.vectors("embeddings")
     return stack(
-        under(name, score(rank_images(texts, images, groups)))
+        tables.under(name, score(rank_images(texts, images, groups)))
         for name, groups in groups_of_embeddings(inputs).items()
     )
 
@@ -124,7 +115,7 @@ def groups_of_table(table: pd.DataFrame) -> list[list[str | None]]:
     """
     if "group" not in table:
         raise missing_column("group", table, "table", "the group of each image, and score")
-    scores = number_column(table, "score", least=-np.inf)
+    scores = tables.number_column(table, "score", least=-np.inf)
     query = table["query"] if "query" in table else pd.Series("", index=table.index)
     ordered = table.assign(score=scores, query=query)
     ordered = ordered.sort_values("score", ascending=False, kind="stable")
@@ -150,15 +141,15 @@ def skew_of_shares(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         A column is missing or cannot be used, shares or parities do not add up, or lengths are left
         out.
     """
-    groups = text_column(table, "group")
+    groups = tables.text_column(table, "group")
     n_groups = len({*groups})
     frame = pd.DataFrame(
         {
             "group": groups,
-            "share": number_column(table, "share"),
-            "fair": number_column(table, "parity") if "parity" in table else 1 / n_groups,
-            "query": text_column(table, "query") if "query" in table else "",
-            "k": count_column(table, "k") if "k" in table else 0,
+            "share": tables.number_column(table, "share"),
+            "fair": tables.number_column(table, "parity") if "parity" in table else 1 / n_groups,
+            "query": tables.text_column(table, "query") if "query" in table else "",
+            "k": tables.count_column(table, "k") if "k" in table else 0,
         }
     )
     twice = frame.duplicated(["query", "k", "group"])
@@ -169,14 +160,14 @@ def skew_of_shares(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         raise InputError("table", f"row {row + 1}", reason, remedy)
     if metric == "ndkl":
         values = [_ndkl(str(query), rows) for query, rows in frame.groupby("query", sort=False)]
-        return score_rows([mean_score("ndkl", values)])
+        return tables.score_rows([tables.mean_score("ndkl", values)])
     rows_of = frame.groupby(["k", "query"], sort=False)
     found: dict[Any, list[float]] = {}
     for (k, _), rows in rows_of:
         share, fair = _shares(rows)
         found.setdefault(k, []).append(float(np.log(share / fair).max()))
-    return score_rows(
-        [mean_score(f"max_skew@{k}" if k else "max_skew", one) for k, one in found.items()]
+    return tables.score_rows(
+        [tables.mean_score(f"max_skew@{k}" if k else "max_skew", one) for k, one in found.items()]
     )
 
 
@@ -200,12 +191,12 @@ def _shares(rows: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
     where = f"row {rows.index[0] + 1}"
     if not 0 < share.sum() < np.inf:
         raise InputError("table", where, "shares add up to nothing", "Give shares or counts.")
-    if fair.sum() > 1 + ROUNDING:  # counts
+    if fair.sum() > 1 + tables.ROUNDING:  # counts
         fair = fair / fair.sum()
     there = share > 0
     if not (fair[there] > 0).all():
         reason = "a group that is there has no parity"
         raise InputError("table", where, reason, "Give fair shares that add up to 1.")
-    if abs(share.sum() - 1) > ROUNDING:
+    if abs(share.sum() - 1) > tables.ROUNDING:
         share = share / share.sum()
     return share[there], fair[there]

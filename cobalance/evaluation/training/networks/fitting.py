@@ -7,18 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from cobalance.evaluation.training import loop
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
-from cobalance.evaluation.training.loop import (
-    SMALLER,
-    Tensors,
-    add_prefix,
-    check_finite,
-    cosine,
-    epoch_generator,
-    optimiser_tensors,
-    restore_optimiser,
-    without_single,
-)
 from cobalance.evaluation.training.method import Batch, Method
 from cobalance.evaluation.training.networks.model import NetworkModel, linear
 from cobalance.evaluation.training.networks.options import NetworkOptions
@@ -67,11 +57,11 @@ class Fitting:
         OutOfMemoryError
             The device has too little memory for a batch.
         """
-        rng = epoch_generator(*self.seed, epoch)
+        rng = loop.epoch_generator(*self.seed, epoch)
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(self.options, epoch, self.epochs)
         batches = list(self.method.batches(self.training, self.options.batch_size, rng))
-        batches = without_single(batches)
+        batches = loop.without_single(batches)
         n_images = sum(map(len, batches))
         fit = make_variation(
             self.settings, self.options.crop, self.options.flip, rng.random((n_images, 5))
@@ -79,9 +69,9 @@ class Fitting:
         self.network.train()
         total = torch.zeros((), dtype=torch.float64, device=self.device)
         for rows, pixels in read_batches(self.training, batches, fit):
-            with out_of_memory(f"training on {len(rows)} images", SMALLER):
+            with out_of_memory(f"training on {len(rows)} images", loop.SMALLER):
                 total += self._step(rows, pixels, epoch) * len(rows)
-        return check_finite(total.item() / n_images, epoch, self.options.learning_rate)
+        return loop.check_finite(total.item() / n_images, epoch, self.options.learning_rate)
 
     def judge(self) -> tuple[float, dict[str, Any]] | None:
         """Value of the rule on the validation images, and each class's mean probability."""
@@ -91,7 +81,7 @@ class Fitting:
         facts = {"confidence": _confidence(probabilities, self.validation)}
         return RULES[self.options.select](probabilities, self.validation), facts
 
-    def weights(self) -> Tensors:
+    def weights(self) -> loop.Tensors:
         """Weights of the network."""
         return self.network.state_dict()
 
@@ -146,21 +136,21 @@ class Fitting:
         batch = self.options.batch_size
         return NetworkModel(Classifier(network, settings, self.device, self.dtype, batch))
 
-    def state(self) -> Tensors:
+    def state(self) -> loop.Tensors:
         """All that later epochs depend on."""
-        modules: Tensors = dict(add_prefix("network.", self.network.state_dict()))
+        modules: loop.Tensors = dict(loop.add_prefix("network.", self.network.state_dict()))
         if self.auxiliary is not None:
-            modules |= add_prefix("auxiliary.", self.auxiliary.state_dict())
-        modules |= add_prefix("optimiser.", optimiser_tensors(self.optimiser))
+            modules |= loop.add_prefix("auxiliary.", self.auxiliary.state_dict())
+        modules |= loop.add_prefix("optimiser.", loop.optimiser_tensors(self.optimiser))
         of_method = {n: torch.from_numpy(np.asarray(v)) for n, v in self.method.state.items()}
-        return modules | add_prefix("method.", of_method)
+        return modules | loop.add_prefix("method.", of_method)
 
     def restore(self, state: Mapping[str, torch.Tensor]) -> None:
         """Resume from `state`."""
         self.network.load_state_dict(with_prefix("network.", state))
         if self.auxiliary is not None:
             self.auxiliary.load_state_dict(with_prefix("auxiliary.", state))
-        restore_optimiser(self.optimiser, with_prefix("optimiser.", state))
+        loop.restore_optimiser(self.optimiser, with_prefix("optimiser.", state))
         of_method = with_prefix("method.", state)
         if of_method:
             arrays = {name: values.numpy() for name, values in of_method.items()}
@@ -186,13 +176,13 @@ def learning_rate(options: NetworkOptions, epoch: int, epochs: int) -> float:
 
     Examples
     --------
-    >>> options = NetworkOptions(learning_rate=1.0, schedule="cosine")
+    >>> options = NetworkOptions(learning_rate=1.0, schedule="loop.cosine")
     >>> [round(learning_rate(options, epoch, 4), 3) for epoch in range(4)]
     [1.0, 0.854, 0.5, 0.146]
     """
     if options.schedule == "constant":
         return options.learning_rate
-    return options.learning_rate * cosine(epoch, epochs)
+    return options.learning_rate * loop.cosine(epoch, epochs)
 
 
 def _confidence(probabilities: Floats, images: Examples) -> dict[str, float] | None:

@@ -10,21 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from cobalance.evaluation.training import loop
 from cobalance.evaluation.training.examples import Examples
-from cobalance.evaluation.training.loop import (
-    SMALLER,
-    Loop,
-    Tensors,
-    add_prefix,
-    check_digest,
-    check_finite,
-    cosine,
-    epoch_generator,
-    optimiser_tensors,
-    reproducible,
-    restore_optimiser,
-    without_single,
-)
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
@@ -53,20 +40,16 @@ class Tunable(Protocol):
     @property
     def vision(self) -> VisionModel:
         """The model on its device, in single precision."""
-        ...
 
     def loss(self, pixels: torch.Tensor, captions: Sequence[str]) -> torch.Tensor:
         """Mean loss of a batch."""
-        ...
 
     @property
     def tokenizer(self) -> Any:
         """The tokenizer of transformers, which is kept with the model."""
-        ...
 
     def after_step(self) -> None:
         """Keep parameters in bounds after a step of the optimiser."""
-        ...
 
 
 def tune(
@@ -106,15 +89,15 @@ def tune(
     folder = None if run.seed_folder is None else run.seed_folder / "model"
     if folder is not None and (folder / RECORD).is_file():
         record: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
-        check_digest(record["digest"], digest, folder)
+        loop.check_digest(record["digest"], digest, folder)
         module = model.vision.model
         tuned = load_model(type(module), find_checkpoint(str(folder)), dtype=torch.float32)
         _load(module, _parameters_by_name(tuned))
         return record
     patience = options.patience or math.inf
-    loop = Loop(options.epochs, patience, digest, run.seed_folder, run.progress)
-    with reproducible():
-        history = loop.train(_Tuning(model, options, pairs, held, run.seed))
+    epochs = loop.Loop(options.epochs, patience, digest, run.seed_folder, run.progress)
+    with loop.reproducible():
+        history = epochs.train(_Tuning(model, options, pairs, held, run.seed))
     model.vision.model.eval()
     record = {
         "losses": history.losses,
@@ -131,7 +114,7 @@ def tune(
                 part.save_pretrained(folder)
         with replacing(folder / RECORD) as part:
             part.write_text(json.dumps(record, indent=2), "utf-8")
-        loop.delete_checkpoints()
+        epochs.delete_checkpoints()
     return record
 
 
@@ -161,10 +144,10 @@ class _Tuning:
 
     def train_epoch(self, epoch: int) -> float:
         """Train an epoch, from 0; return its mean loss."""
-        rng = epoch_generator(self.seed, 1, epoch)
+        rng = loop.epoch_generator(self.seed, 1, epoch)
         order, size = rng.permutation(len(self.training)), self.options.batch_size
         batches = [order[start : start + size] for start in range(0, len(order), size)]
-        batches = without_single(batches)
+        batches = loop.without_single(batches)
         draws = rng.random(len(self.training))
         captions = [
             some[int(draws[at] * len(some))] for at, some in enumerate(self.training.captions)
@@ -175,7 +158,7 @@ class _Tuning:
         for rows, pixels in read_batches(self.training, batches, self._fit):
             for group in self.optimiser.param_groups:
                 group["lr"] = learning_rate(self.options, done, steps)
-            with out_of_memory(f"training on {len(rows)} images", SMALLER):
+            with out_of_memory(f"training on {len(rows)} images", loop.SMALLER):
                 loss = self._loss(pixels, [captions[row] for row in rows])
                 self.optimiser.zero_grad(set_to_none=True)
                 torch.autograd.backward(loss)
@@ -184,13 +167,13 @@ class _Tuning:
             total += loss.item() * len(rows)
             done += 1
         module.eval()
-        return check_finite(total / len(self.training), epoch, self.options.learning_rate)
+        return loop.check_finite(total / len(self.training), epoch, self.options.learning_rate)
 
     def judge(self) -> tuple[float, dict[str, Any]] | None:
         """The validation loss, with its sign turned."""
         return None if self.validation is None else (-self._validation_loss(self.validation), {})
 
-    def weights(self) -> Tensors:
+    def weights(self) -> loop.Tensors:
         """Parameters by name, tied ones once."""
         return _parameters_by_name(self.model.vision.model)
 
@@ -198,15 +181,15 @@ class _Tuning:
         """Put back the weights of an epoch."""
         _load(self.model.vision.model, weights)
 
-    def state(self) -> Tensors:
+    def state(self) -> loop.Tensors:
         """Weights, and the optimiser's state."""
-        optimiser = add_prefix("optimiser.", optimiser_tensors(self.optimiser))
-        return add_prefix("model.", self.weights()) | optimiser
+        optimiser = loop.add_prefix("optimiser.", loop.optimiser_tensors(self.optimiser))
+        return loop.add_prefix("model.", self.weights()) | optimiser
 
     def restore(self, state: Mapping[str, torch.Tensor]) -> None:
         """Resume from `state`."""
         self.load_weights(with_prefix("model.", state))
-        restore_optimiser(self.optimiser, with_prefix("optimiser.", state))
+        loop.restore_optimiser(self.optimiser, with_prefix("optimiser.", state))
 
     def _validation_loss(self, images: Examples) -> float:
         """Mean loss of each image with its first caption."""
@@ -240,7 +223,7 @@ def learning_rate(options: TuningOptions, step: int, steps: int) -> float:
     warm = round(options.warmup * steps)
     if step < warm:
         return options.learning_rate * (step + 1) / warm
-    return options.learning_rate * cosine(step - warm, steps - warm)
+    return options.learning_rate * loop.cosine(step - warm, steps - warm)
 
 
 def _optimiser(module: torch.nn.Module, options: TuningOptions) -> torch.optim.Optimizer:
@@ -252,7 +235,7 @@ def _optimiser(module: torch.nn.Module, options: TuningOptions) -> torch.optim.O
     return torch.optim.AdamW(groups, lr=options.learning_rate)
 
 
-def _parameters_by_name(module: torch.nn.Module) -> Tensors:
+def _parameters_by_name(module: torch.nn.Module) -> loop.Tensors:
     """Parameters by name, tied ones once."""
     return {name: values.detach() for name, values in module.named_parameters()}
 

@@ -8,15 +8,9 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import ndimage
 
+from cobalance.generation.backends.compositing import framing
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar
-from cobalance.generation.backends.compositing.framing import (
-    Size,
-    fit_source,
-    resize_image,
-    resize_mask,
-    scale_size,
-)
 from cobalance.generation.image_request import SourceImage
 from cobalance.graph.libraries import Image
 from cobalance.graph.options import Options
@@ -70,7 +64,7 @@ def spread_colours(
 
 
 def place_object(
-    image: ImageArray, mask: MaskArray, size: Size, draws: Draws
+    image: ImageArray, mask: MaskArray, size: framing.Size, draws: Draws
 ) -> tuple[ImageArray, MaskArray, float]:
     """Place the object on an empty image at a random position and scale.
 
@@ -102,14 +96,16 @@ def place_object(
     largest = min(SCALES[1], size[0] / box.shape[0], size[1] / box.shape[1])
     smallest = min(SCALES[0], largest)
     scale = smallest + (largest - smallest) * draws.uniform()
-    target = scale_size(box.shape, scale, size)
+    target = framing.scale_size(box.shape, scale, size)
     place = random_place(target, size, draws)
-    placed = put_on_blank(resize_image(colours, target), resize_mask(inside, target), size, place)
+    placed = put_on_blank(
+        framing.resize_image(colours, target), framing.resize_mask(inside, target), size, place
+    )
     return *placed, scale
 
 
 def put_on_blank(
-    image: ImageArray, mask: MaskArray, size: Size, place: tuple[int, int]
+    image: ImageArray, mask: MaskArray, size: framing.Size, place: tuple[int, int]
 ) -> tuple[ImageArray, MaskArray]:
     """Put a cutout on a black image, with its top left pixel at `place`."""
     canvas, there = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
@@ -136,19 +132,19 @@ class Cutout(NamedTuple):
     place: tuple[int, int] | None = None
 
 
-def cut_out(exemplar: Exemplar, size: Size) -> Cutout:
+def cut_out(exemplar: Exemplar, size: framing.Size) -> Cutout:
     """Cut out an exemplar's object, with its scale and place if the exemplar filled the image."""
     shape = exemplar.shown.shape
     scale = min(size[0] / shape[0], size[1] / shape[1])
     box = find_box(exemplar.shown)
     shown = exemplar.shown[box.slices]
-    target = scale_size(box.shape, scale, size)
+    target = framing.scale_size(box.shape, scale, size)
     colours, _ = spread_colours(exemplar.image[box.slices], shown)
     place = (
         min(round(box.top * scale), size[0] - target[0]),
         min(round(box.left * scale), size[1] - target[1]),
     )
-    return Cutout(resize_image(colours, target), resize_mask(shown, target), place)
+    return Cutout(framing.resize_image(colours, target), framing.resize_mask(shown, target), place)
 
 
 def draw_cutout(canvas: ImageArray, cut: Cutout, taken: MaskArray, draws: Draws) -> None:
@@ -199,7 +195,7 @@ class PlacementOptions(Options):
 
 
 def place_source(
-    options: PlacementOptions, source: SourceImage, size: Size, seed: int
+    options: PlacementOptions, source: SourceImage, size: framing.Size, seed: int
 ) -> tuple[ImageArray, MaskArray, float]:
     """Place a source's object in an image of a size, as the option ``placement`` says.
 
@@ -214,5 +210,5 @@ def place_source(
         No pixel of the object, or nothing else, is left at that size.
     """
     if options.placement == "keep":
-        return fit_source(source, size)
+        return framing.fit_source(source, size)
     return place_object(source.image, source.mask, size, Draws(seed, "placement"))

@@ -12,12 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.generation.backends.compositing.framing import Size, choose_model_size
+from cobalance.generation.backends.pipelines import sampling
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, find_family
-from cobalance.generation.backends.pipelines.sampling import (
-    check_negative_prompt,
-    check_pipeline_scales,
-    set_sampling,
-)
 from cobalance.generation.image_request import GenerationError
 from cobalance.graph.errors import OptionError
 from cobalance.graph.libraries import diffusers, torch
@@ -68,9 +64,9 @@ class PipelineRunner:
         self.pipeline, self.checkpoint, self.options = pipeline, checkpoint, options
         self.device, self.dtype = device, dtype
         self._accepted = inspect.signature(type(pipeline).__call__).parameters
-        self.sampling = set_sampling(pipeline, options, inputs)
+        self.sampling = sampling.set_sampling(pipeline, options, inputs)
         if options.negative_prompt:
-            check_negative_prompt(pipeline, self.sampling.guidance_scale)
+            sampling.check_negative_prompt(pipeline, self.sampling.guidance_scale)
         factor = int(getattr(pipeline, "vae_scale_factor", 8))
         denoiser = _denoiser_of(pipeline)
         # transformers see the latents in patches of 2 × 2
@@ -87,11 +83,11 @@ class PipelineRunner:
 
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
         """Refuse scales that `check_pipeline_scales` or `check_negative_prompt` refuses."""
-        check_pipeline_scales(self.pipeline, self.sampling, variants)
+        sampling.check_pipeline_scales(self.pipeline, self.sampling, variants)
         if self.options.negative_prompt:
             for variant in variants:
                 scale = variant.get("guidance_scale", self.sampling.guidance_scale)
-                check_negative_prompt(self.pipeline, scale)
+                sampling.check_negative_prompt(self.pipeline, scale)
 
     def paint(
         self,

@@ -14,14 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
-from cobalance.generation.export.exporter import (
-    ExportPlugin,
-    ImageLocation,
-    StartExport,
-    WriterReport,
-    image_facts,
-    write_image,
-)
+from cobalance.generation.export import exporter
 from cobalance.generation.export.images.coco_regions import coco_region
 from cobalance.generation.export.images.image import ExportImage, ImageText
 from cobalance.generation.export.images.stream import ImageStream
@@ -31,7 +24,7 @@ from cobalance.graph.records import Mention
 
 _KINDS = ("real", "generated")
 
-PLUGIN = ExportPlugin(
+PLUGIN = exporter.ExportPlugin(
     "coco",
     "COCO instances: images, and JSON with boxes and outlines of concepts.",
     extra="worker",
@@ -87,13 +80,7 @@ class _Categories:
 
 
 class _CocoFile:
-    """Writes a COCO file image by image; annotations are buffered in a file of their own.
-
-    Parameters
-    ----------
-    buffer : binary file
-        Holds the annotations until all images are written.
-    """
+    """Writes a COCO file image by image; `buffer` holds the annotations until all are written."""
 
     def __init__(self, file: IO[bytes], buffer: IO[bytes], description: str) -> None:
         self._file, self._buffer = file, buffer
@@ -146,8 +133,8 @@ class _CocoWriter:
     def __post_init__(self) -> None:
         self.staging.opened.push(self.opened)
 
-    def add(self, image: ExportImage) -> ImageLocation:
-        location = write_image(self.staging, "images", image)
+    def add(self, image: ExportImage) -> exporter.ImageLocation:
+        location = exporter.write_image(self.staging, "images", image)
         number = self.numbers[image.id]
         self.labels.append((number, image.class_name))
         entry = {
@@ -156,7 +143,7 @@ class _CocoWriter:
             "width": image.width_px,
             "height": image.height_px,
             "attribution": image.text.attribution,
-            "cobalance": image_facts(image),
+            "cobalance": exporter.image_facts(image),
         }
         entry = {name: value for name, value in entry.items() if value is not None}
         split = self.splits[image.split]
@@ -176,7 +163,7 @@ class _CocoWriter:
             self.counts["captions"] += len(image.text.captions)
         return location
 
-    def finish(self) -> WriterReport:
+    def finish(self) -> exporter.WriterReport:
         for name, file in sorted(self.files.items()):
             if name.startswith("objects_"):
                 file.finish(self.classes.records("class"))
@@ -189,7 +176,7 @@ class _CocoWriter:
         rows = [("image_id", "label"), *sorted(self.labels)]
         csv.writer(table, lineterminator="\n").writerows(rows)
         self.staging.write("classes.csv", table.getvalue().encode())
-        return WriterReport(dict(self.counts))
+        return exporter.WriterReport(dict(self.counts))
 
     def _file(self, name: str) -> _CocoFile:
         if name not in self.files:
@@ -239,7 +226,7 @@ def _numbers(stream: ImageStream) -> dict[str, int]:
     return {name: number for number, name in enumerate([*real, *made], start=1)}
 
 
-def open_export_format(_options: Options) -> StartExport:
+def open_export_format(_options: Options) -> exporter.StartExport:
     """Start exports: ``images/``, ``annotations/`` and the table of classes."""
     return lambda stream, staging: _CocoWriter(
         staging, stream.splits, _numbers(stream), _Categories(stream.concepts)

@@ -2,18 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from cobalance.generation.export.exporter import (
-    ExportPlugin,
-    ImageLocation,
-    StartExport,
-    WriterReport,
-    write_image,
-)
+from cobalance.generation.export import exporter
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.staging import Staging
 from cobalance.graph.options import Options
 
-PLUGIN = ExportPlugin(
+PLUGIN = exporter.ExportPlugin(
     "folder",
     "Image files in a folder, with a Parquet table.",
     extra="worker",
@@ -38,18 +32,18 @@ cobalance can ingest `manifest.parquet` again, with this folder as the root of t
 class _FolderWriter:
     staging: Staging
 
-    def add(self, image: ExportImage) -> ImageLocation:
-        location = write_image(self.staging, "images", image)
+    def add(self, image: ExportImage) -> exporter.ImageLocation:
+        location = exporter.write_image(self.staging, "images", image)
         if image.mask is None:
             return location
         mask = f"masks/{image.stem}.png"
         self.staging.write(mask, image.mask)
         return replace(location, mask=mask)
 
-    def finish(self) -> WriterReport:
-        return WriterReport()
+    def finish(self) -> exporter.WriterReport:
+        return exporter.WriterReport()
 
 
-def open_export_format(_options: Options) -> StartExport:
+def open_export_format(_options: Options) -> exporter.StartExport:
     """Start exports: ``images/``, and ``masks/`` of generated images."""
     return lambda _stream, staging: _FolderWriter(staging)

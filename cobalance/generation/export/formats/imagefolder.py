@@ -8,14 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from cobalance.generation.export import exporter
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
-from cobalance.generation.export.exporter import (
-    ExportPlugin,
-    ImageLocation,
-    StartExport,
-    WriterReport,
-    write_image,
-)
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.staging import Staging
 from cobalance.generation.export.tables import (
@@ -41,7 +35,7 @@ _COLUMNS = {
     **TEXT_COLUMNS,
 }
 
-PLUGIN = ExportPlugin(
+PLUGIN = exporter.ExportPlugin(
     "imagefolder",
     "An image folder for load_dataset of Hugging Face.",
     extra="worker",
@@ -65,19 +59,19 @@ class _ImageFolderWriter:
     splits: dict[str | None, str]
     tables: dict[str, TableWriter] = field(default_factory=dict)
 
-    def add(self, image: ExportImage) -> ImageLocation:
+    def add(self, image: ExportImage) -> exporter.ImageLocation:
         split = self.splits[image.split]
         if split not in self.tables:
             opened = table_writer(self.staging, _table(split))
             self.tables[split] = self.staging.opened.enter_context(opened)
-        location = write_image(self.staging, split, image)
+        location = exporter.write_image(self.staging, split, image)
         self.tables[split].add(_row(image, location))
         return location
 
-    def finish(self) -> WriterReport:
+    def finish(self) -> exporter.WriterReport:
         self.staging.opened.close()
         splits = sorted(self.tables)
-        return WriterReport(
+        return exporter.WriterReport(
             tables=tuple(_table(split) for split in splits),
             patterns={split: f"{split}/**" for split in splits},
         )
@@ -87,7 +81,7 @@ def _table(split: str) -> TableFile:
     return TableFile(f"{split}/metadata.parquet", f"The images of the split {split}.", _COLUMNS)
 
 
-def _row(image: ExportImage, location: ImageLocation) -> dict[str, Any]:
+def _row(image: ExportImage, location: exporter.ImageLocation) -> dict[str, Any]:
     known = image_row(image, location)
     boxed = [region for region in image.regions if region.box is not None]
     return {
@@ -101,6 +95,6 @@ def _row(image: ExportImage, location: ImageLocation) -> dict[str, Any]:
     }
 
 
-def open_export_format(_options: Options) -> StartExport:
+def open_export_format(_options: Options) -> exporter.StartExport:
     """Start exports: a folder per split, with ``metadata.parquet``."""
     return lambda stream, staging: _ImageFolderWriter(staging, stream.splits)

@@ -5,13 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from cobalance.generation.export import exporter
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE
-from cobalance.generation.export.exporter import (
-    ExportPlugin,
-    ImageLocation,
-    StartExport,
-    WriterReport,
-)
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.staging import Staging
@@ -48,7 +43,7 @@ class WeightsOptions(Options):
     group_concepts: tuple[str, ...] | None = None
 
 
-PLUGIN = ExportPlugin(
+PLUGIN = exporter.ExportPlugin(
     "weights",
     "Weights of the real images instead of new images, for comparison.",
     options=WeightsOptions,
@@ -87,10 +82,10 @@ class _WeightsWriter:
     staging: Staging
     group_concepts: tuple[str, ...] | None
 
-    def add(self, image: ExportImage) -> ImageLocation:
+    def add(self, image: ExportImage) -> exporter.ImageLocation:
         raise AssertionError(f"weights has no files of images, such as {image.id!r}")
 
-    def finish(self) -> WriterReport:
+    def finish(self) -> exporter.WriterReport:
         images = [image for image in self.stream.listed if not image.synthetic]
         chosen = self.group_concepts
         concepts = [
@@ -104,7 +99,7 @@ class _WeightsWriter:
             for image, group, row in zip(images, concepts, rows, strict=True):
                 labels = {"label": image.class_name, "split": image.split, "uri": image.uri}
                 table.add({"image_id": image.id, **labels, "group": group, **row})
-        return WriterReport(
+        return exporter.WriterReport(
             {
                 "real images": len(images),
                 "groups": len(set(groups)),
@@ -114,7 +109,7 @@ class _WeightsWriter:
         )
 
 
-def open_export_format(options: WeightsOptions) -> StartExport:
+def open_export_format(options: WeightsOptions) -> exporter.StartExport:
     """Start exports of ``weights.parquet``."""
 
     def start(stream: ImageStream, staging: Staging) -> _WeightsWriter:

@@ -13,13 +13,7 @@ from typing import Any
 import msgspec
 from pydantic import Field
 
-from cobalance.generation.export.exporter import (
-    ExportPlugin,
-    ImageLocation,
-    StartExport,
-    WriterReport,
-    image_facts,
-)
+from cobalance.generation.export import exporter
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.staging import Staging
@@ -42,7 +36,7 @@ class WebDatasetOptions(Options):
     shard_images: int = Field(default=10_000, ge=1)
 
 
-PLUGIN = ExportPlugin(
+PLUGIN = exporter.ExportPlugin(
     "webdataset",
     "Tar files for sequential reading.",
     extra="worker",
@@ -86,7 +80,7 @@ class _ShardWriter:
     shards: dict[str, _Shard] = field(default_factory=dict)
     n_shards: Counter[str] = field(default_factory=Counter)
 
-    def add(self, image: ExportImage) -> ImageLocation:
+    def add(self, image: ExportImage) -> exporter.ImageLocation:
         split = self.splits[image.split]
         parts = {
             str(image.suffix): image.content or b"",
@@ -99,13 +93,13 @@ class _ShardWriter:
             entry.size, entry.mode = len(part), 0o644  # time, owner and group are 0
             shard.tar.addfile(entry, BytesIO(part))
         shard.n_images += 1
-        return ImageLocation(image.uri, shard.name, image.file_name)
+        return exporter.ImageLocation(image.uri, shard.name, image.file_name)
 
-    def finish(self) -> WriterReport:
+    def finish(self) -> exporter.WriterReport:
         for shard in self.shards.values():
             shard.opened.close()
         splits = sorted(self.shards)
-        return WriterReport(
+        return exporter.WriterReport(
             {"shards": self.n_shards.total()},
             patterns={split: f"shards/{split}-*.tar" for split in splits},
         )
@@ -137,7 +131,7 @@ def _tar_size(part: bytes) -> int:
 
 def _sample_json(image: ExportImage) -> dict[str, Any]:
     return {
-        **image_facts(image),
+        **exporter.image_facts(image),
         "width": image.width_px,
         "height": image.height_px,
         "regions": [_region_json(region) for region in image.regions],
@@ -156,7 +150,7 @@ def _region_json(region: Mention) -> dict[str, Any]:
     }
 
 
-def open_export_format(options: WebDatasetOptions) -> StartExport:
+def open_export_format(options: WebDatasetOptions) -> exporter.StartExport:
     """Start exports: ``shards/``, and ``classes.json``, the names of the numbered classes."""
 
     def start(stream: ImageStream, staging: Staging) -> _ShardWriter:
