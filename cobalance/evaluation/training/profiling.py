@@ -6,6 +6,7 @@ import pandas as pd
 
 from cobalance.evaluation.metrics.bias.lic import group_words
 from cobalance.evaluation.metrics.bias.markedness import (
+    PERSON,
     person_preference,
     prompt_similarities,
     self_similarity,
@@ -22,7 +23,6 @@ from cobalance.evaluation.training.run import predict
 from cobalance.graph.errors import InputError
 from cobalance.ingest.models.prompts import prompt_for
 
-PERSON = "person"
 PREFIX = "folder_"
 """Of the names of the scores of a labelled folder, beside those of the test images."""
 

@@ -17,6 +17,8 @@ from cobalance.graph.errors import DataError, OptionError, check_known
 from cobalance.graph.options import Options
 
 Against = Literal["own", "all"]
+PERSON = "person"
+"""The column of the neutral prompt."""
 
 
 def self_similarity(
@@ -69,18 +71,14 @@ def self_similarity(
 
 
 def person_preference(
-    similarities: pd.DataFrame,
-    groups: Sequence[Any],
-    *,
-    against: Against = "own",
-    person: str = "person",
+    similarities: pd.DataFrame, groups: Sequence[Any], *, against: Against = "own"
 ) -> pd.DataFrame:
     """Return the share of each group's images that are closer to "a person" than to a group.
 
     Parameters
     ----------
     similarities : frame, shape (n_images, 1 + n_groups)
-        Cosine of each image with the prompts: "a photo of a person" in the column `person`, and
+        Cosine of each image with the prompts: "a photo of a person" in the column ``person``, and
         "a photo of a ..." in a column for each group. From embeddings by `prompt_similarities`.
     groups : sequence, length n_images
         The group of each image, None for none.
@@ -89,8 +87,6 @@ def person_preference(
         Counterfactuals (section 4.3) describe it, where it has to be closer; or the prompts of all
         groups, as in the published code [1]_, where it also wins ties. The second is never higher,
         ties aside.
-    person : str
-        Column of the neutral prompt.
 
     Returns
     -------
@@ -115,10 +111,10 @@ def person_preference(
     1  woman    NaN  0.0
     """
     check_known("against", [against], get_args(Against))
-    if person not in similarities:
+    if PERSON not in similarities:
         raise OptionError(
-            f"similarities have no column {person!r}, and have "
-            f"{', '.join(map(str, similarities))}. Name the neutral prompt's column with person."
+            f"similarities have no column {PERSON!r}, and have "
+            f"{', '.join(map(str, similarities))}. Call the neutral prompt's column so."
         )
     values = similarities.to_numpy(dtype=np.float64)
     if np.isnan(values).any():
@@ -126,7 +122,7 @@ def person_preference(
         raise DataError(
             f"similarities, row {row + 1}, column {similarities.columns[column]} is NaN."
         )
-    prompts = [name for name in similarities if name != person]
+    prompts = [name for name in similarities if name != PERSON]
     by_group = dict(_by_group(groups, len(similarities)))
     unknown = [name for name in by_group if name not in map(str, prompts)]
     if unknown:
@@ -134,7 +130,7 @@ def person_preference(
             f"similarities have no column for the group {unknown[0]!r}, and have "
             f"{', '.join(map(str, prompts))}. Add one for each group."
         )
-    neutral = similarities[person].to_numpy(dtype=np.float64)
+    neutral = similarities[PERSON].to_numpy(dtype=np.float64)
     best = similarities[prompts].to_numpy(dtype=np.float64).max(axis=1)
     scores = []
     for prompt in prompts:

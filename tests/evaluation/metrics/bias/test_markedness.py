@@ -92,8 +92,8 @@ def test_what_cannot_be_used_says_why() -> None:
     frame = pd.DataFrame({"person": [1.0], "man": [0.5]})
     with pytest.raises(DataError, match="no column for the group 'woman'"):
         person_preference(frame, ["woman"])
-    with pytest.raises(OptionError, match="no column 'human'"):
-        person_preference(frame, ["man"], person="human")
+    with pytest.raises(OptionError, match="no column 'person'"):
+        person_preference(frame[["man"]], ["man"])
     with pytest.raises(UnknownNameError, match="unknown against 'other'"):
         person_preference(frame, ["man"], against="other")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="row 1, column man is NaN"):
