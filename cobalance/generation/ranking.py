@@ -83,11 +83,8 @@ def rank_scores(scores: npt.ArrayLike) -> FloatArray:
 
     Examples
     --------
-    >>> rank_scores([[0.5], [0.9], [0.5], [float("nan")]])
-    array([[2.5],
-           [1. ],
-           [2.5],
-           [4. ]])
+    >>> rank_scores([[0.5], [0.9], [0.5], [float("nan")]]).tolist()
+    [[2.5], [1.0], [2.5], [4.0]]
     """
     values = np.asarray(scores, dtype=np.float64)
     ranks = stats.rankdata(-values, axis=0, nan_policy="omit")

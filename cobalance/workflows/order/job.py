@@ -14,23 +14,13 @@ from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.jobs.variants import Variant
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.recipes import RECIPES
+from cobalance.graph import errors
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import plans
 from cobalance.graph.dataset.cliques import read_cliques, read_mining_options
 from cobalance.graph.dataset.names import splits_of
 from cobalance.graph.dataset.read import ClassImages, read_class_images, read_image_concepts
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import (
-    Action,
-    DataError,
-    NotFoundError,
-    OptionError,
-    Part,
-    Setting,
-    StaleError,
-    UnknownNameError,
-    parts_of,
-)
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
@@ -81,7 +71,7 @@ def order_plan(
     """
     if not queries:
         why = _why_no_images(store, dataset, name)
-        raise DataError(f"The plan {name!r} asks for no images. ", *why)
+        raise errors.DataError(f"The plan {name!r} asks for no images. ", *why)
     queries = [PlannedQuery(*query) for query in queries]
     checked = read_job_settings(settings)
     check_order(checked, dataset, name, queries)
@@ -127,16 +117,16 @@ def read_order(
     name = plan or (recipe if own else plans.find_default_plan(store, dataset))
     try:
         queries = plans.read_plan(store, dataset, name)
-    except (NotFoundError, UnknownNameError) as error:
-        no_dataset = isinstance(error, NotFoundError) and error.kind == "dataset"
+    except (errors.NotFoundError, errors.UnknownNameError) as error:
+        no_dataset = isinstance(error, errors.NotFoundError) and error.kind == "dataset"
         if not own or plan is not None or no_dataset:
             raise
-        again = Action("plan_counterfactuals", dataset, recipe=recipe)
-        raise NotFoundError("plan", name, again, ".") from error
+        again = errors.Action("plan_counterfactuals", dataset, recipe=recipe)
+        raise errors.NotFoundError("plan", name, again, ".") from error
     return name, queries, plans.read_plan_options(store, dataset, name)
 
 
-def _why_no_images(store: GraphStore, dataset: str, name: str) -> tuple[Part, ...]:
+def _why_no_images(store: GraphStore, dataset: str, name: str) -> tuple[errors.Part, ...]:
     """Why a plan asks for no images, where the graph has it under its name."""
     sizes = plans.read_plan_sizes(store, dataset, name)
     if sizes is None:
@@ -144,7 +134,7 @@ def _why_no_images(store: GraphStore, dataset: str, name: str) -> tuple[Part, ..
     state = dataset_state(store, dataset)
     cliques = read_cliques(store, state)
     rows = PlanOptions(*sizes).rows(cliques)
-    return parts_of(no_images(dataset, cliques, rows, sizes[0], state.mining_options()))
+    return errors.parts_of(no_images(dataset, cliques, rows, sizes[0], state.mining_options()))
 
 
 def check_order(
@@ -159,10 +149,10 @@ def check_order(
     """
     anew = [query for query in queries if query.edit is None]
     if anew and RECIPES[settings.recipe].plan is not None:
-        raise OptionError(
+        raise errors.OptionError(
             f"The recipe {settings.recipe} edits images, and the plan {name!r} asks for images of "
             "classes and concepts. ",
-            Action("plan_counterfactuals", dataset, recipe=settings.recipe),
+            errors.Action("plan_counterfactuals", dataset, recipe=settings.recipe),
             ", or order this plan with another recipe.",
         )
     groups = sorted({query.class_name for query in queries})
@@ -221,8 +211,8 @@ def _check_prompts(settings: JobSettings, queries: Sequence[PlannedQuery]) -> No
         for variant in variants:
             try:
                 settings.prompt_of(query, variant)
-            except OptionError as error:
-                raise OptionError(
+            except errors.OptionError as error:
+                raise errors.OptionError(
                     *error.parts,
                     " The words of a group are the settings phrases.GROUP.noun and "
                     "phrases.GROUP.adjective.",
@@ -239,7 +229,7 @@ def source_images(store: GraphStore, dataset: str, job: JobSettings) -> dict[str
     if split is None:
         try:
             split = read_mining_options(store, dataset).split
-        except StaleError:  # the plan is older than the images
+        except errors.StaleError:  # the plan is older than the images
             split = None
     return read_class_images(store, dataset, split=split)
 
@@ -294,16 +284,16 @@ def check_sources(
         f"{' or '.join(without)}"
     )
     if not looked_for:
-        raise DataError(
+        raise errors.DataError(
             f"{needs} names a file. Load the dataset with the names of its files. Where the recipe "
             "can do without, order with ",
-            *(Setting("without_images", True), "."),
+            *(errors.Setting("without_images", True), "."),
         )
-    raise DataError(
+    raise errors.DataError(
         f"{needs} has a file that is found: {found:,} of {inflect(looked_for, 'files')} looked for "
         f"are there; {looked_in(places)}. Set ",
-        Setting("images"),
+        errors.Setting("images"),
         " to the folder, ZIP file or URL that has them. Where workers elsewhere have them, or the "
         "recipe can do without, order with ",
-        *(Setting("without_images", True), "."),
+        *(errors.Setting("without_images", True), "."),
     )

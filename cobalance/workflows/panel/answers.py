@@ -193,12 +193,6 @@ def _read_sheet(
 
     A row that is there twice counts once. Two different answers of a person to one question are
     refused: which one is meant, nobody can tell.
-
-    Examples
-    --------
-    >>> sheet = pd.DataFrame({"person": ["ann", "bob"], "task": 1, "answer": ["Yes ", None]})
-    >>> _read_sheet(sheet, ["person", "task"], {("ann", "1"): ["yes", "no"]}, "the study")
-    {('ann', '1'): 'yes'}
     """
     columns = [*keys, "answer"]
     missing = [name for name in columns if name not in sheet]

@@ -126,13 +126,7 @@ def _group_names(
 
 
 def _group(label: str, shortcuts: Sequence[str], values: Sequence[str]) -> str:
-    """Name a group.
-
-    Examples
-    --------
-    >>> _group("three", ["background", "thing"], ["common", "uncommon"])
-    'three, background common, thing uncommon'
-    """
+    """Name a group, such as "three, background common, thing uncommon"."""
     return ", ".join([label, *(f"{a} {b}" for a, b in zip(shortcuts, values, strict=True))])
 
 
