@@ -176,7 +176,7 @@ def learning_rate(options: NetworkOptions, epoch: int, epochs: int) -> float:
 
     Examples
     --------
-    >>> options = NetworkOptions(learning_rate=1.0, schedule="loop.cosine")
+    >>> options = NetworkOptions(learning_rate=1.0, schedule="cosine")
     >>> [round(learning_rate(options, epoch, 4), 3) for epoch in range(4)]
     [1.0, 0.854, 0.5, 0.146]
     """
