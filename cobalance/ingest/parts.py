@@ -30,6 +30,11 @@ _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 _SHARD = re.compile(r"\d+|(?<![a-z])(train|val|test|dev)[a-z]*")
 
 
+def are_shards(names: list[str]) -> bool:
+    """Whether names of files differ in numbers and splits alone."""
+    return len({_SHARD.sub("", name) for name in names}) == 1
+
+
 def find_parts(tree: FileTree) -> dict[str, list[str]]:
     """Annotation files by format, in the order of the registry.
 
@@ -146,7 +151,7 @@ def _with_own_ids(tree: FileTree, names: list[str], parts: list[Annotations]) ->
         return parts
     splits = [part.images["split"].astype(STRING).fillna("") + "/" for part in parts]
     before = [splits]
-    if len({_SHARD.sub("", name) for name in names}) == 1:
+    if are_shards(names):
         files = (f"{name.rpartition('.')[0]}/" for name in names)
         before.append(
             [pd.Series(file, own.index, STRING) for file, own in zip(files, ids, strict=True)]

@@ -140,7 +140,7 @@ def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotat
     for at in named[1:]:
         pairs = {pair for pair in zip(levels[named[0]], levels[at], strict=True) if all(pair)}
         context = len(pairs) > len({name for name, _ in pairs})
-        says = "the same above several classes are" if context else "above the classes are"
+        says = "their contexts are" if context else "above the classes are"
         role = "context" if context else "group"
         notes.append((says, {str(name) for _, name in pairs}, {at: role, named[0]: "class"}))
         if context:

@@ -20,13 +20,13 @@ from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.parts import first_part
+from cobalance.ingest.parts import are_shards, first_part
 from cobalance.ingest.problems import Problems, SkippedRecord
 from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.tables import TABLES
 from cobalance.ingest.tables.columns import USUAL_NAMES, map_columns
 from cobalance.ingest.tables.guesses import Guess, guess_columns
-from cobalance.ingest.tables.parquet import load_rows
+from cobalance.ingest.tables.hub_features import HubParquet
 from cobalance.ingest.trees import is_tree, open_tree
 
 MOST_FILES = 200
@@ -75,10 +75,6 @@ def find_files(folder: Path) -> list[FoundFile]:
         reason = f"cannot be read ({error.strerror or error})"
         raise InputError(str(folder), None, reason, "Name a folder that is there.") from None
     found = []
-    whole = _tree_format(folder)
-    is_tree_format = whole is not None and isinstance(FORMATS[whole].reader, TreeReader)
-    if is_tree_format:
-        found.append(FoundFile(WHOLE_FOLDER, 0, whole))
     for path in _candidates(folder.resolve()):
         described = describe_file(path, path.relative_to(folder.resolve()).as_posix())
         if described is not None:
@@ -86,8 +82,18 @@ def find_files(folder: Path) -> list[FoundFile]:
         if len(found) == MOST_FILES:
             break
     found.sort(key=lambda file: file.name)
-    several = sum(file.format == whole for file in found) > 1 and not is_tree_format
-    return [*found, FoundFile(WHOLE_FOLDER, 0, whole)] if several else found
+    return with_whole(folder, found)
+
+
+def with_whole(folder: Path, found: list[FoundFile]) -> list[FoundFile]:
+    """The files of a folder, and the folder itself where they are one dataset; first if surely."""
+    whole = FoundFile(WHOLE_FOLDER, 0, _tree_format(folder))
+    if whole.format is not None and isinstance(FORMATS[whole.format].reader, TreeReader):
+        return [whole, *found]
+    names = [file.name for file in found if file.format == whole.format]
+    if whole.format is None or len(names) < 2:
+        return found
+    return [whole, *found] if are_shards(names) else [*found, whole]
 
 
 def _tree_format(path: Path) -> str | None:
@@ -166,7 +172,7 @@ def sample_table(path: Path, table_format: str) -> TableSample:
 def _sample(path: Path, table_format: str) -> TableSample:
     problems = Problems(str(path), ReadOptions(on_error="skip"))
     if table_format == "parquet":
-        table = load_rows(path, problems, most=_SAMPLE_ROWS)
+        table = HubParquet().load(path, problems, silent, _SAMPLE_ROWS)
     else:
         with TemporaryDirectory(prefix="cobalance-") as folder:
             start = Path(folder) / "start"

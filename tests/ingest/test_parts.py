@@ -71,7 +71,7 @@ def test_tables_of_splits_and_shards(tmp_path):
     assert {record.concepts for record in found.records()} == {
         ("a", "camera: p"), ("b", "camera: q"),
     }  # fmt: skip
-    assert [file.name for file in find_files(path)][-1] == "."
+    assert find_files(path)[0].name == "."
     assert sample_table(path, "csv").columns == ["id", "label", "tags", "camera"]
     with pytest.raises(InputError, match="more than 7 rows"):
         read_annotations(path, ReadOptions(max_rows=7))

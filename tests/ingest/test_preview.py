@@ -3,6 +3,8 @@
 import json
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cobalance.graph.errors import InputError
@@ -93,6 +95,16 @@ def test_the_start_of_a_parquet_file(tmp_path):
     path.write_bytes(b"PAR1 and no more")
     with pytest.raises(InputError, match="is no Parquet file"):
         sample_table(path, "parquet")
+
+
+def test_labels_of_a_hub_s_parquet_have_their_names(tmp_path):
+    weather = {"_type": "ClassLabel", "names": ["sunny", "rainy"]}
+    features = json.dumps({"info": {"features": {"weather": weather}}})
+    table = pa.table({"weather": [0, 1] * 500}).replace_schema_metadata({"huggingface": features})
+    pq.write_table(table, tmp_path / "a.parquet")
+    sample = sample_table(tmp_path / "a.parquet", "parquet")
+    assert (len(sample.rows), sample.rows["weather"].tolist()[:2]) == (200, ["sunny", "rainy"])
+    assert sample.guesses["image_id"].roles == ("id",)
 
 
 def test_captions_do_not_keep_columns_of_0_and_1_from_being_concepts(tmp_path):

@@ -129,9 +129,9 @@ class DatasetState:
         if self.compared:
             raise DataError(
                 f"{what} takes the classes of {self.name!r}, which is compared by "
-                f"{self.compared[0]!r}. ",
+                f"{self.compared[0]!r}. To compare its classes, ",
                 Action("mine", self.name, classes=()),
-                " to compare its classes.",
+                ".",
             )
 
     def require_all_images(self, what: str) -> None:

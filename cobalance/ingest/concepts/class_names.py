@@ -21,7 +21,7 @@ from cobalance.ingest.problems import Problems, first_rows
 from cobalance.ingest.reader import read_head
 
 DEFAULT_WORDS = "coco-gb"
-UNCLASSED = f"nothing says which class an image has: {NO_CLASS}"
+UNCLASSED = f"nothing names classes, {NO_CLASS}"
 
 
 def labels_beside(

@@ -10,7 +10,7 @@ from cobalance.graph.names import clean_name
 from cobalance.ingest.options import ReadOptions
 
 KINDS = {
-    "values": "a concept for each value",
+    "values": "a concept per value",
     "flag": "one concept",
     "two": "a concept and its absence",
     "bins": "bins of equal counts",

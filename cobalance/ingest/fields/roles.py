@@ -7,7 +7,7 @@ import numpy as np
 from cobalance.graph.records import ALL_IMAGES, Annotations
 from cobalance.ingest.names import Coded, categorical, recode_names
 
-NO_CLASS = "no image has one"
+NO_CLASS = "so no image has one"
 """End of a reader's note on images without classes."""
 
 

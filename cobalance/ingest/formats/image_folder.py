@@ -50,7 +50,7 @@ class ImageFolder(TreeReader):
                 progress("read", number, len(names))
             collector.image(name, name, uri=name, split=split_of_path(name))
         progress("read", len(names), len(names))
-        return collector.annotations(progress, [f"{tree.path}: images have no concepts yet"])
+        return collector.annotations(progress, [f"{tree.path}: no file names concepts"])
 
 
 def annotation_files(tree: FileTree) -> Iterator[str]:

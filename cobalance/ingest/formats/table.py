@@ -319,7 +319,7 @@ def _labels(
     if options.classes_come_later or options.searches_classes:
         return labels_beside(images, options, table.problems, progress)
     if "class" not in columns.of:
-        why = f"{table.problems.file}: {no_column(table, 'class', 'the class')}: {NO_CLASS}"
+        why = f"{table.problems.file}: {no_column(table, 'class', 'the class')}, {NO_CLASS}"
         return Labels.none(table.n_rows), (why,)
     name = columns.of["class"]
     column = encode_names(_named_column(table, columns, "class", options))

@@ -5,6 +5,7 @@ https://huggingface.co/docs/datasets/about_dataset_features
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +16,32 @@ from cobalance.ingest.documents import decode_json
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.loading import Table
-from cobalance.ingest.tables.parquet import Parquet, readable, row_batches
+from cobalance.ingest.tables.parquet import load_rows, readable, row_batches
 from cobalance.ingest.tables.row_values import batch_rows, table_of_rows
 
 _LISTS = ("Sequence", "List", "LargeList")
 
 
 @dataclass(frozen=True)
-class HubParquet(Parquet):
+class HubParquet:
     """Parquet whose features, if the file tells them, name labels and images."""
 
-    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
-        """Load all columns; by rows where a feature is more than a plain value."""
+    description: str = "Apache Parquet"
+
+    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        """Whether the file has the magic bytes of Parquet."""
+        return head.startswith(b"PAR1")
+
+    def load(
+        self, path: Path, problems: Problems, progress: Progress, most: int | None = None
+    ) -> Table:
+        """Load all rows, or the first; one by one where a feature is more than a plain value."""
         with readable(problems):
             told = pq.read_schema(path).metadata or {}
         features = hub_features(told.get(b"huggingface"))
         if not features:
-            return super().load(path, problems, progress)
-        return table_of_rows(_rows(path, features, problems, progress), problems)
+            return load_rows(path, problems, progress, most)
+        return table_of_rows(islice(_rows(path, features, problems, progress), most), problems)
 
 
 def hub_features(told: bytes | str | None) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from math import inf
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cobalance.graph.progress import Progress, silent
+from cobalance.graph.progress import Progress
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import (
@@ -29,25 +28,8 @@ from cobalance.ingest.trees import check_unfolding, most_bytes
 _BUFFER_BYTES = 1 << 16  # without a buffer a column that is opened is read whole
 
 
-@dataclass(frozen=True)
-class Parquet:
-    """Integers and booleans become text; floats and lists keep their type."""
-
-    description: str = "Apache Parquet"
-
-    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """Whether the file has the magic bytes of Parquet."""
-        return head.startswith(b"PAR1")
-
-    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
-        """Load all columns of usable types; images, for example, are left out."""
-        return load_rows(path, problems, progress)
-
-
-def load_rows(
-    path: Path, problems: Problems, progress: Progress = silent, most: int | None = None
-) -> Table:
-    """Load all rows, or the first ones, batch by batch and within the limits.
+def load_rows(path: Path, problems: Problems, progress: Progress, most: int | None) -> Table:
+    """Load columns of usable types, all rows or the first, batch by batch within the limits.
 
     What the file says of itself is checked before it is read. A small file may hold many equal
     rows, so that text is read as codes, and written out only where it fits.

@@ -58,6 +58,7 @@ MOST_SHOWN = 12
 """Images of a check that are shown."""
 MANY_LEFT_OUT = 0.1
 """The share of images left out from which on a person has to agree."""
+_WHOLE = "the files"  # what a folder of them is called in messages
 _WANTED = ("images of other classes", "images of other splits")  # left out by a person's choice
 
 
@@ -139,7 +140,7 @@ class CheckedImport:
         return None
 
     def _nothing_shown(self) -> str | None:
-        nothing = "No image shows a concept. Choose the column or the file that names them."
+        nothing = "No image shows a concept. Choose the column, file or path pattern with them."
         return nothing if self.concepts.empty else None
 
     def count_left_out(self) -> tuple[int, list[str]]:
@@ -180,10 +181,10 @@ def check_import(
             request.input_format,
             progress,
         )
-        annotations = reword_all(annotations, f"{folder}/", "")
+        annotations = reword_all(reword_all(annotations, f"{folder}/", ""), str(folder), _WHOLE)
     name, if_exists = request.dataset, request.if_exists
     if request.sample is None:
-        named = Path(request.file).name
+        named = Path(request.file).name or name
         changes = dry_run(
             *(store, name, annotations), source=named, if_exists=if_exists, progress=progress
         )
@@ -227,7 +228,7 @@ def named_plainly(folder: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise reword(error, f"{folder}/", "") from None
+        raise reword(reword(error, f"{folder}/", ""), str(folder), _WHOLE) from None
 
 
 def proof_of(annotations: Annotations) -> Proof:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cobalance.graph.errors import MachineError, OptionError
-from cobalance.ingest.preview import FoundFile, describe_file, find_files
+from cobalance.ingest.preview import WHOLE_FOLDER, FoundFile, describe_file, find_files, with_whole
 from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings
 
@@ -52,18 +52,19 @@ class Uploads:
 
     def files(self) -> list[FoundFile]:
         """All files, described."""
-        found = []
-        for name in self._names():
-            with self.open_files(name) as folder:
-                file = describe_file(folder / name, name)
-                size = (folder / name).stat().st_size
-            found.append(file or FoundFile(name, size, None, "is no text"))
-        return found
+        with self.open_files() as folder:
+            found = [
+                describe_file(folder / name, name)
+                or FoundFile(name, (folder / name).stat().st_size, None, "is no text")
+                for name in self._names()
+            ]
+            return with_whole(folder, found) if len(found) > 1 else found
 
     def open_files(self, *names: str) -> AbstractContextManager[Path]:
         """Write files to a private folder, and remove it afterwards."""
         contents = dict(zip(self._names(), self.contents, strict=True))
-        return temporary_files({name: contents[name].getbuffer() for name in names or contents})
+        opened = contents if WHOLE_FOLDER in names else names or contents
+        return temporary_files({name: contents[name].getbuffer() for name in opened})
 
     def _names(self) -> list[str]:
         """Each file's name on disk: without folders, printable, unique."""

@@ -32,6 +32,7 @@ def draw(current: CurrentDataset, concepts: tuple[str, ...], height_px: int) -> 
     draw_table(
         shown,
         height_px,
+        dict.fromkeys(("concepts", "parts"), st.column_config.TextColumn(width=180)),
         key=_KEY,
         on_select=open_images,
         selection_mode="single-cell",

@@ -30,8 +30,10 @@ from cobalance.graph.database import schema
 from cobalance.graph.dataset.cliques import clique_totals
 from cobalance.graph.dataset.compared import compare_by
 from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.plurals import inflect
+from cobalance.graph.queries.cooccurrences import read_cooccurrences
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.own_effects import read_summary
@@ -39,8 +41,8 @@ from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
 from cobalance.graph.records import ALL_IMAGES
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
+from cobalance.workflows.diagnose import findings
 from cobalance.workflows.diagnose.facets import Facet, read_communities
-from cobalance.workflows.diagnose.findings import describe_leaning, headline, mining_warnings
 from cobalance.workflows.diagnose.steps import Step, next_action, steps_of
 from cobalance.workflows.diagnose.tables import (
     are_unequal,
@@ -86,7 +88,8 @@ def page() -> None:
     with right:
         _pictures(current, frame, ranking, model)
     with next_step:
-        _next_step(current, progress)
+        if not findings.not_compared(current.class_sizes):
+            _next_step(current, progress)
     _selection_bar()
     details.draw(current, table.repeats_of(frame))
     if of_groups is not None:
@@ -122,7 +125,11 @@ def _headline(current: CurrentDataset) -> DeltaGenerator:
     totals = current.read(clique_totals)
     strongest = current.read(read_imbalances, Ranking(limit=1))
     row = None if strongest.empty else {str(k): v for k, v in strongest.iloc[0].items()}
-    said = headline(totals.leaning, totals.cliques, row, current.class_sizes, _emphasise)
+    said = findings.headline(totals.leaning, totals.cliques, row, current.class_sizes, _emphasise)
+    if findings.not_compared(current.class_sizes):
+        for top in current.read(read_cooccurrences, max_q_value=MAX_Q_VALUE, limit=1).itertuples():
+            said = f"{top.images:,} images show {_emphasise(' + '.join(top.concepts))}"
+            said += f"; by chance {top.expected:,.0f} would."
     with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
         st.subheader(said, anchor=False, help=meaning("evidence"))
         return st.container(width="content")
@@ -170,7 +177,8 @@ def _metrics(current: CurrentDataset) -> None:
         st.metric("Images", f"{sum(current.class_sizes.values()):,}")
         if len(current.class_sizes) <= MAX_BARS:
             for name, images in current.class_sizes.items():
-                st.metric(escape(name), f"{images:,}")
+                if name != ALL_IMAGES:
+                    st.metric(escape(name), f"{images:,}")
         else:
             st.metric("Classes", f"{len(current.class_sizes):,}")
         st.metric("Common concepts", f"{totals.concepts:,}", help=meaning("common"))
@@ -178,15 +186,15 @@ def _metrics(current: CurrentDataset) -> None:
         st.metric(
             "Leaning to a class",
             f"{totals.leaning:,}",
-            help=f"{describe_leaning(totals.leaning, totals.unproven)}.",
+            help=f"{findings.describe_leaning(totals.leaning, totals.unproven)}.",
         )
         made = partial(report, current.store, current.name, ReportOptions())
         download("Download report", made, f"{current.name}-report.html", key="_report")
     sizes, mining = current.class_sizes, current.mining
     told = [
         describe_compared(current.state.compared, sizes) or describe_mining(mining),
-        *mining_warnings(sizes, mining),
-        f"{describe_leaning(totals.leaning, totals.unproven)}.",
+        *findings.mining_warnings(sizes, mining),
+        f"{findings.describe_leaning(totals.leaning, totals.unproven)}.",
     ]
     st.caption(escape(" ".join(told)))
 
@@ -199,8 +207,9 @@ def _pictures(
         if len(current.class_sizes) < 3:
             views.remove(HEAT_MAP)  # one row says all of the other
         if current.state.compared:
-            views = [COMBINATIONS, IMAGES, TOGETHER]  # the graph is of the dataset's classes
-        if set(current.class_sizes) == {ALL_IMAGES}:
+            views = [COMBINATIONS, IMAGES, TOGETHER]
+            st.caption("The graph and the matrix are of the dataset's own classes.")
+        if findings.not_compared(current.class_sizes):
             views.sort(key=TOGETHER.__ne__)  # first: nothing leans to a class
         view = st.segmented_control(
             "Picture", views, default=views[0], **in_url("view"), required=True

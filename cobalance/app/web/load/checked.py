@@ -1,5 +1,7 @@
 """Results of a check: counts, changes, and images left out."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -19,6 +21,8 @@ from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.load.check import CheckedImport, Proof, ProofImage
 from cobalance.workflows.load.image_places import missing_files
 
+_OFFERED = re.compile(r': (?!classes are)(?P<says>[^:]*): the path pattern is "(?P<pattern>.*)"$')
+
 
 def ask_agreement(found: CheckedImport, key: str) -> bool:
     """Warn of a load that leaves out many images; return whether the person agrees."""
@@ -33,9 +37,19 @@ def ask_agreement(found: CheckedImport, key: str) -> bool:
     return st.checkbox(f"Load without these {total:,}", key=f"_import_without {key}")
 
 
-def draw(found: CheckedImport) -> None:
-    """Draw counts, changes and omissions of a checked import."""
+def draw(found: CheckedImport, read_as: Callable[[str], None]) -> None:
+    """Draw notes, counts, changes and omissions of a checked import.
+
+    Other ways to read the images' folders are buttons, which call `read_as` with a path pattern.
+    """
     annotations, changes = found.annotations, found.changes
+    for note in annotations.notes:
+        offered = _OFFERED.search(note)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if offered:
+                pattern = offered["pattern"]
+                st.button(f"Read as {escape(pattern)}", on_click=read_as, args=(pattern,))
+            st.caption(escape(offered["says"] if offered else note))
     classes, concepts = found.classes, found.concepts
     left, middle, right = st.columns([1.3, 1, 1])
     with left:
@@ -69,8 +83,6 @@ def draw(found: CheckedImport) -> None:
         st.markdown("##### What the columns become")
         words = fields_table(annotations.fields).rename(columns=str.capitalize)
         st.dataframe(words, hide_index=True, height="auto")
-    for note in annotations.notes:
-        st.caption(escape(note))
     if annotations.skipped:
         st.markdown("##### Malformed records left out")
         skipped = skipped_records(annotations, words=in_app)
@@ -136,7 +148,8 @@ def _warn_missing(uris: list[str], total: int) -> None:
     where = f"Looked in {', '.join(map(bold, places))}." if places else "No folder is known yet."
     st.warning(
         f"{len(uris)} of these {total} image files are not found, such as {bold(uris[0])}. {where} "
-        "Add the folder that they are in, or load the annotations without pictures.",
+        "Add the folder or ZIP file on the server that they are in (uploads are not kept), or load "
+        "the annotations without pictures.",
         icon=":material/broken_image:",
     )
     image_folders.add_form("_proof", uris)

@@ -17,11 +17,12 @@ Roles = tuple[str, ...]
 NOT_USED: Roles = ()
 _FLAG: Roles = ("field flag",)
 _BOTH: Roles = ("id", "uri")
+_SAID = ("ignore", "counts")  # kinds that others here say already
 _NAMES: dict[Roles, str] = {
     ("id",): LABELS["id_column"],
     _BOTH: "Id and picture",
     **{(role,): LABELS[f"{role}_column"] for role in USUAL_NAMES if role != "id"},
-    **{(f"field {kind}",): f"Concepts: {said}" for kind, said in KINDS.items() if kind != "ignore"},
+    **{(f"field {kind}",): KINDS[kind].capitalize() for kind in KINDS if kind not in _SAID},
     NOT_USED: "Not used",
 }
 _FEW = 12  # columns that all have heads

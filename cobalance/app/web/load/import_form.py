@@ -17,20 +17,22 @@ from cobalance.graph.names import clean_name
 from cobalance.ingest.concepts.word_lists import word_list_names
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.options import OnError, ReadOptions, code_names, pairs
-from cobalance.ingest.preview import FoundFile, category_names, sample_table
+from cobalance.ingest.preview import WHOLE_FOLDER, FoundFile, category_names, sample_table
 from cobalance.ingest.tables import TABLES
 from cobalance.workflows.load.check import ImportRequest
 from cobalance.workflows.load.dataset import default_dataset_name
 from cobalance.workflows.load.sources import Source
 
+PATTERN = "_import_pattern"  # that the check has offered and a person chosen, until it is shown
 _MATCHES = {"words": "Whole words and plurals", "substring": "Any text"}
-_CLASS, _BY_COLUMN = "Class", "Column"
+_CLASS, _BY_COLUMN, _BY_FOLDER = "Class", "Column", "Its folder"
 _CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
 
 
 def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportRequest:
     """Draw the form; return the import that it describes."""
     form = _Form(source, file, others)
+    named = others[0] if others and file.name == WHOLE_FOLDER else file
     with st.container(border=True):
         columns = st.columns([1.2, 1.4, 1, 1])
         automatic = f"{file.format} (found)"
@@ -40,7 +42,7 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
         input_format = None if chosen in (automatic, None) else chosen
         dataset = columns[1].text_input(
             "Dataset",
-            default_dataset_name(file.name),
+            default_dataset_name(named.name),
             key=form.key("dataset"),
             help="A new name makes a new dataset; a known one brings that dataset up to date.",
         )
@@ -74,6 +76,11 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
                 LABELS["delimiter"], key=form.key("delimiter"), placeholder="automatic: | or ; or ,"
             )
             options = replace(options, delimiter=delimiter or None)
+        if options.about_columns:
+            each_row = separator.checkbox(
+                LABELS["each_row"], key=form.key("each row"), help="Else rows of an id are merged."
+            )
+            options = replace(options, each_row=each_row)
         with kept:
             captions = form.companion(
                 LABELS["captions"],
@@ -82,6 +89,8 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
                 "edit images, whose prompts are made of them.",
             )
         pattern, joined = st.columns(2)
+        if PATTERN in st.session_state:
+            st.session_state[form.key("path pattern")] = st.session_state.pop(PATTERN)
         path_pattern = pattern.text_input(
             LABELS["path_pattern"],
             key=form.key("path pattern"),
@@ -147,7 +156,7 @@ class _Form(ChosenFile):
 
     def _classes(self, format_: str, uses: frozenset[str], column: str | None) -> dict[str, Any]:
         ways = [
-            *([_BY_COLUMN] if "table" in uses else []),
+            *([_BY_FOLDER] if "folders" in uses else [_BY_COLUMN] if "table" in uses else []),
             *([LABELS["class_category"]] if "categories" in uses else []),
             *([LABELS["class_words"]] if "own captions" in uses else []),
             LABELS["class_file"],

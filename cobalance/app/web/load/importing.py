@@ -11,7 +11,7 @@ import streamlit as st
 from cobalance.app.web.components import mine_button
 from cobalance.app.web.load import checked
 from cobalance.app.web.load.chosen_file import cached_by_files
-from cobalance.app.web.load.import_form import import_form
+from cobalance.app.web.load.import_form import PATTERN, import_form
 from cobalance.app.web.state import session, tasks
 from cobalance.app.web.state.access import accept_uploads, require_editor
 from cobalance.app.web.widgets.messages import empty_state, errors_shown, show_task
@@ -22,7 +22,7 @@ from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import render
 from cobalance.graph.progress import Progress
 from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.preview import DATA_ENDINGS, FoundFile
+from cobalance.ingest.preview import DATA_ENDINGS, WHOLE_FOLDER, FoundFile
 from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import
 from cobalance.workflows.load.dataset import describe_load, load_dataset
 from cobalance.workflows.load.image_places import find_images
@@ -34,6 +34,7 @@ NEXT = "_loaded_next"  # what the person asked for then: details or diagnose
 _REQUESTED = "_import_asked"  # a check, in this run
 _CHECK = "_import_check"
 
+_NAMES = {WHOLE_FOLDER: "All of them"}
 _UPLOAD, _UPLOAD_FOLDER, _SERVER = "Files", "A folder", "On the server"
 
 
@@ -141,7 +142,8 @@ def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
         _show_files(files)
         empty_state(
             "No annotation file here",
-            "Known formats: " + ", ".join(FORMATS) + ". A file is known by its content.",
+            "Choose a table (CSV, TSV, Parquet, JSON lines), a file of a labelling tool, or the "
+            "dataset as a ZIP; the question mark above lists all formats.",
         )
         return None
     if len(files) > 1:
@@ -149,18 +151,20 @@ def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
         file = st.selectbox(
             "Annotation file",
             readable,
-            format_func=lambda file: f"{file.name} ({file.format})",
+            format_func=lambda file: f"{_NAMES.get(file.name, file.name)} ({file.format})",
             key=f"_import_file {hash(source.identity)}",
             help="The others can say what an image's class is, or what to look for in captions.",
         )
     else:
         (file,) = readable
-    return file, [other for other in files if other.name != file.name and not other.fault]
+    others = [other for other in files if other != file and other.name not in _NAMES]
+    return file, [other for other in others if not other.fault]
 
 
 def _show_files(files: Sequence[FoundFile]) -> None:
     size = st.column_config.NumberColumn(format="bytes", width="small")
-    rows = [(file.name, file.format or file.fault or "text", file.size_bytes) for file in files]
+    named = [file for file in files if file.name not in _NAMES]
+    rows = [(file.name, file.format or file.fault or "text", file.size_bytes) for file in named]
     draw_table(pd.DataFrame(rows, columns=["File", "Format", "Size"]), 320, {"Size": size})
 
 
@@ -180,6 +184,11 @@ def _check_button(*, again: bool) -> None:
             on_click=lambda: st.session_state.update({_REQUESTED: True}),
         )
         st.caption("Reads the whole file and writes nothing.")
+
+
+def _read_as(pattern: str) -> None:
+    """Check again, with a path pattern that the last check has offered."""
+    st.session_state.update({PATTERN: pattern, _REQUESTED: True})
 
 
 def _start_check(source: Source, request: ImportRequest) -> None:
@@ -221,7 +230,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
     why_not = check.found.nothing_to_compare()
     if why_not is not None:
         st.error(escape(why_not), icon=":material/block:")
-        checked.draw(check.found)
+        checked.draw(check.found, _read_as)
         return
     agreed = checked.ask_agreement(check.found, check.key)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -236,7 +245,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         if not (changes.created or changes.updated or changes.deleted):
             st.caption("That would change nothing.")
     checked.draw_proof(check.found.proof)
-    checked.draw(check.found)
+    checked.draw(check.found, _read_as)
     if load:
         _start_load(check.found, check.file)
         _forget_check()
@@ -256,7 +265,7 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
             name,
             found.annotations,
             request.sample,
-            source=Path(request.file).name,
+            source=Path(request.file).name or name,
             if_exists=request.if_exists,
             progress=progress,
         )

@@ -204,7 +204,7 @@ def plan_found(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest
 def images_at_hand(current: CurrentDataset) -> Incidence | None:
     """The images that were mined, or a sample of them; None where there are counts alone."""
     named = named_images(current.store, current.state)
-    return None if named is None else named[0]
+    return None if named is None or current.state.compared else named[0]
 
 
 @st.cache_data(show_spinner=False, max_entries=32, hash_funcs=_BY_IMAGES)

@@ -73,6 +73,8 @@ def page() -> None:
     if not current.is_mined:
         mine_button.offer(current)
         return
+    if len(current.state.own_classes) > 1:
+        current.state.require_own_classes("A plan of a dataset that has classes")
     cliques = mined_cliques(current.store, current.state)
     if not len(cliques.counts):
         why = no_clique(current.name, current.mining, current.class_sizes)

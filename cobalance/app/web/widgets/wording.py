@@ -103,6 +103,8 @@ def in_app(part: Setting | Action) -> str:
     if isinstance(part, Action):
         if part.name == "plan_counterfactuals":
             return _ACTIONS[part.name]
+        if part.options == {"classes": ()}:
+            return "choose them under “Compare by” on the Diagnose page"
         labels = _OPTIONS.get(part.name, {})
         options = dict(part.options)
         own: Any = options.pop("planner_options", {})  # each has a field of its own

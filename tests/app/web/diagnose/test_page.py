@@ -353,10 +353,13 @@ def test_without_classes_the_picture_is_what_occurs_together(
     app = open_page("diagnose", dataset=dataset)
     assert not app.exception
     assert "The images have no classes" in shown_text(app)
+    assert "30 images show *x \\+ y*; by chance 9 would." in [one.value for one in app.subheader]
+    assert "_next_step" not in [one.key for one in app.button]
     (choice,) = (box for box in app.selectbox if box.label == "Compare by")
     choice.select("x").run()
     assert not app.exception
     assert "and the 70 without" in shown_text(app)
+    assert "The graph and the matrix are of the dataset's own classes." in shown_text(app)
     row = app.dataframe[0].value.iloc[0]
     assert [*row["concepts"], row["count_x"], row["count_no x"]] == ["y", 30, 0]
     (choice,) = (box for box in app.selectbox if box.label == "Compare by")

@@ -187,7 +187,7 @@ def test_columns_have_their_roles_on_their_heads(loading, dataset) -> None:
     app = choose_files(loading, dataset, ("cars.csv", rows, "text/csv"))
     names = ("picture", "kind", "place", "things", "extra")
     heads = {name: widget(app, "selectbox", f"**{name}**") for name in names}
-    place = "Concepts: a concept for each value"
+    place = "A concept per value"
     roles = ["Id and picture", "Class", place, "Concepts", "Not used"]
     assert [heads[name].format_func(heads[name].value) for name in names] == roles
     assert "2 different values." in shown_text(app).replace("\\", "")
@@ -201,6 +201,30 @@ def test_columns_have_their_roles_on_their_heads(loading, dataset) -> None:
     widget(app, "selectbox", "**things**").set_value(()).run()
     assert "No column holds its concepts yet" in shown_text(app)
     assert "No image shows a concept" in shown_text(check(app))
+
+
+def test_rows_of_an_image_are_merged_or_images_of_their_own(loading, dataset) -> None:
+    rows = b"".join(b"%d.jpg,car,%s\n" % (n // 2, (b"red", b"blue")[n % 2]) for n in range(6))
+    rows += b"".join(b"%d.jpg,bus,red\n" % (n // 2) for n in range(6, 10))
+    app = choose_files(loading, dataset, ("seen.csv", b"id,label,objects\n" + rows, "text/csv"))
+    assert table(check(app), "Classes (2)") == {"bus": 2, "car": 3}
+    widget(app, "checkbox", "Each row is an image").check()
+    assert table(check(app), "Classes (2)") == {"bus": 4, "car": 6}
+    assert table(app, "Concepts (2)") == {"red": 7, "blue": 3}
+
+
+def test_files_of_splits_are_one_dataset(loading, dataset) -> None:
+    head, *rows = ROWS.splitlines(keepends=True)[:5]
+    files = {"train.csv": rows[:3], "val.csv": rows[3:]}
+    sent = [(name, head + b"".join(part), "text/csv") for name, part in files.items()]
+    app = choose_files(loading, dataset, *sent)
+    chosen = widget(app, "selectbox", "Annotation file")
+    assert chosen.options[0] == "All of them (csv)"
+    assert table(check(app), "In the files")["Images to load"] == 4
+    first = next(frame.value for frame in app.dataframe if "Split" in frame.value)
+    assert first["Split"].tolist() == ["train"] * 3 + ["val"]
+    chosen.select_index(2).run()
+    assert table(check(app), "In the files")["Images to load"] == 1
 
 
 def test_the_class_may_be_one_of_many_columns_of_0_and_1(loading, dataset) -> None:

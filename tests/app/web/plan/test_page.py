@@ -15,10 +15,12 @@ from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.compared import compare_by
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.status import list_jobs, read_queries
+from cobalance.graph.records import ALL_IMAGES
 from cobalance.workflows.plan.planners import plan_dataset
 from tests.app.conftest import Login, OpenPage, WriteDataset, created, shown_text, stories
 
@@ -648,3 +650,19 @@ def test_the_summary_has_the_time_and_the_button(open_page: OpenPage, cars: str)
     app = open_page("plan", planner="conbias", dataset=cars, budget="5", s_from="60", s_to="120")
     assert metric(app, "Time with one worker") == "5 min to 10 min"
     assert not app.button(key="_plan_create").disabled
+
+
+def test_a_plan_for_a_concept_is_of_datasets_without_classes(
+    open_page: OpenPage, store: GraphStore, write_dataset: WriteDataset, cars: str, dataset: str
+) -> None:
+    compare_by(store, cars, ["cow"])
+    assert "choose them under “Compare by” on the Diagnose page" in shown_text(
+        open_page("plan", dataset=cars)
+    )
+    compare_by(store, cars, [])
+    assert not open_page("plan", dataset=cars).error
+    shown = [(("cow", "field", "road"), 9), (("cow",), 1), (("field", "road"), 2), ((), 8)]
+    write_dataset(f"{dataset} renamed", [(ALL_IMAGES, *group) for group in shown])
+    compare_by(store, f"{dataset} renamed", ["cow"])
+    app = open_page("plan", dataset=f"{dataset} renamed", planner="conbias")
+    assert queries(app) == [("no cow", ("field", "road"), 7)]
