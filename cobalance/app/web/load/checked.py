@@ -21,7 +21,7 @@ from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.load.check import CheckedImport, Proof, ProofImage
 from cobalance.workflows.load.image_places import missing_files
 
-_OFFERED = re.compile(r': (?!classes are)(?P<says>[^:]*): the path pattern is "(?P<pattern>.*)"$')
+_OFFERED = re.compile(r': (?!classes are)([^:]*): the path pattern is "(.*)"$')
 
 
 def ask_agreement(found: CheckedImport, key: str) -> bool:
@@ -47,9 +47,8 @@ def draw(found: CheckedImport, read_as: Callable[[str], None]) -> None:
         offered = _OFFERED.search(note)
         with st.container(horizontal=True, vertical_alignment="center"):
             if offered:
-                pattern = offered["pattern"]
-                st.button(f"Read as {escape(pattern)}", on_click=read_as, args=(pattern,))
-            st.caption(escape(offered["says"] if offered else note))
+                st.button(f"Read as {escape(offered[2])}", on_click=read_as, args=(offered[2],))
+            st.caption(escape(offered[1] if offered else note))
     classes, concepts = found.classes, found.concepts
     left, middle, right = st.columns([1.3, 1, 1])
     with left:
