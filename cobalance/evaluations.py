@@ -1,7 +1,7 @@
 """Scores of models: of anybody's predictions, and of models that are trained on datasets."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from cobalance.display import Result
 from cobalance.evaluation.metrics.metric import Inputs, Scored
-from cobalance.evaluation.predictions import check_predictions, read_predictions
+from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.plurals import inflect
@@ -21,6 +21,7 @@ from cobalance.workflows.evaluate.maps import map_activations
 from cobalance.workflows.evaluate.results import differences_frame, scores_frame, summary_frame
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.stored import delete_evaluations, read_saved_predictions
+from cobalance.workflows.evaluate.tables import read_tables
 from cobalance.workflows.settings import Settings
 
 
@@ -71,7 +72,7 @@ def evaluate(
     predictions : DataFrame or file
         See `cobalance.evaluation.predictions.check_predictions`: ``image``, ``class_name``, and
         ``predicted`` or ``p_<class>``; of several runs ``method`` and ``seed``; of a confusion
-        table ``n``.
+        table ``n``. Or the file of a detector's results, COCO's JSON, with the file `objects`.
     groups : DataFrame, optional
         ``image`` and a column a shortcut: ``common``, ``uncommon`` or ``none``. They may be columns
         of the predictions, too.
@@ -84,9 +85,9 @@ def evaluate(
         Options of metrics by name, such as ``{"group_accuracy": {"confidence": .9}}``.
     seed : int
         Of what metrics draw at random.
-    **tables : DataFrame
-        Others that `cobalance.evaluation.metrics.metric.Inputs` has, such as `table`, `edited` or
-        `captions`.
+    **tables : DataFrame or file
+        Others that `cobalance.evaluation.metrics.metric.Inputs` has, such as `table`, `edited`,
+        `captions`, or `objects`, COCO's instances that a detector should find.
 
     Raises
     ------
@@ -95,12 +96,12 @@ def evaluate(
     UnknownNameError, OptionError
         There is no such metric or option, or a named metric cannot be computed.
     """
-    checked = None
     if isinstance(predictions, pd.DataFrame):
-        checked = check_predictions(predictions)
-    elif predictions is not None:
-        checked = read_predictions(predictions)
-    inputs = Inputs(checked, groups=groups, training=training, seed=seed, **tables)
+        predictions = check_predictions(predictions)
+    given = {"predictions": predictions, "groups": groups, "training": training, **tables}
+    files = {name: Path(one) for name, one in given.items() if isinstance(one, str | Path)}
+    frames: dict[str, Any] = {name: one for name, one in given.items() if name not in files}
+    inputs = replace(read_tables(files, seed) if files else Inputs(seed=seed), **frames)
     return Scores(score_tables(inputs, metrics, options))
 
 

@@ -12,6 +12,7 @@ METRICS = Metrics(
         "worst_group": "cobalance.evaluation.metrics.group_accuracy",
         "shortcut_gaps": "cobalance.evaluation.metrics.gaps",
         "mean_average_precision": "cobalance.evaluation.metrics.average_precision",
+        "detection_precision": "cobalance.evaluation.metrics.detections",
         "ratio": "cobalance.evaluation.metrics.ratios",
         "artefact_shift": "cobalance.evaluation.metrics.artefact_shift",
         "attribute_shift": "cobalance.evaluation.metrics.attributes",

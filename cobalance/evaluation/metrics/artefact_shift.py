@@ -63,7 +63,7 @@ def artefact_shift(
         cells = np.bincount(codes[0] * 3 + codes[1], minlength=9).astype(np.float64)
         n = len(pairs)
         drawn = _shifts(rng.multinomial(n, cells / n, DRAWS).astype(np.float64))
-        low, high = _percentiles(drawn, confidence)
+        low, high = percentiles(drawn, confidence)
         shift = _shifts(cells[None])
         scores.append(score_frame("artefact_shift", "", shift, low, high, n, run=run))
         square = cells.reshape(3, 3)
@@ -101,7 +101,7 @@ def _shifts(cells: FloatArray) -> FloatArray:
         return relative_shift(before[:, 0] / before[:, 1], after[:, 0] / after[:, 1])
 
 
-def _percentiles(drawn: FloatArray, confidence: float) -> tuple[float, float]:
+def percentiles(drawn: FloatArray, confidence: float) -> tuple[float, float]:
     """Limits of a percentile interval; NaN where more draws are undefined than its tails hold."""
     tail = (1 - confidence) / 2
     drawn = drawn[~np.isnan(drawn)] if np.isnan(drawn).mean() <= tail else drawn

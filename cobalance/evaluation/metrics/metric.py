@@ -92,6 +92,9 @@ class Inputs:
         ``image`` and one float column a dimension: embeddings of texts, and the image of each.
     table : pandas.DataFrame
         Figures that are known already, such as those of a paper, in the metric's own columns.
+    detections, objects : pandas.DataFrame
+        ``image``, ``concept`` and ``bbox`` (COCO's) of what a detector found, with ``score``, and
+        of what is there, with ``iscrowd``; without ``bbox`` of what else the image shows.
     images : ImageSet
         The images themselves, for metrics that look at them with a model.
     seed : int
@@ -110,6 +113,8 @@ class Inputs:
     real_embeddings: pd.DataFrame | None = None
     texts: pd.DataFrame | None = None
     table: pd.DataFrame | None = None
+    detections: pd.DataFrame | None = None
+    objects: pd.DataFrame | None = None
     images: ImageSet | None = None
     seed: int = 0
 

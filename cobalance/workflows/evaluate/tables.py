@@ -3,18 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import pandas as pd
 
-from cobalance.evaluation.cells import lower_names, number_cells, read_frame
+from cobalance.evaluation.cells import lower_names, number_cells, read_frame, refuse_cells
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.metrics.tables import TABLE_COLUMNS
 from cobalance.evaluation.predictions import known_rows, read_predictions, runs
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.errors import InputError, OptionError, check_known
 from cobalance.graph.evaluations import writing
+from cobalance.graph.names import clean_name
+from cobalance.ingest.coco.records import Category, Id, Image
+from cobalance.ingest.documents import UNDECODABLE, decoding_fault
+from cobalance.ingest.reader import read_head
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.score import (
     dataset_groups,
@@ -27,12 +33,30 @@ from cobalance.workflows.evaluate.stored import write_predictions
 
 TABLES = tuple(one.name for one in fields(Inputs) if one.name not in ("seed", "images"))
 """Names of the tables that metrics take."""
+_Length = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class _Object(msgspec.Struct, gc=False):
+    image_id: Id
+    category_id: Id
+    bbox: tuple[float, float, _Length, _Length]
+    iscrowd: bool | int = 0
+
+
+class _Detection(_Object, kw_only=True, gc=False):
+    score: float
+
+
+class _Instances(msgspec.Struct):
+    images: list[Image]
+    annotations: list[_Object]
+    categories: list[Category]
 
 
 def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = False) -> Inputs:
     """Read tables to score, by their names in `cobalance.evaluation.metrics.metric.Inputs`.
 
-    There must be one, unless there are `images`.
+    There must be one, unless there are `images`. Predictions in JSON are a detector's results.
 
     Raises
     ------
@@ -44,7 +68,11 @@ def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = Fals
     check_known("table", files, TABLES)
     if not files and not images:
         raise OptionError("There is nothing to score. Give a table of predictions.")
-    frames: dict[str, Any] = {name: _read(name, path) for name, path in files.items()}
+    frames: dict[str, Any] = {}
+    if "predictions" in files and read_head(files["predictions"], "predictions")[:1] in b"[{":
+        frames = _read_detections(files["predictions"], files.get("objects"))
+        files = {name: files[name] for name in files.keys() - {"predictions", "objects"}}
+    frames |= {name: _read(name, path) for name, path in files.items()}
     if "predictions" in frames and "groups" in frames:
         ids = frames["predictions"]["image"], frames["groups"]["image"]
         known_rows(*ids, str(files["predictions"]), str(files["groups"]))
@@ -92,13 +120,41 @@ def _read(name: str, path: Path) -> pd.DataFrame:
     )
 
 
+def _read_detections(path: Path, objects: Path | None) -> dict[str, pd.DataFrame]:
+    """Read COCO results and instances; each image has a row without an object, too."""
+    if objects is None:
+        raise OptionError("A detector's results need the objects to find: objects=FILE, of COCO.")
+    found = _decode(path, list[_Detection], "a list of image_id, category_id, bbox and score")
+    there = _decode(objects, _Instances, "images, categories, and annotations with bbox")
+    names = {str(one.id): clean_name(one.name) for one in there.categories}
+    images = pd.DataFrame({"image": [str(one.id) for one in there.images]})
+    frames = list[pd.DataFrame]()
+    for file, items in ((path, found), (objects, there.annotations)):
+        frame = pd.DataFrame(msgspec.to_builtins(items), columns=_Detection.__struct_fields__)
+        frame = frame.astype({"image_id": str, "category_id": str})
+        for name, known in (("image_id", images["image"]), ("category_id", list(names))):
+            refuse_cells(~frame[name].isin(known), frame[name], str(file), f"is not in {objects}")
+        frame["concept"] = frame["category_id"].map(names)
+        frames.append(frame.rename(columns={"image_id": "image"}))
+    return {"detections": frames[0], "objects": pd.concat([frames[1], images])}
+
+
+def _decode(path: Path, kind: Any, form: str) -> Any:
+    read_head(path)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except UNDECODABLE as error:
+        reason, _, place = decoding_fault(error).replace("`", "").partition(" - at ")
+        raise InputError(str(path), place or None, reason, f"Give {form}, as COCO does.") from None
+
+
 def with_dataset(
     store: GraphStore, dataset: str, shortcuts: Path | None, inputs: Inputs
-) -> tuple[Inputs, Shortcuts]:
+) -> tuple[Inputs, Shortcuts | None]:
     """Tables with the groups of a dataset's images, and the shortcuts that make them.
 
     Where no training images are given, they are the dataset's other images of the split ``train``,
-    or of any split where it has no such one.
+    or of any split where it has no such one. Objects get what else their images show, instead.
 
     Raises
     ------
@@ -107,6 +163,13 @@ def with_dataset(
     NotFoundError, StaleError, OptionError
         As `cobalance.workflows.evaluate.score.dataset_groups`.
     """
+    if (objects := inputs.objects) is not None:
+        shown = read_image_concepts(store, dataset).rename(columns={"id": "image"})
+        known_rows(objects["image"], shown["image"], "objects", repr(dataset))
+        shown["concept"] = shown["concepts"] + shown["class_name"].map(lambda name: (name,))
+        beside = shown[shown["image"].isin(objects["image"])].explode("concept")
+        objects = pd.concat([objects, beside[["image", "concept"]]], ignore_index=True)
+        return replace(inputs, objects=with_clusters(store, dataset, objects)), None
     groups, chosen = dataset_groups(store, dataset, shortcuts)
     training = inputs.training
     if (predictions := inputs.predictions) is not None:

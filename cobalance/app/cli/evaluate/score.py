@@ -74,8 +74,8 @@ def score(
         typer.Argument(
             metavar="[PREDICTIONS]",
             help="CSV or Parquet: image, class_name, and predicted or p_<class>; of several "
-            "runs method and seed, too; of a confusion table n. Not needed by metrics of other "
-            "tables.",
+            "runs method and seed, too; of a confusion table n. Or COCO's JSON of a detector's "
+            "results, with --with objects=FILE. Not needed by metrics of other tables.",
         ),
     ] = None,
     metric: Annotated[
@@ -106,7 +106,7 @@ def score(
             "--with",
             metavar="NAME=FILE",
             help="Another table: edited (predictions after an edit), captions, references, "
-            "embeddings, real_embeddings, texts, attributes or real_attributes. Repeat it.",
+            "embeddings, real_embeddings, texts, attributes, real_attributes, objects. Repeat it.",
         ),
     ] = None,
     images: Images = None,

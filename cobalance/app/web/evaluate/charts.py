@@ -116,7 +116,6 @@ PERCENT = frozenset(
         "balanced_accuracy",
         "out_of_distribution",
         "worst_group",
-        "mean_average_precision",
     }
 )
 """Metrics that are shown times 100; shortcut gaps are, too, in points."""
@@ -130,7 +129,7 @@ def is_share(metric: str) -> bool:
     >>> is_share("worst_group"), is_share("background_gap"), is_share("ratio")
     (True, True, False)
     """
-    return metric in PERCENT or metric.endswith("_gap") or metric.startswith("in_distribution")
+    return metric in PERCENT or metric.endswith(("_gap", "_precision"))
 
 
 def cells_of(scores: pd.DataFrame, metric: str) -> pd.DataFrame:

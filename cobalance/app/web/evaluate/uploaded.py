@@ -50,11 +50,12 @@ def show(current: CurrentDataset) -> None:
     with st.container(border=True):
         sent = st.file_uploader(
             "Table of predictions",
-            ["csv", "tsv", "parquet"],
+            ["csv", "tsv", "parquet", "json"],
             key="_predictions_file",
             help="CSV or Parquet: **image**, **class_name**, and **predicted** or "
             "**p\\_&lt;class&gt;**; of several runs **method** and **seed**, of a confusion table "
-            "**n**.",
+            "**n**. Or a detector's results, COCO's JSON, with the COCO file of the objects.",
+            accept_multiple_files=True,
         )
         source = st.segmented_control(
             "Groups from",
@@ -65,7 +66,7 @@ def show(current: CurrentDataset) -> None:
             help="Shortcuts of the images: the concepts of this dataset that lean to a class, or "
             "columns of the table with common, uncommon and none.",
         )
-    if sent is None:
+    if not sent:
         return
     try:
         table = _scored(current, sent, of_dataset=source == _OF_DATASET)
@@ -73,19 +74,19 @@ def show(current: CurrentDataset) -> None:
         show_error(error)
         return
     _draw(table.scored)
-    if source == _OF_DATASET:
+    if source == _OF_DATASET and table.inputs.predictions is not None:
         _save(current, table)
 
 
-def _scored(current: CurrentDataset, sent: Any, *, of_dataset: bool) -> _Table:
-    """Score the file, once until another one is sent or the dataset changes."""
-    about = (sent.file_id, of_dataset, current.state)
+def _scored(current: CurrentDataset, sent: list[Any], *, of_dataset: bool) -> _Table:
+    """Score the files, once until others are sent or the dataset changes; objects are braced."""
+    about = ([one.file_id for one in sent], of_dataset, current.state)
     kept = st.session_state.get(_KEPT)
     if kept is None or kept[0] != about:
-        name = Path(sent.name).name
-        files = temporary_files({name: sent.getvalue()})
-        with st.spinner("Scoring"), files as folder, named_plainly(folder):
-            inputs = read_tables({"predictions": folder / name})
+        contents = {Path(one.name).name: one.getvalue() for one in sent}
+        of = {"objects" if contents[one][:1] == b"{" else "predictions": one for one in contents}
+        with st.spinner("Scoring"), temporary_files(contents) as folder, named_plainly(folder):
+            inputs = read_tables({what: folder / name for what, name in of.items()})
         shortcuts = None
         if of_dataset:
             inputs, shortcuts = with_dataset(current.store, current.name, None, inputs)

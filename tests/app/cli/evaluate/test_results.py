@@ -161,6 +161,7 @@ def test_anybodys_table_is_scored_without_a_database(frame_f, environment, tmp_p
     plain.loc[3, "p_a"] = np.nan
     plain.to_csv(tmp_path / "nan.csv", index=False)
     assert "row 4: p_a is" in score(tmp_path / "nan.csv", exit_code=1).stderr
+    (tmp_path / "found.json").write_text("[]")
     for arguments, code, said in (
         ((), 2, "There is nothing to score"),
         ((tmp_path / "none.csv",), 1, "none.csv"),
@@ -168,6 +169,8 @@ def test_anybodys_table_is_scored_without_a_database(frame_f, environment, tmp_p
         ((frame_f, "--set", "accuracy.magic=1"), 2, "has no option 'magic'"),
         ((frame_f, "--with", "captions"), 2, "--with 'captions' is no NAME=FILE"),
         ((frame_f, "--with", "sounds=f.csv"), 2, "unknown table 'sounds'"),
+        ((tmp_path / "found.json",), 2, "need the objects to find: objects=FILE"),
+        ((tmp_path / "found.json", "--with", "objects=none.json"), 1, "none.json: there is no"),
         ((frame_f, "--save"), 2, "--save is of a dataset of the graph"),
         ((frame_f, "--metric", "self_similarity"), 2, "needs embeddings"),
     ):

@@ -1,6 +1,7 @@
 """The Evaluate page: runs side by side, images behind a number, orders, and others' tables."""
 
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -292,6 +293,23 @@ def test_anybodys_table_is_scored(
     assert (kept.train, kept.test, kept.state) == (None, cars, "done")
     app.file_uploader[0].upload("bad.csv", b"image\n1\n", "text/csv").run()
     assert "has no column class_name" in shown_text(app)
+    images = read_image_concepts(store, cars)["id"].tolist()
+    box = {"category_id": 1, "bbox": [1, 2, 3, 4]}
+    objects = {
+        "images": [{"id": image} for image in images],
+        "annotations": [box | {"image_id": image} for image in images],
+        "categories": [{"id": 1, "name": "car"}],
+    }
+    found = [box | {"image_id": image, "score": 0.5} for image in images[::2]]
+    sent = [
+        (name, json.dumps(content).encode(), "application/json")
+        for name, content in (("instances.json", objects), ("results.json", found))
+    ]
+    app.file_uploader[0].set_value(sent).run()
+    assert not app.exception
+    scores = table(app, "value").set_index(["metric", "group"])["value"]
+    assert scores["detection_precision", "car"] == pytest.approx(51 / 101)
+    assert not [one for one in app.button if one.key == "_scored_keep"]
 
 
 def test_maps_stand_beside_the_images(
