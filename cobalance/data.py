@@ -16,6 +16,7 @@ from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.fields.report import fields_table
+from cobalance.ingest.hub import local_path
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.tables.columns import shorten_list
@@ -252,7 +253,8 @@ def read(
     Parameters
     ----------
     file : str, Path or DataFrame
-        The file, whose format is found from its content. Or a frame: a row for each image, or for
+        The file, whose format is found from its content, or ``hf://datasets/owner/name`` for the
+        Parquet files of the Hugging Face hub. Or a frame: a row for each image, or for
         each image and concept; without a column of ids, its index is taken for them. Concepts are
         lists, tuples, sets or delimited text.
     input_format : str, optional
@@ -317,8 +319,8 @@ def read(
         return Data(read_frame(file, read_with, concept_column=concept_column, name=label), name)
     if concept_column is not None:
         raise OptionError("concept_column is of frames. Read the file with pandas first.")
-    path = Path(file).expanduser()
     progress = open_progress(quiet=quiet, notebook_only=True)
+    path = local_path(file, progress).expanduser()
     return Data(read_annotations(path, read_with, input_format, progress), path.name, path)
 
 

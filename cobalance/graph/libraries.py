@@ -5,7 +5,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import datasets as datasets
     import diffusers as diffusers
     import huggingface_hub as huggingface_hub
     import pandas as pandas
@@ -30,8 +29,7 @@ else:
                 raise AttributeError(name)
             return getattr(importlib.import_module(self.__name__), name)
 
-    datasets, sql = _Library("datasets"), _Library("pyspark.sql")
-    pandas = _Library("pandas")
+    pandas, sql = _Library("pandas"), _Library("pyspark.sql")
     diffusers, huggingface_hub = _Library("diffusers"), _Library("huggingface_hub")
     safetensors, torch = _Library("safetensors"), _Library("torch")
     transformers, Image = _Library("transformers"), _Library("PIL.Image")

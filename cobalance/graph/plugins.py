@@ -212,16 +212,6 @@ class Plugins(Declarations[PluginT], Generic[T, PluginT]):
             No plugin has this name.
         OptionError
             An option is unknown, or its value is not allowed.
-
-        Examples
-        --------
-        >>> from cobalance.generation.filters import FILTERS
-        >>> FILTERS.check("clip", {"treshold": 0.65})
-        Traceback (most recent call last):
-        ...
-        cobalance.graph.errors.OptionError: The filter clip has no option 'treshold'. Did you \
-mean 'threshold'? Its options: batch_size, device, dtype, model, offline, prefix, revision, text, \
-threshold.
         """
         return read_options(self[name].options, values, f"The {self.kind} {name}")
 
@@ -311,13 +301,7 @@ def _takes(thing: Any, call: str) -> bool:
 
 
 def join_needs(extra: str, plugins: Iterable[str] = ()) -> str:
-    """Join an extra and `Declarations.list_offered` to one text: the needs of a job or task.
-
-    Examples
-    --------
-    >>> join_needs("worker", ["recipe plain", "filter bright"])
-    'worker, filter bright, recipe plain'
-    """
+    """Join an extra and `Declarations.list_offered` to one text: the needs of a job or task."""
     return ", ".join([extra, *sorted(plugins)])
 
 

@@ -38,7 +38,7 @@ SHEET = spreadsheet()
         (b"\x89PNG\r\n", "is an image", "with its annotations"),
         (
             b"one column\nonly\n",
-            "none of the known formats (visual-genome-attributes, ",
+            "none of the known formats (coco-panoptic, ",
             "input_format",
         ),
         (b"\0\1\2, binary", "none of the known formats", "input_format"),

@@ -11,16 +11,14 @@ from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.options import (
     DatasetName,
-    FormatOption,
     LimitOption,
-    OutputOption,
     assignments_option,
     cleaned,
     note_limit,
 )
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation.planning import plan as plans, planners
 from cobalance.graph.errors import OptionError, render
@@ -34,6 +32,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.command("datasets")
 def compare_datasets(
+    to: TableOutput,
     before: DatasetName,
     after: Annotated[
         str,
@@ -44,26 +43,24 @@ def compare_datasets(
         int | None, typer.Option(min=1, help="Largest clique. Default: as both were mined.")
     ] = None,
     limit: LimitOption = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Compare with another dataset, such as a rebalanced one: the largest changes first."""
     with opened_store() as (store, _):
         found = comparison.compare_imbalances(
             store, before, after, min_size=min_size, max_size=max_size, limit=limit
         )
-    watched = format_ is Format.TABLE and output is None
     for note in found.notes:
         notes.print(render(note, in_shell))
-    if not watched:
-        write_frame(found.cliques, format_, output)
+    if not to.is_shown:
+        to.write(found.cliques)
     elif not found.cliques.empty:
-        write_frame(compare.comparison_table(found), format_, None)
-    (out if watched else notes).print(compare.describe_comparison(found))
+        to.write(compare.comparison_table(found))
+    (out if to.is_shown else notes).print(compare.describe_comparison(found))
 
 
 @app.command("splits")
 def compare_splits(
+    to: TableOutput,
     dataset: DatasetName,
     first: Annotated[str, typer.Argument(metavar="SPLIT", help="Such as train.")],
     second: Annotated[str, typer.Argument(metavar="SPLIT", help="Such as val.")],
@@ -74,8 +71,6 @@ def compare_splits(
         float, typer.Option("--max-q", help="Largest q-value: of an imbalance that holds.")
     ] = MAX_Q_VALUE,
     limit: LimitOption = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Compare two splits: which imbalances hold in both, and which differ, the surest first."""
     with opened_store() as (store, _):
@@ -84,12 +79,12 @@ def compare_splits(
         )
     notes.print(compare.describe_splits(found))
     found = replace(found, cliques=found.cliques.head(limit))
-    watched = format_ is Format.TABLE and output is None
-    write_frame(compare.splits_table(found) if watched else found.cliques, format_, output)
+    to.write(compare.splits_table(found) if to.is_shown else found.cliques)
 
 
 @app.command("published")
 def compare_published(
+    to: TableOutput,
     dataset: DatasetName,
     published: Annotated[
         Path,
@@ -100,8 +95,6 @@ def compare_published(
         ),
     ],
     limit: LimitOption = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Compare a mined dataset with a file that the authors of ConBias published for it.
 
@@ -111,9 +104,8 @@ def compare_published(
     """
     with opened_store() as (store, _):
         frame, theirs = published_files.compare_dataset(store, dataset, published)
-    watched = format_ is Format.TABLE and output is None
-    write_frame(frame[:limit] if watched else frame, format_, output)
-    if watched and len(frame) > limit:
+    to.write(frame[:limit] if to.is_shown else frame)
+    if to.is_shown and len(frame) > limit:
         note_limit(limit)
     notes.print(published_files.describe_published(frame, theirs) + ".")
     if not (frame["result"] == "equal").any():
@@ -122,6 +114,7 @@ def compare_published(
 
 @app.command("planners")
 def compare_planners(
+    to: TableOutput,
     dataset: DatasetName,
     setting: Annotated[
         list[str] | None,
@@ -131,8 +124,6 @@ def compare_planners(
     max_size: MaxSize = None,
     max_per_query: MaxPerQuery = None,
     budget: Budget = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Compare all planners and baselines, and planners within several budgets and tolerances.
 
@@ -149,6 +140,6 @@ def compare_planners(
     limits = plans.PlanOptions(min_size, max_size, max_per_query, budget)
     with opened_store() as (store, progress):
         found = planner_comparison.compare_dataset(store, dataset, limits, own, progress, in_shell)
-    write_frame(found, format_, output)
+    to.write(found)
     for left_out, why in found.attrs["left_out"].items():
         notes.print(f"{left_out} is left out: {why}")

@@ -4,15 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    LimitOption,
-    OutputOption,
-    dataset_option,
-    note_limit,
-)
+from cobalance.app.cli.shared.options import LimitOption, dataset_option, note_limit
 from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import out
 from cobalance.graph.database.query import Query
 from cobalance.graph.dataset import state as states
@@ -23,6 +17,7 @@ from cobalance.ingest import documents
 
 
 def cypher(
+    to: TableOutput,
     query: Annotated[
         str | None,
         typer.Argument(
@@ -30,9 +25,7 @@ def cypher(
         ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", "-l", help="List the saved queries.")] = False,
-    show: Annotated[
-        bool, typer.Option("--show", help="Print the Cypher of the saved query; do not run it.")
-    ] = False,
+    show: Annotated[bool, "Print the Cypher of the saved query; do not run it."] = False,
     dataset: Annotated[
         str | None, dataset_option("The dataset: the same as --param dataset=NAME.")
     ] = None,
@@ -49,12 +42,10 @@ def cypher(
         float, typer.Option(min=0.1, help="Time limit in seconds, of the query.")
     ] = 30.0,
     limit: LimitOption = 1000,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Run a saved query by name, or read-only Cypher of your own."""
     if list_ or query is None:
-        write_frame(console_query.saved_queries(), format_, output, whole=True)
+        to.write(console_query.saved_queries(), whole=True)
         return
     if show or query.replace("-", "").isalnum():  # Cypher has more than one word
         CATALOGUE[query]  # or an error that lists the saved queries
@@ -69,7 +60,7 @@ def cypher(
         if dataset is not None and not is_saved:
             states.dataset_state(store, dataset)
         result = wanted.run(store)
-    write_frame(console_query.result_frame(result), format_, output)
+    to.write(console_query.result_frame(result))
     if result.truncated:
         note_limit(limit)
 

@@ -9,14 +9,12 @@ from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import (
     ALL_JOBS,
     DatasetName,
-    FormatOption,
-    OutputOption,
     SimilarityOption,
     cleaned,
     confirm,
 )
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.dataset import cliques as kept_cliques, names, state as states
 from cobalance.graph.jobs import status as job_status
@@ -32,35 +30,26 @@ from cobalance.workflows.load import dataset as loading
 
 app = typer.Typer(no_args_is_help=True)
 _Centrality = Annotated[
-    bool,
-    typer.Option(
-        "--centrality",
-        help="With degree, strength, betweenness, pagerank and community of each concept.",
-    ),
+    bool, "With degree, strength, betweenness, pagerank and community of each concept."
 ]
 _WHOLE = ("dataset", "state", "source")
 _SPARE = ("updated_at", "classes", "cliques", "concepts")
 
 
 @app.command("list")
-def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> None:
+def list_(to: TableOutput) -> None:
     """List all datasets with their sizes and state."""
     with opened_store() as (store, _):
         frame = states.list_datasets(store)
-    if frame.empty and format_ is Format.TABLE:
+    if frame.empty and to.is_table:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
-    shown = _shorten(frame) if format_ is Format.TABLE and output is None else frame
-    write_frame(shown, format_, output, unbroken=_WHOLE, spare=_SPARE)
+    shown = _shorten(frame) if to.is_shown else frame
+    to.write(shown, unbroken=_WHOLE, spare=_SPARE)
 
 
 @app.command()
-def show(
-    dataset: DatasetName,
-    centrality: _Centrality = False,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-) -> None:
+def show(to: TableOutput, dataset: DatasetName, centrality: _Centrality = False) -> None:
     """Show a dataset's classes, splits, and concepts with their images in each class."""
     with opened_store() as (store, _):
         state = states.dataset_state(store, dataset)
@@ -77,8 +66,8 @@ def show(
     table = table.sort_values(["images", "concept"], ascending=[False, True])
     if measured is not None:
         table = table.merge(measured, how="left", on="concept")
-    if format_ is Format.TABLE and output is None:
-        write_frame(_shorten(summary), format_, None, unbroken=_WHOLE, spare=_SPARE)
+    if to.is_shown:
+        to.write(_shorten(summary), unbroken=_WHOLE, spare=_SPARE)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
         nodes, edges = inflect(size["nodes"], "nodes"), inflect(size["edges"], "edges")
         out.print(f"Concept graph: {nodes}, {edges}")
@@ -90,7 +79,7 @@ def show(
             stale = "" if state.is_mined else " The images have changed since."
             mining = diagnose_tables.describe_mining(state.mining_options())
             out.print(f"{mining}{stale}")
-    write_frame(table, format_, output, spare=[row["class"] for row in reversed(classes)])
+    to.write(table, spare=[row["class"] for row in reversed(classes)])
 
 
 def _shorten(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -108,19 +97,14 @@ def _cut(cell: object) -> object:
 
 
 @app.command()
-def check(
-    dataset: DatasetName,
-    similarity: SimilarityOption = 0.97,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-) -> None:
+def check(to: TableOutput, dataset: DatasetName, similarity: SimilarityOption = 0.97) -> None:
     """List clusters, and near duplicates where there are embeddings, that are in several splits."""
     with opened_store() as (store, progress):
         frame = vectors.find_across_splits(store, folders(), dataset, similarity, progress)
     groups = frame.drop_duplicates(["what", "group"])["what"]
     counted = (f"{kind} in several splits: {n:,}" for kind, n in groups.value_counts().items())
     notes.print("; ".join(counted) or "Nothing stands in several splits.")
-    write_frame(frame, format_, output)
+    to.write(frame)
 
 
 @app.command()
@@ -181,16 +165,11 @@ def export_graph(
         ),
     ] = None,
     centrality: _Centrality = False,
-    cliques: Annotated[
-        bool, typer.Option("--cliques", help="With the mined cliques as nodes.")
-    ] = False,
+    cliques: Annotated[bool, "With the mined cliques as nodes."] = False,
     split: Annotated[
         str | None, typer.Option(help="Only images of this split are counted.", callback=cleaned)
     ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option("--overwrite", help="Replace what is there: the file, or all in the folder."),
-    ] = False,
+    overwrite: Annotated[bool, "Replace what is there: the file, or all in the folder."] = False,
 ) -> None:
     """Write the concept graph as GraphML, GEXF, node-link JSON, or CSV for Neo4j's import.
 

@@ -5,11 +5,10 @@ from importlib.util import find_spec
 from shlex import quote
 from typing import Annotated, Any, TypeAlias
 
-import typer
 from rich.markup import escape
 
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan as plans
@@ -44,34 +43,21 @@ LOOK_FURTHER = "[bold]Look further[/]"
 def demo(
     full: Annotated[
         bool,
-        typer.Option(
-            "--full",
-            help="Run the whole pipeline on small pictures: make the missing images without a "
-            "model, diagnose again, and train a classifier with and without them.",
-        ),
+        "Run the whole pipeline on small pictures: make the missing images without a "
+        "model, diagnose again, and train a classifier with and without them.",
     ] = False,
     counterfactual: Annotated[
         bool,
-        typer.Option(
-            "--counterfactual",
-            help="Make each of some small pictures anew with every group in it, without a model: "
-            "plan by the recipe resampled, choose the best of six, and count again.",
-        ),
+        "Make each of some small pictures anew with every group in it, without a model: "
+        "plan by the recipe resampled, choose the best of six, and count again.",
     ] = False,
     annotate: Annotated[
         bool,
-        typer.Option(
-            "--annotate",
-            help="Label small pictures with a small classifier that errs by class, and correct "
-            "the imbalances that it invents by an audit.",
-        ),
+        "Label small pictures with a small classifier that errs by class, and correct "
+        "the imbalances that it invents by an audit.",
     ] = False,
     remove: Annotated[
-        bool,
-        typer.Option(
-            "--remove",
-            help="Delete all that demonstrations made, with copies, jobs and files.",
-        ),
+        bool, "Delete all that demonstrations made, with copies, jobs and files."
     ] = False,
 ) -> None:
     """Diagnose UrbanCars: 8,000 photographs of cars, labelled country or urban."""
@@ -135,7 +121,7 @@ def show(parts: Parts) -> None:
             out.print(part, markup=True)
             continue
         if not isinstance(part, tuple):
-            write_frame(part, Format.TABLE, None, remedy="")
+            TableOutput().write(part, remedy="")
             continue
         command, purpose = part
         out.print(f"  # {purpose}", style="dim")

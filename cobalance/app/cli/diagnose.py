@@ -6,18 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
+from cobalance.app.cli.shared.assignments import given
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    LimitOption,
-    OutputOption,
-    listed_names,
-)
+from cobalance.app.cli.shared.options import DatasetName, LimitOption, listed_names
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph import records
 from cobalance.graph.database.evaluation_nodes import EVALUATION
@@ -55,9 +50,7 @@ def mine(
     ] = None,
     common: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Class that every concept must occur with; repeat it. At first every class."
-        ),
+        "Class that every concept must occur with; repeat it. At first every class.",
     ] = None,
     any_class: Annotated[
         bool | None,
@@ -67,8 +60,7 @@ def mine(
         ),
     ] = None,
     split: Annotated[
-        str | None,
-        typer.Option(help="Only images of this split are counted; '' for all, as at first."),
+        str | None, "Only images of this split are counted; '' for all, as at first."
     ] = None,
     classes: Annotated[
         list[str] | None,
@@ -80,21 +72,16 @@ def mine(
         ),
     ] = None,
     confidence: Annotated[
-        float | None,
-        typer.Option(help="Confidence level of intervals, of odds ratios; at first 0.95."),
+        float | None, "Confidence level of intervals, of odds ratios; at first 0.95."
     ] = None,
     max_cliques: Annotated[
         int, typer.Option(min=1, help="Maximum number of cliques; mining stops at more.")
     ] = MAX_CLIQUES,
     engine: Annotated[
-        Engine,
-        typer.Option(
-            help="Where to count: here, or on Apache Spark; auto is Spark where `ingest` used that."
-        ),
+        Engine, "Where to count: here, or on Apache Spark; auto is Spark where `ingest` used that."
     ] = "auto",
     master: Annotated[
-        str | None,
-        typer.Option(help="Spark's master, such as local[4]; by default all cores here."),
+        str | None, "Spark's master, such as local[4]; by default all cores here."
     ] = None,
 ) -> None:
     """Find the dataset's concept cliques and measure how each leans to a class.
@@ -103,19 +90,18 @@ def mine(
     """
     if any_class is not None and common:
         raise OptionError("--common contradicts --any-class and --every-class; give one of them.")
-    chosen = {
-        "max_size": max_size,
-        "min_support": min_support,
-        "common": common or (() if any_class else None),
-        "split": split,
-        "confidence": confidence,
-    }
-    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    chosen = given(
+        max_size=max_size,
+        min_support=min_support,
+        common=common or (() if any_class else None),
+        split=split,
+        confidence=confidence,
+    )
     if any_class is False:
-        given["common"] = None
+        chosen["common"] = None
     with opened_store() as (store, progress):
-        options = states.dataset_state(store, dataset).mining_options(**given)
-        if options != MiningOptions(**given):
+        options = states.dataset_state(store, dataset).mining_options(**chosen)
+        if options != MiningOptions(**chosen):
             notes.print(
                 f"Options not given are as mined last. {diagnose_tables.describe_mining(options)}"
             )
@@ -161,22 +147,19 @@ def _mining_notes(
 
 
 def imbalances(
+    to: TableOutput,
     dataset: DatasetName,
     by: Annotated[
         str,
-        typer.Option(
-            help="`evidence`: q-values of at most 0.05 first, by the difference of rates. "
-            "`gap`: the count gap of ConBias. Or another column, such as log_odds_ratio, q_value."
-        ),
+        "`evidence`: q-values of at most 0.05 first, by the difference of rates. "
+        "`gap`: the count gap of ConBias. Or another column, such as log_odds_ratio, q_value.",
     ] = EVIDENCE,
-    ascending: Annotated[
-        bool, typer.Option("--ascending", help="Smallest first, as p_value and q_value are.")
-    ] = False,
+    ascending: Annotated[bool, "Smallest first, as p_value and q_value are."] = False,
     class_name: Annotated[
         str | None, typer.Option("--class", help="Only where this class is under-represented.")
     ] = None,
     concept: Annotated[
-        list[str] | None, typer.Option(help="Only this concept: cliques that have it; repeat it.")
+        list[str] | None, "Only this concept: cliques that have it; repeat it."
     ] = None,
     min_size: Annotated[int | None, typer.Option(min=1, help="Smallest clique.")] = None,
     max_size: Annotated[int | None, typer.Option(min=1, help="Largest clique.")] = None,
@@ -184,17 +167,9 @@ def imbalances(
         float | None, typer.Option("--max-q", help="Largest q-value: the false discovery rate.")
     ] = None,
     own: Annotated[
-        bool,
-        typer.Option(
-            "--own", help="Add what of each gap smaller cliques explain, and what is its own."
-        ),
+        bool, "Add what of each gap smaller cliques explain, and what is its own."
     ] = False,
-    closed: Annotated[
-        bool,
-        typer.Option(
-            "--closed", help="Leave out cliques of which a larger one has the same counts."
-        ),
-    ] = False,
+    closed: Annotated[bool, "Leave out cliques of which a larger one has the same counts."] = False,
     evaluation: Annotated[
         str | None,
         typer.Option(
@@ -204,8 +179,6 @@ def imbalances(
         ),
     ] = None,
     limit: LimitOption = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show the cliques that lean to one class, those with evidence first.
 
@@ -228,7 +201,7 @@ def imbalances(
             cliques = frame["concepts"].tolist()
             accuracy = failures.accuracy_by_clique(store, output_folder(), evaluation, cliques)
         audited = verdicts.imbalance_verdicts(store, dataset, frame)
-    if format_ is not Format.TABLE or output is not None:
+    if not to.is_shown:
         frame = frame if accuracy is None else frame.join(accuracy)
     else:
         mining, images = kept_cliques.mining_of(state), dict(state.mined_classes)
@@ -248,17 +221,16 @@ def imbalances(
             frame["test images"] = accuracy["test_images"]
     if audited is not None:
         frame = frame.assign(audit=pd.Series(audited, frame.index, dtype=object))
-    write_frame(frame, format_, output, spare=_spare_columns(dict(state.mined_classes)))
+    to.write(frame, spare=_spare_columns(dict(state.mined_classes)))
 
 
 def summary(
+    to: TableOutput,
     dataset: DatasetName,
     max_q_value: Annotated[
         float, typer.Option("--max-q", help="Largest q-value: of a clique's own effect.")
     ] = MAX_Q_VALUE,
     limit: LimitOption = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show the cliques that stand on their own, in groups of concepts that occur together.
 
@@ -268,18 +240,19 @@ def summary(
         frame = own_effects.read_summary(store, dataset, limit=limit, max_q_value=max_q_value)
         sizes = dict(states.dataset_state(store, dataset).mined_classes)
         mined = kept_cliques.clique_totals(store, dataset).cliques
-    if format_ is Format.TABLE and output is None:
+    if to.is_shown:
         notes.print(diagnose_tables.describe_summary(len(frame), mined))
         if frame.empty:
             return
         frame = diagnose_tables.summary_table(frame, sizes)
-    write_frame(frame, format_, output, spare=_spare_columns(sizes))
+    to.write(frame, spare=_spare_columns(sizes))
 
 
 def cooccurrences(
+    to: TableOutput,
     dataset: DatasetName,
     concept: Annotated[
-        list[str] | None, typer.Option(help="Only this concept: cliques that have it; repeat it.")
+        list[str] | None, "Only this concept: cliques that have it; repeat it."
     ] = None,
     max_size: Annotated[
         int | None, typer.Option(min=2, help="Largest clique, of two concepts or more.")
@@ -288,8 +261,6 @@ def cooccurrences(
         float | None, typer.Option("--max-q", help="Largest q-value: the false discovery rate.")
     ] = None,
     limit: LimitOption = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show concepts that occur together more or less often than their frequencies say.
 
@@ -304,13 +275,13 @@ def cooccurrences(
             max_q_value=max_q_value,
             limit=limit,
         )
-    if format_ is Format.TABLE and output is None:
+    if to.is_shown:
         if frame.empty:
             notes.print("No combination passes these filters.")
             return
         notes.print(diagnose_tables.COOCCURRENCES)
         frame = diagnose_tables.cooccurrence_table(frame)
-    write_frame(frame, format_, output)
+    to.write(frame)
 
 
 def _spare_columns(sizes: Mapping[str, int]) -> list[str]:

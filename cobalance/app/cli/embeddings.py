@@ -7,15 +7,9 @@ import typer
 
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    SimilarityOption,
-    assignments_option,
-)
+from cobalance.app.cli.shared.options import DatasetName, SimilarityOption, assignments_option
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.evaluation.training import features as feature_kinds
 from cobalance.graph import plugins
@@ -43,17 +37,12 @@ def add(
         ),
     ],
     ids: Annotated[
-        Path | None,
-        typer.Option("--ids", metavar="FILE", help="Ids of a .npy array's rows, one a line."),
+        Path | None, typer.Option(metavar="FILE", help="Ids of a .npy array's rows, one a line.")
     ] = None,
-    id_column: Annotated[
-        str, typer.Option(help="Column with the image's id, or array of .npz.")
-    ] = "id",
+    id_column: Annotated[str, "Column with the image's id, or array of .npz."] = "id",
     vector_column: Annotated[
         str | None,
-        typer.Option(
-            help="Column of vectors in Parquet, or array of .npz. Default: the only one of lists."
-        ),
+        "Column of vectors in Parquet, or array of .npz. Default: the only one of lists.",
     ] = None,
 ) -> None:
     """Keep the vectors of a dataset's images, in place of those before."""
@@ -70,15 +59,12 @@ def add(
 def compute(
     dataset: DatasetName,
     features: Annotated[
-        str,
-        typer.Option(help=f"Image features: {listed('evaluation.training.features.FEATURES')}."),
+        str, f"Image features: {listed('evaluation.training.features.FEATURES')}."
     ] = USUAL,
     setting: Annotated[
         list[str] | None, assignments_option("An option of the features, such as model=FOLDER.")
     ] = None,
-    here: Annotated[
-        bool, typer.Option("--here", help="Work now, in this process: compute them.")
-    ] = False,
+    here: Annotated[bool, "Work now, in this process: compute them."] = False,
 ) -> None:
     """Have a worker compute the vectors of a dataset's images, in place of those before.
 
@@ -115,25 +101,19 @@ def finish_task(store: "GraphStore", task: str, progress: Progress, *, here: boo
 
 @app.command()
 def similar(
+    to: TableOutput,
     dataset: DatasetName,
     image: Annotated[str, typer.Argument(metavar="IMAGE", help="Id of an image.")],
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many images.")] = 20,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """List the images most like one, by the cosine of their vectors."""
     with opened_store() as (store, _):
         found = vectors.require_embedded(store, folders(), dataset)
-    write_frame(found.similar(image, count), format_, output)
+    to.write(found.similar(image, count))
 
 
 @app.command()
-def duplicates(
-    dataset: DatasetName,
-    similarity: SimilarityOption = 0.97,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-) -> None:
+def duplicates(to: TableOutput, dataset: DatasetName, similarity: SimilarityOption = 0.97) -> None:
     """List groups of near duplicates; those in several classes come first."""
     with opened_store() as (store, progress):
         found = vectors.require_embedded(store, folders(), dataset)
@@ -142,4 +122,4 @@ def duplicates(
     notes.print(
         f"{inflect(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes."
     )
-    write_frame(frame, format_, output)
+    to.write(frame)

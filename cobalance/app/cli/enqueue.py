@@ -8,15 +8,9 @@ import typer
 
 from cobalance.app.cli.shared.assignments import read_file, read_settings
 from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    cleaned,
-)
+from cobalance.app.cli.shared.options import DatasetName, assignments_option, cleaned
 from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import backends, recipes
 from cobalance.generation.jobs import settings as job_settings
@@ -31,6 +25,7 @@ from cobalance.workflows.work import tables as work_tables
 
 
 def enqueue(
+    to: TableOutput,
     dataset: DatasetName,
     plan: Annotated[
         str | None,
@@ -41,32 +36,23 @@ def enqueue(
         ),
     ] = None,
     plan_file: Annotated[
-        Path | None,
-        typer.Option(help="A file from `cobalance plan --format json`, in place of --plan."),
+        Path | None, "A file from `cobalance plan --format json`, in place of --plan."
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option(
-            help=f"The recipe: {listed('generation.recipes.RECIPES')}. Default: "
-            f"{declared('generation.recipes.DEFAULT')}."
-        ),
+        f"The recipe: {listed('generation.recipes.RECIPES')}. Default: "
+        f"{declared('generation.recipes.DEFAULT')}.",
     ] = None,
     backend: Annotated[
         str | None,
-        typer.Option(
-            help=f"Another backend than the recipe's: {listed('generation.backends.BACKENDS')}. "
-            "Without a recipe, the one of its name."
-        ),
+        f"Another backend than the recipe's: {listed('generation.backends.BACKENDS')}. "
+        "Without a recipe, the one of its name.",
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option(
-            help="The model: a folder, or owner/name on the hub. Default: the backend's own."
-        ),
+        str | None, "The model: a folder, or owner/name on the hub. Default: the backend's own."
     ] = None,
     preset: Annotated[
-        str | None,
-        typer.Option(help="A set of settings: faithful to the paper, or fast. Default: faithful."),
+        str | None, "A set of settings: faithful to the paper, or fast. Default: faithful."
     ] = None,
     filter_: Annotated[
         list[str] | None,
@@ -92,26 +78,16 @@ def enqueue(
         ),
     ] = None,
     alters_real_people: Annotated[
-        bool,
-        typer.Option(
-            "--alters-real-people",
-            help="Confirm that a part of real people stays in images that show them as somebody "
-            "else.",
-        ),
+        bool, "Confirm that a part of real people stays in images that show them as somebody else."
     ] = False,
     without_images: Annotated[
         bool,
-        typer.Option(
-            "--without-images",
-            help="Order even though no file of the images to take objects from is found here, "
-            "as workers elsewhere have them, or the recipe can do without.",
-        ),
+        "Order even though no file of the images to take objects from is found here, "
+        "as workers elsewhere have them, or the recipe can do without.",
     ] = False,
     settings: Annotated[
-        Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
+        Path | None, "A TOML file of settings; the options above win over it."
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Create a job that makes a plan's images; workers run it."""
     if plan is not None and plan_file is not None:
@@ -146,10 +122,10 @@ def enqueue(
             planned=planned,
         )
         created = jobs.read_job(store, job)
-    if format_ is Format.TABLE and output is None:
+    if to.is_shown:
         out.print(job)
     else:
-        write_frame(work_tables.jobs_frame([created]), format_, output)
+        to.write(work_tables.jobs_frame([created]))
     notes.print(
         f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
         f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle"

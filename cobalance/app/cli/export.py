@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.assignments import assigned, given
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import JobId
 from cobalance.app.cli.shared.options import assignments_option, cleaned
@@ -24,18 +24,14 @@ from cobalance.workflows import export as exporting, rebalance as rebalancing
 
 _REAL = Annotated[
     Literal["all", "unedited", "none"] | None,
-    typer.Option(
-        help="Of a job that edits images, which real images stay: all with the other groups beside "
-        "them; unedited ones, with every group in place of the others; or none. Default: as the "
-        "recipe's paper has it."
-    ),
+    "Of a job that edits images, which real images stay: all with the other groups beside "
+    "them; unedited ones, with every group in place of the others; or none. Default: as the "
+    "recipe's paper has it.",
 ]
 _RECIPE = Annotated[
     str | None,
-    typer.Option(
-        help="The recipe: of a job that edits images, take those that its paper takes. Default: "
-        "the job's recipe."
-    ),
+    "The recipe: of a job that edits images, take those that its paper takes. Default: "
+    "the job's recipe.",
 ]
 _SHARE = Annotated[
     float | None,
@@ -45,10 +41,8 @@ _SHARE = Annotated[
 ]
 _INCOMPLETE = Annotated[
     Literal["drop", "keep"] | None,
-    typer.Option(
-        help="Edited images that lack a group: drop them with what was made of them, or keep what "
-        "there is. Default: drop."
-    ),
+    "Edited images that lack a group: drop them with what was made of them, or keep what "
+    "there is. Default: drop.",
 ]
 
 
@@ -58,20 +52,10 @@ def export(
     format_: Annotated[
         str, typer.Option("--as", help=f"The format: {listed('generation.export.EXPORTERS')}.")
     ] = "folder",
-    generated_only: Annotated[
-        bool, typer.Option("--generated-only", help="Without the real images.")
-    ] = False,
-    reference: Annotated[
-        bool,
-        typer.Option("--reference", help="Name real images by their addresses; do not copy them."),
-    ] = False,
-    skip_missing: Annotated[
-        bool,
-        typer.Option("--skip-missing", help="Leave out images that cannot be read."),
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is there: all in the folder.")
-    ] = False,
+    generated_only: Annotated[bool, "Without the real images."] = False,
+    reference: Annotated[bool, "Name real images by their addresses; do not copy them."] = False,
+    skip_missing: Annotated[bool, "Leave out images that cannot be read."] = False,
+    overwrite: Annotated[bool, "Replace what is there: all in the folder."] = False,
     split: Annotated[
         str | None,
         typer.Option(
@@ -113,7 +97,7 @@ def export(
             folder,
             options,
             real=not generated_only,
-            result=_result_options(recipe, real, share, incomplete),
+            result=given(recipe=recipe, real=real, share=share, incomplete=incomplete),
             progress=progress,
         )
     counts = ", ".join(
@@ -123,14 +107,6 @@ def export(
     )
     written = f"{inflect(report.files, 'files')}, {report.bytes:,} bytes"
     out.print(f"{folder}: {counts}; {written}.")
-
-
-def _result_options(
-    recipe: str | None, real: str | None, share: float | None, incomplete: str | None
-) -> dict[str, Any]:
-    """The options that are given, for `cobalance.generation.export.counterfactuals.compose_job`."""
-    given = {"recipe": recipe, "real": real, "share": share, "incomplete": incomplete}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 @contextmanager
@@ -151,19 +127,15 @@ def _open_job(job: str) -> "Iterator[tuple[stores.GraphStore, jobs.Job, Progress
 def rebalance(
     job: JobId,
     into: Annotated[
-        str | None,
-        typer.Option(help="The new dataset's name. Default: the old one's with -rebalanced."),
+        str | None, "The new dataset's name. Default: the old one's with -rebalanced."
     ] = None,
     annotator: Annotated[
         str | None,
-        typer.Option(
-            help=f"The annotator: {listed('ingest.annotators.ANNOTATORS')}. Take the "
-            "concepts that it finds in the images, not those that they were made for."
-        ),
+        f"The annotator: {listed('ingest.annotators.ANNOTATORS')}. Take the "
+        "concepts that it finds in the images, not those that they were made for.",
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option(help="The model: a folder, or owner/name of the hub, of the annotator."),
+        str | None, "The model: a folder, or owner/name of the hub, of the annotator."
     ] = None,
     setting: Annotated[
         list[str] | None,
@@ -188,7 +160,7 @@ def rebalance(
             into,
             annotator=annotator,
             annotator_options=options,
-            result=_result_options(recipe, real, share, incomplete),
+            result=given(recipe=recipe, real=real, share=share, incomplete=incomplete),
             progress=progress,
         )
     for remark in (*merged.remarks, merged.counted):

@@ -1,5 +1,6 @@
 """`cobalance ingest`: load an annotation file into a dataset."""
 
+import gc
 from collections.abc import Callable
 from dataclasses import replace as changed
 from inspect import Parameter, Signature, signature
@@ -10,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 import typer
 
 from cobalance.app.cli.shared import tables
-from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.app.cli.shared.declared import declared, listed
 from cobalance.app.cli.shared.options import dataset_option
 from cobalance.app.cli.shared.progress import progress_bars
@@ -21,7 +22,7 @@ from cobalance.graph import records
 from cobalance.graph.dataset import sampled, state as states, write
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
-from cobalance.ingest import load, problems
+from cobalance.ingest import hub, load, problems
 from cobalance.ingest.fields import report as report_words, saved
 from cobalance.ingest.fields.code_files import read_code_names
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
@@ -57,9 +58,8 @@ def _takes_reader_options(command: Command) -> Command:
     ]
     unset = ReadOptions()
     for name, (kind, said) in declared_options().items():
-        flag = "--assign-split" if name == "split" else f"--{name.replace('_', '-')}"
         option = typer.Option(
-            *([flag] if name == "split" or kind is bool else []),  # no --no-...
+            *(["--assign-split"] if name == "split" else []),
             metavar=said.metavar,
             help=said.help,
             rich_help_panel=said.group or None,
@@ -68,7 +68,9 @@ def _takes_reader_options(command: Command) -> Command:
         default = None if name in _TYPED else getattr(unset, name)
         typed: Any = Annotated[_TYPED.get(name, kind), option]
         options.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=typed))
-    options.sort(key=lambda each: bool(get_args(each.annotation)[1].rich_help_panel))
+    options.sort(
+        key=lambda each: bool(getattr(get_args(each.annotation)[1], "rich_help_panel", None))
+    )
     command.__signature__ = Signature(options)  # type: ignore[attr-defined]
     return command
 
@@ -108,28 +110,21 @@ def ingest(
     file: Annotated[
         str,
         typer.Argument(
-            help="File, folder or archive with annotations; for Spark, Parquet at any address.",
+            help="File, folder or archive with annotations, or hf://datasets/owner/name; "
+            "for Spark, Parquet at any address.",
             show_default=False,
         ),
     ],
     dataset: Annotated[
         str | None, dataset_option("The dataset to load into. Default: the file's name.")
     ] = None,
-    input_format: Annotated[
-        str | None,
-        typer.Option(help=f"Format, when its detection is wrong: {_FORMATS}."),
-    ] = None,
+    input_format: Annotated[str | None, f"Format, when its detection is wrong: {_FORMATS}."] = None,
     if_exists: Annotated[
         Literal["fail", "append", "replace"],
-        typer.Option(
-            help="Of another source than the dataset's images: refuse, add to them, or, of any "
-            "source, delete those that FILE lacks."
-        ),
+        "Of another source than the dataset's images: refuse, add to them, or, of any "
+        "source, delete those that FILE lacks.",
     ] = "fail",
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Say what the columns of FILE become, and load nothing."),
-    ] = False,
+    dry_run: Annotated[bool, "Say what the columns of FILE become, and load nothing."] = False,
     keep_images: Annotated[
         Literal["all", "sample"],
         typer.Option(
@@ -202,19 +197,20 @@ def ingest(
             told = "Images: files are not looked for where Spark counts."
             _tell(name, file, report, states.dataset_state(store, name), told)
         return
-    if reading["field"] or reading["names"]:
-        options = saved.with_saved(path, options)
     with progress_bars() as progress, collector_paused():
+        path = hub.local_path(file, progress)
+        name = loading.default_dataset_name(path) if dataset is None else dataset
+        if reading["field"] or reading["names"]:
+            options = saved.with_saved(path, options)
         annotations = load.read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
     if dry_run:
-        shown = tables.Format.TABLE
-        tables.write_frame(report_words.fields_table(annotations.fields), shown, None, whole=True)
+        tables.TableOutput().write(report_words.fields_table(annotations.fields), whole=True)
         notes.print(f"{inflect(len(annotations.images), 'images')}; nothing is loaded.")
         return
     places = folders()
     with opened_store() as (store, progress):
-        freeze_objects()
+        gc.freeze()  # what was read is not walked again and again: a quarter of a load
         report = loading.load_dataset(
             store,
             places,

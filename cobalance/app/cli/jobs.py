@@ -3,22 +3,15 @@
 import os
 import socket
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cobalance.app.cli.shared.ids import WorkId
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    LimitOption,
-    OutputOption,
-    dataset_option,
-    note_limit,
-)
+from cobalance.app.cli.shared.options import LimitOption, dataset_option, note_limit
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import environment, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import state as states
@@ -34,15 +27,12 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.command("list")
 def list_(
-    tasks: Annotated[
-        bool, typer.Option("--tasks", help="Only tasks, such as evaluations, and no jobs.")
-    ] = False,
+    to: TableOutput,
+    tasks: Annotated[bool, "Only tasks, such as evaluations, and no jobs."] = False,
     dataset: Annotated[
         str | None, dataset_option("The dataset whose jobs and tasks are listed.")
     ] = None,
     limit: LimitOption = 50,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show the progress of all jobs and tasks.
 
@@ -52,28 +42,24 @@ def list_(
     with opened_store() as (store, _):
         if dataset is not None:
             states.dataset_state(store, dataset)
-        plain = format_ is Format.TABLE and output is None
         found = [] if tasks else jobs.list_jobs(store, dataset, limit=limit + 1)
-        beside = task_states.list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
+        beside = (
+            task_states.list_tasks(store, dataset, limit=limit + 1) if tasks or to.is_shown else []
+        )
     if tasks or beside:
-        _write_tasks(beside[:limit], format_, output)
+        _write_tasks(to, beside[:limit])
     if not tasks and (found or not beside):
-        _write_jobs(found[:limit], format_, output)
+        _write_jobs(to, found[:limit])
     if max(len(found), len(beside)) > limit:
         note_limit(limit)
 
 
 @app.command()
-def show(
-    job: WorkId,
-    limit: LimitOption = 50,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-) -> None:
+def show(to: TableOutput, job: WorkId, limit: LimitOption = 50) -> None:
     """Show the progress of a job, query by query, or of a task."""
     with opened_store() as (store, _):
         if _has_task(store, job):
-            _write_tasks([task_states.read_task(store, job)], format_, output)
+            _write_tasks(to, [task_states.read_task(store, job)])
             return
         one = jobs.read_job(store, job)
         queries = jobs.read_queries(store, job, limit=limit)
@@ -81,11 +67,11 @@ def show(
     of_work = ["n", "state", "accepted", "rejected", "message"]
     frame = queries[["position", "class_name", *edits, "concepts", *of_work]]
     frame = frame.rename(columns={"class_name": "class"})
-    if format_ is not Format.TABLE or output is not None:
-        write_frame(frame, format_, output)
+    if not to.is_shown:
+        to.write(frame)
     else:
-        _write_jobs([one], format_, None)
-        write_frame(frame.drop(columns="message"), format_, None, unbroken=["state"])
+        _write_jobs(to, [one])
+        to.write(frame.drop(columns="message"), unbroken=["state"])
         for message, rows in frame.groupby("message", sort=False):
             if message in ("", one.error):
                 continue
@@ -95,11 +81,11 @@ def show(
         note_limit(limit)
 
 
-def _write_jobs(found: "list[jobs.Job]", format_: Format, output: Path | None) -> None:
+def _write_jobs(to: TableOutput, found: "list[jobs.Job]") -> None:
     """Write a row for each job; in a terminal with the reasons of failures below."""
     frame = work_tables.jobs_frame(found)
-    if format_ is not Format.TABLE:
-        write_frame(frame, format_, output)
+    if not to.is_table:
+        to.write(frame)
         return
     if not found:
         notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
@@ -108,7 +94,7 @@ def _write_jobs(found: "list[jobs.Job]", format_: Format, output: Path | None) -
     pending = ["pending"] if frame["pending"].any() else []
     shown = frame[["job", "dataset", "plan", "state", "accepted", "rejected", *pending]]
     whole, spare = ["job", "accepted"], ["plan", "rejected"]
-    write_frame(shown, format_, output, whole=True, unbroken=whole, spare=spare)
+    to.write(shown, whole=True, unbroken=whole, spare=spare)
     _say_remarks(found)
 
 
@@ -119,9 +105,7 @@ def _say_remarks(found: "Sequence[jobs.Job | task_states.Task]") -> None:
 
 
 def work(
-    until_idle: Annotated[
-        bool, typer.Option("--until-idle", help="End when no job or task is left to run.")
-    ] = False,
+    until_idle: Annotated[bool, "End when no job or task is left to run."] = False,
     gpus: Annotated[
         str | None,
         typer.Option(
@@ -139,11 +123,8 @@ def work(
     ] = 30.0,
     check: Annotated[
         bool,
-        typer.Option(
-            "--check",
-            help="Run none: exit with 0 where a worker of this machine has sent a heartbeat within "
-            "--dead-after, else with 1, as health checks ask.",
-        ),
+        "Run none: exit with 0 where a worker of this machine has sent a heartbeat within "
+        "--dead-after, else with 1, as health checks ask.",
     ] = False,
 ) -> None:
     """Run a worker, which makes the images of all jobs and runs tasks, such as evaluations.
@@ -193,11 +174,7 @@ def cancel(job: WorkId) -> None:
 def retry(
     job: WorkId,
     short: Annotated[
-        bool,
-        typer.Option(
-            "--short",
-            help="Also requeue queries that gave up, and those whose images people rejected.",
-        ),
+        bool, "Also requeue queries that gave up, and those whose images people rejected."
     ] = False,
 ) -> None:
     """Requeue the failed queries of a job or a failed task, or resume what was cancelled."""
@@ -233,11 +210,11 @@ def _has_task(store: "stores.GraphStore", name: str) -> bool:
     return True
 
 
-def _write_tasks(found: "Sequence[task_states.Task]", format_: Format, output: Path | None) -> None:
+def _write_tasks(to: TableOutput, found: "Sequence[task_states.Task]") -> None:
     """Write a row for each task; as a table with the reasons of failures below."""
     frame = work_tables.tasks_frame(found)
-    if format_ is not Format.TABLE:
-        write_frame(frame, format_, output)
+    if not to.is_table:
+        to.write(frame)
         return
     if not found:
         notes.print("There is no task.")
@@ -247,7 +224,7 @@ def _write_tasks(found: "Sequence[task_states.Task]", format_: Format, output: P
     if any(task.state == "running" for task in found):
         shown["left"] = [_left_text(task) for task in found]
         shown["worker"] = [", ".join(task.hosts) for task in found]
-    write_frame(shown, format_, output, whole=True, unbroken=["task", "state"])
+    to.write(shown, whole=True, unbroken=["task", "state"])
     _say_remarks(found)
     if len(found) == 1 and found[0].kind == writing.KIND and found[0].state == "done":
         notes.print(f"Next: cobalance evaluate show {found[0].id}")

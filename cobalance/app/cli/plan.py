@@ -6,17 +6,10 @@ import typer
 
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    cleaned,
-    read_clique,
-)
+from cobalance.app.cli.shared.options import DatasetName, assignments_option, cleaned, read_clique
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame, write_text
+from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation.planning import plan as plans, plan_file as plan_files, planners
 from cobalance.graph.database.job_nodes import JOB
@@ -45,14 +38,13 @@ Budget = Annotated[
 
 
 def plan(
+    to: TableOutput,
     dataset: DatasetName,
     planner: Annotated[
         str | None,
-        typer.Option(
-            help="`whole-images`: concept sets of real images, the default where they are at hand. "
-            "`conbias`: Algorithm 1. `minimal`: fewest images within a tolerance. `published`: as "
-            "the authors ran Algorithm 1."
-        ),
+        "`whole-images`: concept sets of real images, the default where they are at hand. "
+        "`conbias`: Algorithm 1. `minimal`: fewest images within a tolerance. `published`: as "
+        "the authors ran Algorithm 1.",
     ] = None,
     setting: Annotated[
         list[str] | None, assignments_option("An option of the planner's own.")
@@ -63,9 +55,7 @@ def plan(
     budget: Budget = None,
     clique: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this clique, such as 'cow + road', or in JSON: plan for it. Repeat it."
-        ),
+        "Only this clique, such as 'cow + road', or in JSON: plan for it. Repeat it.",
     ] = None,
     continued: Annotated[
         list[str] | None,
@@ -78,11 +68,7 @@ def plan(
         ),
     ] = None,
     supported_only: Annotated[
-        bool,
-        typer.Option(
-            "--supported-only",
-            help="Leave out imbalances of models' labels that no audit supports.",
-        ),
+        bool, "Leave out imbalances of models' labels that no audit supports."
     ] = False,
     name: Annotated[
         str | None,
@@ -90,8 +76,6 @@ def plan(
             help="Name of the plan in the graph. Default: the planner's.", callback=cleaned
         ),
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Plan the missing images, and measure their effect.
 
@@ -117,14 +101,14 @@ def plan(
             continued=continued or (),
             supported_only=supported_only,
         )
-    if format_ is Format.JSON:
-        write_text(plan_files.plan_to_json(planned.plan).decode(), output)
-    elif format_ is Format.TABLE and output is None:
+    if to.format is Format.JSON:
+        write_text(plan_files.plan_to_json(planned.plan).decode(), to.file)
+    elif to.is_shown:
         notes.print(diagnose_tables.describe_mining(planned.state.mining_options()))
-        write_frame(plan_summaries.plan_table(planned), format_, None)
+        to.write(plan_summaries.plan_table(planned))
         out.print(plan_summaries.describe_plan(planned.plan))
     else:
-        write_frame(planned.plan.frame(), format_, output)
+        to.write(planned.plan.frame())
     for note in plan_summaries.plan_notes(planned):
         notes.print(safe_text(render(note, in_shell)))
     if said := verdicts.warn_unsupported(planned.plan.queries, planned.audited):

@@ -1,20 +1,14 @@
 """`cobalance plan-edits`: plan the same images with other groups in them."""
 
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    cleaned,
-    listed_names,
-    read_clique,
-)
+from cobalance.app.cli.shared.assignments import given
+from cobalance.app.cli.shared.options import DatasetName, cleaned, listed_names, read_clique
 from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame, write_text
+from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan_file as plan_files
@@ -23,10 +17,9 @@ from cobalance.workflows.plan import edits as edit_plans, summaries as plan_summ
 
 
 def plan_edits(
+    to: TableOutput,
     dataset: DatasetName,
-    recipe: Annotated[
-        str, typer.Option(help="The recipe: one that edits images, such as resampled.")
-    ],
+    recipe: Annotated[str, "The recipe: one that edits images, such as resampled."],
     groups: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,8 +29,7 @@ def plan_edits(
         ),
     ] = None,
     made: Annotated[
-        str | None,
-        typer.Option(help="What each image is edited to show: `all` groups, or the `others`."),
+        str | None, "What each image is edited to show: `all` groups, or the `others`."
     ] = None,
     words: Annotated[
         list[str] | None,
@@ -56,12 +48,10 @@ def plan_edits(
         ),
     ] = None,
     unnamed: Annotated[
-        str | None,
-        typer.Option(help="Captions that name no group, of an image with others: keep or drop."),
+        str | None, "Captions that name no group, of an image with others: keep or drop."
     ] = None,
     split: Annotated[
-        str | None,
-        typer.Option(help="Only images of this split are edited. Default: the training split."),
+        str | None, "Only images of this split are edited. Default: the training split."
     ] = None,
     max_images: Annotated[
         int | None,
@@ -69,27 +59,19 @@ def plan_edits(
     ] = None,
     concept: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this concept: edit images that show it; repeat it for images that show all."
-        ),
+        "Only this concept: edit images that show it; repeat it for images that show all.",
     ] = None,
     clique: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this clique, such as 'cow + road', or in JSON: edit images that show all "
-            "of it; repeat it for images of any of several."
-        ),
+        "Only this clique, such as 'cow + road', or in JSON: edit images that show all "
+        "of it; repeat it for images of any of several.",
     ] = None,
     children: Annotated[
-        str | None,
-        typer.Option(help="Images whose captions name children: drop or keep. Default: drop."),
+        str | None, "Images whose captions name children: drop or keep. Default: drop."
     ] = None,
     no_derivatives: Annotated[
         str | None,
-        typer.Option(
-            help="Images whose licence forbids to publish changed ones: drop or keep. Default: "
-            "drop."
-        ),
+        "Images whose licence forbids to publish changed ones: drop or keep. Default: drop.",
     ] = None,
     name: Annotated[
         str | None,
@@ -97,40 +79,37 @@ def plan_edits(
             help="Name of the plan in the graph. Default: the recipe's.", callback=cleaned
         ),
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Plan to edit images by a recipe: the same image with each group in it.
 
     The plan is kept in the graph under its name. As JSON it is a file that workers read. Options
     that are left out are as the recipe's paper has them.
     """
-    chosen: dict[str, Any] = {
-        "groups": listed_names(groups),
-        "made": made,
-        "words": tuple(words) if words else None,
-        "captions": None if captions is None else captions.replace("-", " "),
-        "unnamed": unnamed,
-        "split": split,
-        "limit": max_images,
-        "concepts": tuple(map(clean_name, concept)) if concept else None,
-        "cliques": tuple(map(read_clique, clique)) if clique else None,
-        "children": children,
-        "no_derivatives": no_derivatives,
-    }
-    changes = {option: value for option, value in chosen.items() if value is not None}
+    changes = given(
+        groups=listed_names(groups),
+        made=made,
+        words=tuple(words) if words else None,
+        captions=None if captions is None else captions.replace("-", " "),
+        unnamed=unnamed,
+        split=split,
+        limit=max_images,
+        concepts=tuple(map(clean_name, concept)) if concept else None,
+        cliques=tuple(map(read_clique, clique)) if clique else None,
+        children=children,
+        no_derivatives=no_derivatives,
+    )
     folder = folders().captions
     with opened_store() as (store, progress):
         planned = edit_plans.plan_counterfactual_dataset(
             store, folder, dataset, recipe, changes, name, progress
         )
-    if format_ is Format.JSON:
-        write_text(plan_files.plan_to_json(planned.plan, planned.summary()).decode(), output)
-    elif format_ is Format.TABLE and output is None:
-        write_frame(planned.frame(), format_, None)
+    if to.format is Format.JSON:
+        write_text(plan_files.plan_to_json(planned.plan, planned.summary()).decode(), to.file)
+    elif to.is_shown:
+        to.write(planned.frame())
         out.print(plan_summaries.describe_plan(planned.plan))
     else:
-        write_frame(planned.plan.frame(), format_, output)
+        to.write(planned.plan.frame())
     notes.print(f"Next: {_order(dataset, recipe, name)}")
 
 

@@ -5,21 +5,20 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.embeddings import finish_task
-from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption
+from cobalance.app.cli.shared.options import DatasetName
 from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.workflows import properties as workflow
 
 
 def properties(
+    to: TableOutput,
     dataset: DatasetName,
     measure: Annotated[
         bool, typer.Option("--by-worker", help="Have a worker measure the files; print the task.")
     ] = False,
-    here: Annotated[
-        bool, typer.Option("--here", help="Work now, in this process: measure them.")
-    ] = False,
+    here: Annotated[bool, "Work now, in this process: measure them."] = False,
     concept: Annotated[
         list[str] | None,
         typer.Option(
@@ -32,8 +31,6 @@ def properties(
         str | None,
         typer.Option(metavar="PROPERTY", help="List each class's images with the least and most."),
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """List how far brightness, sharpness, file type and the like tell the classes apart.
 
@@ -54,4 +51,4 @@ def properties(
         frame = workflow.extreme_images(images, extremes)
     else:
         frame = workflow.compare_classes(images)
-    write_frame(frame, format_, output, spare=("p_value", "in_others"))
+    to.write(frame, spare=("p_value", "in_others"))

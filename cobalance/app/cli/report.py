@@ -36,12 +36,8 @@ def report(
         str | None,
         typer.Option(help="An evaluation: its scores.", callback=full_id(EVALUATION)),
     ] = None,
-    date: Annotated[
-        str | None, typer.Option(help="The date that the report bears. Default: today's, in UTC.")
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is there: the file.")
-    ] = False,
+    date: Annotated[str | None, "The date that the report bears. Default: today's, in UTC."] = None,
+    overwrite: Annotated[bool, "Replace what is there: the file."] = False,
 ) -> None:
     """Write a dataset's imbalances, plots, method and Cypher to one HTML file.
 

@@ -5,15 +5,16 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.plan import MaxSize, MinSize
-from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption
+from cobalance.app.cli.shared.options import DatasetName
 from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.generation.planning import plan as plans
 from cobalance.workflows.plan import resample as resampling
 
 
 def resample(
+    to: TableOutput,
     dataset: DatasetName,
     how: Annotated[
         str,
@@ -31,8 +32,6 @@ def resample(
     seed: Annotated[
         int, typer.Option(min=0, help="Random seed, of the images that are repeated or dropped.")
     ] = 0,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Repeat, drop or weight real images instead of making new ones, and show the effect on gaps.
 
@@ -41,12 +40,12 @@ def resample(
     options = plans.PlanOptions(min_size, max_size, budget=max_images)
     with opened_store() as (store, progress):
         images, effect = resampling.resample_dataset(store, dataset, how, options, seed, progress)
-    if format_ is not Format.TABLE or output is not None:
-        write_frame(images, format_, output)
+    if not to.is_shown:
+        to.write(images)
     else:
         columns = ["dataset", "leaning_before", "leaning", "difference_before", "difference"]
         columns += ["imbalanced", "remaining", "gap_before", "gap_after", "widened"]
-        write_frame(effect[columns].reset_index(), format_, None)
+        to.write(effect[columns].reset_index())
         notes.print("The list of images: add -f csv -o FILE.")
     splits = sorted({name for name in images["split"] if name is not None})
     if len(splits) > 1:

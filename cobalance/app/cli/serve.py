@@ -21,10 +21,7 @@ from cobalance.workflows.demo import loading, urbancars
 
 
 def app(
-    demo: Annotated[
-        bool,
-        typer.Option("--demo", help="Open the demo dataset; load it first if it is not there."),
-    ] = False,
+    demo: Annotated[bool, "Open the demo dataset; load it first if it is not there."] = False,
     port: Annotated[
         int | None,
         typer.Option(
@@ -34,9 +31,7 @@ def app(
             show_default=False,
         ),
     ] = None,
-    address: Annotated[
-        str, typer.Option(help="The address of this machine to listen on.")
-    ] = "127.0.0.1",
+    address: Annotated[str, "The address of this machine to listen on."] = "127.0.0.1",
     host: Annotated[
         str | None,
         typer.Option(
@@ -48,15 +43,10 @@ def app(
     ] = None,
     insecure_without_login: Annotated[
         bool,
-        typer.Option(
-            "--insecure-without-login",
-            help="Listen on an address that others can reach although nobody has to log in: "
-            "whoever reaches it may change and drop datasets.",
-        ),
+        "Listen on an address that others can reach although nobody has to log in: "
+        "whoever reaches it may change and drop datasets.",
     ] = False,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Do not open a browser.")
-    ] = False,
+    no_browser: Annotated[bool, "Do not open a browser."] = False,
 ) -> None:
     """Start the web app on the store of all other commands; Ctrl-C ends it.
 

@@ -32,9 +32,7 @@ _Datasets = Annotated[
 def backup(
     file: Annotated[Path, typer.Argument(help="The file to write; an earlier backup is replaced.")],
     datasets: _Datasets = None,
-    with_generated: Annotated[
-        bool, typer.Option("--with-generated", help="With images and models that workers made.")
-    ] = False,
+    with_generated: Annotated[bool, "With images and models that workers made."] = False,
 ) -> None:
     """Write datasets, and all that was done with them, to one file; the store stays in use.
 
@@ -53,9 +51,7 @@ def backup(
 def restore(
     file: Annotated[Path, typer.Argument(help="A file that `store backup` has written.")],
     datasets: _Datasets = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Drop datasets of the same names first.")
-    ] = False,
+    replace: Annotated[bool, "Drop datasets of the same names first."] = False,
 ) -> None:
     """Check a backup, then write its datasets to the store; interrupted, run it again."""
     with opened_store() as (store, progress):

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption, cleaned
+from cobalance.app.cli.shared.options import DatasetName, cleaned
 from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database import store as stores
 from cobalance.graph.errors import OptionError
@@ -30,27 +30,20 @@ _ROLES = "tag (a mark alone), concept (its images show it) or exclude (they are 
 
 
 @app.command("list")
-def list_(
-    dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
-) -> None:
+def list_(to: TableOutput, dataset: DatasetName) -> None:
     """List a dataset's tags, what they do, and how many images have them."""
     with opened_store() as (store, _):
         frame = kept_tags.list_tags(store, dataset)
         _say_pending(store, dataset)
-    write_frame(frame, format_, output)
+    to.write(frame)
 
 
 @app.command()
-def show(
-    dataset: DatasetName,
-    tag: _TagName,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-) -> None:
+def show(to: TableOutput, dataset: DatasetName, tag: _TagName) -> None:
     """List the images that have a tag."""
     with opened_store() as (store, _):
         frame = kept_tags.images_of_tag(store, dataset, tag)
-    write_frame(frame, format_, output)
+    to.write(frame)
 
 
 @app.command()
@@ -59,9 +52,7 @@ def add(
     tag: _TagName,
     images: _Images = None,
     from_: _FromFile = None,
-    role: Annotated[
-        TagRole | None, typer.Option("--role", help=f"What the tag does: {_ROLES}")
-    ] = None,
+    role: Annotated[TagRole | None, f"What the tag does: {_ROLES}"] = None,
     by: _By = "",
 ) -> None:
     """Give images a tag, which is made if it does not exist."""
@@ -129,13 +120,11 @@ def note(
 
 
 @app.command("notes")
-def notes_(
-    dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
-) -> None:
+def notes_(to: TableOutput, dataset: DatasetName) -> None:
     """List what was written about a dataset's images."""
     with opened_store() as (store, _):
         frame = kept_tags.list_notes(store, dataset)
-    write_frame(frame, format_, output)
+    to.write(frame)
 
 
 def _ids(images: list[str] | None, file: Path | None) -> list[str]:

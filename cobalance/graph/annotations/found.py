@@ -17,13 +17,7 @@ ReadFound = Callable[[str], pd.DataFrame]
 
 
 def source_of(model: str, run: str) -> str:
-    """The source of a run's mentions: it tells runs of one model apart.
-
-    Examples
-    --------
-    >>> source_of("google/owlv2-base-patch16-ensemble", "0a1b")
-    'google/owlv2-base-patch16-ensemble (run 0a1b)'
-    """
+    """The source of a run's mentions: it tells runs of one model apart."""
     return f"{model} (run {run})"
 
 

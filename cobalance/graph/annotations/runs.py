@@ -225,7 +225,8 @@ def list_runs(
 
 def has_accepted(store: GraphStore, dataset: str) -> bool:
     """Whether some accepted run labels a dataset's images."""
-    return bool(store.read(statements.ACCEPTED_RUNS, dataset=dataset)[0]["runs"])
+    runs = list_runs(store, dataset)
+    return any(run.state == "accepted" and run.kind != "propose" for run in runs)
 
 
 def _run(row: Row) -> AnnotationRun:

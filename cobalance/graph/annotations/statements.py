@@ -172,10 +172,3 @@ MERGE (i)-[f:FOUND {run: $run}]->(c)
 SET f.score = row[2]
 RETURN count(f) AS written""",
 )
-
-ACCEPTED_RUNS = Statement(
-    "How many runs whose labels count a dataset has.",
-    """
-MATCH (r:AnnotationRun {dataset: $dataset, state: 'accepted'}) WHERE r.kind <> 'propose'
-RETURN count(r) AS runs""",
-)

@@ -87,14 +87,7 @@ class Cliques:
         return sizes
 
     def gaps(self) -> IntArray:
-        """Return the gap of each clique, its largest count minus its smallest: shape (n_cliques,).
-
-        Examples
-        --------
-        >>> Cliques(np.array([[0]]), np.array([[3, 0, 5]]), np.array([9, 9, 9]),
-        ...         ("cow",), ("a", "b", "c")).gaps().tolist()
-        [5]
-        """
+        """Return the largest count of each clique less its smallest: shape (n_cliques,)."""
         gaps: IntArray = np.ptp(self.counts, axis=1).astype(np.int64)
         return gaps
 
@@ -109,15 +102,7 @@ class Cliques:
         return self.counts / self.clustering.tests, self.class_sizes / self.clustering.tests
 
     def take(self, rows: IntArray | BoolArray | slice) -> "Cliques":
-        """Return some rows as a table of their own, with the same names by code.
-
-        Examples
-        --------
-        >>> cliques = Cliques(np.array([[0], [1]]), np.array([[5, 7], [1, 3]]), np.array([9, 9]),
-        ...                   ("cow", "road"), ("country", "urban"))
-        >>> cliques.take(np.array([1])).names()
-        [('road',)]
-        """
+        """Return some rows as a table of their own, with the same names by code."""
         clustering = None if self.clustering is None else self.clustering.take(rows)
         return replace(
             self, members=self.members[rows], counts=self.counts[rows], clustering=clustering

@@ -47,9 +47,7 @@ def cooccurrence(incidence: Incidence) -> CoOccurrence:
     >>> edges.class_concept.tolist(), edges.class_concept_images.tolist()
     ([[0, 0], [0, 1]], [1, 2])
     """
-    shape = (len(incidence.labels), len(incidence.concepts))
-    ones = np.ones(len(incidence.indices), dtype=np.int64)
-    matrix = sparse.csr_array((ones, incidence.indices, incidence.indptr), shape=shape)
+    matrix = incidence.matrix().astype(np.int64)
     pairs = sparse.triu(matrix.T @ matrix, k=1).tocsr().sorted_indices().tocoo()
     by_class = incidence.class_concept_counts()
     class_code, concept_code = np.nonzero(by_class)

@@ -61,13 +61,7 @@ class OneAgainstRest:
 
 
 def rest_of(name: str) -> str:
-    """The class of the images without a compared concept.
-
-    Examples
-    --------
-    >>> rest_of("cat")
-    'no cat'
-    """
+    """The class of the images without a compared concept."""
     return f"no {name}"
 
 

@@ -16,13 +16,7 @@ class Json:
 
 
 def json_text(values: Mapping[str, Any]) -> str:
-    """Values as the graph keeps them: equal ones have equal texts.
-
-    Examples
-    --------
-    >>> json_text({"seeds": 3, "preset": "small"})
-    '{"preset": "small", "seeds": 3}'
-    """
+    """Values as the graph keeps them: equal ones have equal texts."""
     return json.dumps(dict(values), ensure_ascii=False, sort_keys=True)
 
 

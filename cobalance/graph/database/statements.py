@@ -65,13 +65,6 @@ def merge_clause(node: Node, variable: str, row: str) -> str:
 
     Its values are ``row.key`` and ``row.properties``, a map as `Node.check` gives it; further
     ``SET`` items may follow.
-
-    Examples
-    --------
-    >>> from cobalance.graph.database.schema import JOB_QUERY
-    >>> print(merge_clause(JOB_QUERY, "q", "row"))
-    MERGE (q:JobQuery {id: row.key})
-    ON CREATE SET q += row.properties
     """
     return (
         f"MERGE ({variable}:{node.label} {{{node.key.name}: {row}.key}})\n"
@@ -151,18 +144,7 @@ def clear_statement(node: Node) -> str:
 
 
 def set_statement(node: Node, name: str) -> str:
-    """Cypher that sets a property of existing nodes, as the writer: rows of [key, value].
-
-    Examples
-    --------
-    >>> from cobalance.graph.database.schema import CONCEPT
-    >>> print(set_statement(CONCEPT, "images"))
-    MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-    WITH d WHERE d.writer = $writer
-    UNWIND $rows AS row
-    MATCH (n:Concept {dataset: $dataset, name: row[0]}) SET n.images = row[1]
-    RETURN count(*) AS written
-    """
+    """Cypher that sets a property of existing nodes, as the writer: rows of [key, value]."""
     found = f"UNWIND $rows AS row\nMATCH (n{_one(node, 'row[0]')})"
     return f"{AS_WRITER}\n{found} SET n.{name} = row[1]\nRETURN count(*) AS written"
 
@@ -226,28 +208,10 @@ def edges_statement(edge: Edge) -> str:
 
 
 def merge_edges_statement(edge: Edge) -> str:
-    """Cypher that merges edges between existing nodes: rows of [start, end, properties...].
-
-    Examples
-    --------
-    >>> from cobalance.graph.database.schema import GENERATED_BY
-    >>> print(merge_edges_statement(GENERATED_BY))
-    UNWIND $rows AS row
-    MATCH (a:Image {dataset: $dataset, id: row[0]})
-    MATCH (b:Job {id: row[1]})
-    MERGE (a)-[e:GENERATED_BY]->(b)
-    RETURN count(*) AS written
-    """
-    values = ", ".join(f"e.{prop} = row[{j + 2}]" for j, prop in enumerate(edge.property_names))
-    return "\n".join(
-        [
-            "UNWIND $rows AS row",
-            f"MATCH (a{_one(edge.start, 'row[0]')})",
-            f"MATCH (b{_one(edge.end, 'row[1]')})",
-            f"MERGE (a)-[e:{edge.type}]->(b)",
-            *([f"SET {values}"] if values else []),
-            "RETURN count(*) AS written",
-        ]
+    """Cypher that merges edges between existing nodes: rows of [start, end]."""
+    return (
+        f"UNWIND $rows AS row\nMATCH (a{_one(edge.start, 'row[0]')})\n"
+        f"MATCH (b{_one(edge.end, 'row[1]')})\nMERGE (a)-[e:{edge.type}]->(b)"
     )
 
 
@@ -289,24 +253,6 @@ def create_edges_statement(edge: Edge) -> str:
     Notes
     -----
     A MERGE of each looks through the edges that a concept has already.
-
-    Examples
-    --------
-    >>> from cobalance.graph.database.schema import CO_OCCURS
-    >>> print(create_edges_statement(CO_OCCURS))
-    MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-    WITH d WHERE d.writer = $writer
-    WITH *, COLLECT {
-      UNWIND range(0, size($ends) - 1) AS at
-      MATCH (t:Concept {dataset: $dataset, name: $ends[at]})
-      RETURN t ORDER BY at } AS ends
-    WHERE size(ends) = size($ends)
-    UNWIND $rows AS row
-    MATCH (n:Concept {dataset: $dataset, name: row[0]})
-    FOREACH (k IN range(0, size(row[1][0]) - 1) |
-      FOREACH (target IN [ends[row[1][0][k]]] |
-        CREATE (n)-[:CO_OCCURS {images: row[1][1][k]}]->(target)))
-    RETURN coalesce(sum(size(row[1][0])), 0) AS written
     """
     return "\n".join(
         [

@@ -50,14 +50,11 @@ def replace_mentions(
     new = _new_mentions(held.images, kept, found)
     changed = np.union1d(mentions.loc[is_old, "image"].to_numpy(), new["image"].to_numpy())
     every = pd.concat([frame[frame["image"].isin(changed)].astype(_PLAIN) for frame in (kept, new)])
-    place = np.full(len(held.images), -1, dtype=np.int64)
-    place[changed] = np.arange(len(changed))
-    every = every.assign(image=place[every["image"].to_numpy()]).astype(_CODED)
     (row,) = store.read(statements.DATASET, dataset=dataset)
     return write_annotations(
         store,
         dataset,
-        Annotations(held.images.iloc[changed].reset_index(drop=True), every.reset_index(drop=True)),
+        Annotations(held.images, every.astype(_CODED)).take(changed),
         source=row["dataset"].get("source", ""),
         progress=progress,
     )

@@ -125,15 +125,7 @@ def write_plan(
 
 
 def query_key(plan: str, query: PlannedQuery) -> tuple[str, ...]:
-    """Key of a plan's query; that of an edited image has an empty name, which no concept has.
-
-    Examples
-    --------
-    >>> query_key("small", PlannedQuery("dog", ("rug", "sofa"), 2))
-    ('small', 'dog', 'rug', 'sofa')
-    >>> query_key("small", PlannedQuery("dog", ("rug", "sofa"), 1, Edit("image 7")))
-    ('small', 'dog', '', 'image 7')
-    """
+    """Key of a plan's query; that of an edited image has an empty name, which no concept has."""
     if query.edit is None:
         return (plan, query.class_name, *query.concepts)
     return (plan, query.class_name, "", query.edit.source_image)

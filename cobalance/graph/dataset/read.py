@@ -41,9 +41,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    state = dataset_state(store, dataset)
-    state.require_complete()
-    state.require_all_images("Reading images")
+    dataset_state(store, dataset).require_complete("Reading images")
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     total = int(counted["images"])
     rows = store.stream(statements.IMAGES, dataset=dataset)
@@ -91,9 +89,7 @@ def read_classes(store: GraphStore, dataset: str) -> pd.DataFrame:
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    state = dataset_state(store, dataset)
-    state.require_complete()
-    state.require_all_images("Reading classes")
+    dataset_state(store, dataset).require_complete("Reading classes")
     rows = [
         (row["id"], row["class_name"])
         for row in store.stream(statements.CLASSES_OF_IMAGES, dataset=dataset)
@@ -231,9 +227,7 @@ def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    state = dataset_state(store, dataset)
-    state.require_complete()
-    state.require_all_images("Reading concepts")
+    dataset_state(store, dataset).require_complete("Reading concepts")
     columns = ["id", "class_name", "split", "synthetic", "concepts"]
     rows = [
         [*(row[name] for name in columns[:-1]), tuple(sorted(row["concepts"]))]

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from cobalance.graph.arrays import STRING, IntArray
+from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
 from cobalance.graph.counting.incidence import incidence_of
@@ -44,7 +43,7 @@ from cobalance.graph.dataset.write import (
 )
 from cobalance.graph.errors import Action, ConflictError, OptionError, Setting
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import ANNOTATION, Annotations, image_frame, plain_values
+from cobalance.graph.records import Annotations, ImageRecord, Mention, plain_values
 
 PER_CLASS = 12
 
@@ -303,30 +302,16 @@ def _keep_only(store: GraphStore, dataset: str, node: Node, names: Sequence[str]
 
 def _annotations_of(sample: SplitIncidence) -> Annotations:
     """Annotations of packed images: each concept mentioned once, without scores and sizes."""
-    incidence, n_images = sample.incidence, len(sample.ids)
-    splits = (*sample.split_names, None)  # -1 is the last
-    frame = image_frame(
-        {
-            "id": list(sample.ids),
-            "class_name": [incidence.classes[code] for code in incidence.labels.tolist()],
-            "split": [splits[code] for code in sample.splits.tolist()],
-            "uri": list(sample.uris),
-            "width_px": [None] * n_images,
-            "height_px": [None] * n_images,
-            "synthetic": [False] * n_images,
-        }
+    incidence, splits = sample.incidence, (*sample.split_names, None)  # -1 is the last
+    mentions = [Mention(name) for name in incidence.concepts]
+    bounds, codes = incidence.indptr.tolist(), incidence.indices.tolist()
+    return Annotations.from_records(
+        ImageRecord(
+            image,
+            incidence.classes[incidence.labels[row]],
+            tuple(mentions[code] for code in codes[bounds[row] : bounds[row + 1]]),
+            splits[sample.splits[row]],
+            sample.uris[row],
+        )
+        for row, image in enumerate(sample.ids)
     )
-    n_mentions = len(incidence.indices)
-    mentions = pd.DataFrame(
-        {
-            "image": np.repeat(np.arange(n_images), np.diff(incidence.indptr)),
-            "concept": pd.Categorical.from_codes(
-                incidence.indices, pd.Index(incidence.concepts, dtype=STRING)
-            ),
-            "source": pd.Categorical.from_codes(
-                np.zeros(n_mentions, dtype=np.int8), pd.Index([ANNOTATION], dtype=STRING)
-            ),
-            "score": np.full(n_mentions, np.nan),
-        }
-    )
-    return Annotations(frame, mentions)

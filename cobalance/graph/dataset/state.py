@@ -92,8 +92,8 @@ class DatasetState:
             return False
         return True
 
-    def require_complete(self) -> None:
-        """Raise unless all images are loaded and counted in the concept graph."""
+    def require_complete(self, whole: str | None = None) -> None:
+        """Raise unless all images are loaded and counted; see `require_all_images` for `whole`."""
         if self.renaming_to is not None:
             raise StaleError(
                 f"A rename of {self.name!r} to {self.renaming_to!r} did not end. ",
@@ -112,6 +112,8 @@ class DatasetState:
                 Action("ingest", ..., dataset=self.name),
                 " with the same file again: it goes on where it stopped.",
             )
+        if whole is not None:
+            self.require_all_images(whole)
 
     def require_mined(self) -> None:
         """Raise unless the cliques were mined from the current images."""
@@ -143,14 +145,7 @@ class DatasetState:
             )
 
     def mining_options(self, **given: Any) -> MiningOptions:
-        """Options of the last mining, or the defaults, with those given in their place.
-
-        Examples
-        --------
-        >>> state = DatasetState("zoo", 1, 1, 1, '{"max_size": 3, "split": "train"}', (), None)
-        >>> state.mining_options(max_size=2)
-        MiningOptions(max_size=2, min_support=1, common=None, split='train', confidence=0.95)
-        """
+        """Options of the last mining, or the defaults, with those given in their place."""
         return replace(MiningOptions.from_json(self.mining), **given)
 
 

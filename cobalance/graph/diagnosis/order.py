@@ -16,13 +16,5 @@ def by_evidence(table: pd.DataFrame, *, ascending: bool = False) -> pd.DataFrame
     """Sort an imbalance table: rows that lean first, each part by its difference of rates.
 
     Rows that are equal in both stay in their order; `ascending` reverses all but that.
-
-    Examples
-    --------
-    >>> by_evidence(pd.DataFrame({"leans": [False, True, True], "effect": [0.9, 0.1, 0.2]}))
-       leans  effect
-    2   True     0.2
-    1   True     0.1
-    0  False     0.9
     """
     return table.sort_values(["leans", "effect"], ascending=ascending, kind="stable")

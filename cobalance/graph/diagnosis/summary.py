@@ -1,7 +1,6 @@
 """The few combinations that stand on their own, grouped by communities of concepts."""
 
 import random
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +106,8 @@ def summarize(
     rows = strength.sort_values(ascending=False, kind="stable").index.to_numpy()[:limit]
     chosen = cliques.take(rows)
     community, about = _communities(cliques)
-    of_clique = [_most_frequent(community[row[row >= 0]].tolist()) for row in chosen.members]
+    labels = [community[row[row >= 0]].tolist() for row in chosen.members]
+    of_clique = [max(dict.fromkeys(names), key=names.count) for names in labels]  # ties: the first
     order = {name: number for number, name in enumerate(dict.fromkeys(of_clique), 1)}
     rates = class_rates(chosen.counts, chosen.class_sizes)
     table = pd.DataFrame(
@@ -138,8 +138,3 @@ def _communities(cliques: Cliques) -> tuple[IntArray, dict[int, tuple[str, ...]]
         if len(known) < 3:
             about[int(community[code])] = (*known, cliques.concepts[code])
     return community, about
-
-
-def _most_frequent(labels: Sequence[int]) -> int:
-    """The commonest label, the first among equals."""
-    return max(dict.fromkeys(labels), key=labels.count)

@@ -165,13 +165,7 @@ def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
 
 
 def query_id(job: str, position: int) -> str:
-    """Id of a job's query at a position, from 0.
-
-    Examples
-    --------
-    >>> query_id("5f1c", 16)
-    '5f1c/000016'
-    """
+    """Id of a job's query at a position, from 0."""
     return f"{job}/{position:06d}"
 
 

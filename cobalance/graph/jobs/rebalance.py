@@ -61,13 +61,7 @@ class AcceptedImage(ImageRecord):
 
 
 def generated_id(candidate: str) -> str:
-    """Image id of an accepted candidate.
-
-    Examples
-    --------
-    >>> generated_id("5f1c/000016/000003")
-    'generated/5f1c/000016/000003'
-    """
+    """Image id of an accepted candidate."""
     return f"generated/{candidate}"
 
 
@@ -212,7 +206,10 @@ def write_rebalanced(
         )
     there = set(held.images["id"])
     new = [image for image in images if image.id not in there]
-    kept = held if real is None else _only(held, {*real, *(image.id for image in images)})
+    kept = held
+    if real is not None:
+        wanted = [*real, *(image.id for image in images)]
+        kept = held.take(np.flatnonzero(held.images["id"].isin(wanted)))
     if new:
         made = _annotate_generated(new, split_of, cluster_of)
         kept = Annotations.concat([kept, _with_inherited(made, new, held)])
@@ -253,16 +250,6 @@ def _link(store: GraphStore, dataset: str, into: str, images: Sequence[AcceptedI
     for edge, end in ((schema.GENERATED_BY, 1), (schema.DERIVED_FROM, 2)):
         for rows in batches([[image[0], image[end]] for image in linked if image[end]]):
             store.write(merge_edges_statement(edge), dataset=into, rows=rows)
-
-
-def _only(held: Annotations, ids: Collection[str]) -> Annotations:
-    """Take the images whose ids are given, with their mentions."""
-    rows = np.flatnonzero(held.images["id"].isin(list(ids)))
-    place = np.full(len(held.images), -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
-    of_image = place[held.mentions["image"]]
-    mentions = held.mentions.assign(image=of_image)[of_image >= 0].reset_index(drop=True)
-    return replace(held, images=held.images.iloc[rows].reset_index(drop=True), mentions=mentions)
 
 
 def _with_inherited(

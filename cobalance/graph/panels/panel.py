@@ -18,18 +18,9 @@ from cobalance.graph.records import plain_values
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A blind sample that people judge.
+    """A blind sample that people judge, with what audits and studies share.
 
-    Parameters
-    ----------
-    id, dataset : str
-        Its own name, and that of its dataset.
-    people : tuple of str
-        Names, or addresses where people log in.
-    settings : mapping
-        What the sample was drawn with.
-    created_at : datetime or None
-        In UTC.
+    People are names, or addresses where people log in; it was created at a time in UTC.
     """
 
     kind: ClassVar[PanelKind]

@@ -51,20 +51,9 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Study(Panel):
-    """A human study.
+    """A human study, as `cobalance.graph.database.panel_nodes.STUDY` says.
 
-    Parameters
-    ----------
-    job : str
-        The id of the job that edited the images.
-    groups : tuple of str
-        That people choose from.
-    pairs : tuple of StudyPair
-        What is judged.
-    assignments : tuple of Assignment
-        In the order in which each person judges.
-    closed_at : datetime or None
-        Since when no answer is taken, in UTC.
+    The assignments are in the order in which each person judges; it was closed at a time in UTC.
     """
 
     kind = STUDY_KIND

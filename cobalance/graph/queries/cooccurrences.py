@@ -1,5 +1,6 @@
 """Observed and expected images of a dataset's combinations."""
 
+import sys
 from collections.abc import Collection
 
 import pandas as pd
@@ -7,8 +8,8 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
-from cobalance.graph.diagnosis.q_values import check_q_value
 from cobalance.graph.errors import check_known
+from cobalance.graph.queries.imbalances import Ranking, filter_imbalances
 
 
 def read_cooccurrences(
@@ -26,14 +27,8 @@ def read_cooccurrences(
 
     Parameters
     ----------
-    concepts : collection of str
-        Only combinations with all of these.
-    max_size : int or None
-        Concepts in the largest combination.
-    max_q_value : float or None
-        The largest false discovery rate.
-    limit : int or None
-        Most rows.
+    concepts, max_size, max_q_value, limit
+        As of `Ranking`; by default all rows.
 
     Raises
     ------
@@ -42,13 +37,12 @@ def read_cooccurrences(
     OptionError, UnknownNameError
         The q-value is not from 0 to 1, or there is no such concept.
     """
-    check_q_value(max_q_value)
+    ranking = Ranking(
+        concepts=tuple(concepts),
+        max_size=max_size,
+        max_q_value=max_q_value,
+        limit=limit or sys.maxsize,
+    )
     cliques = load_cliques(store, dataset)
     check_known("concept", concepts, cliques.concepts)
-    frame = cooccurrence_table(cliques)
-    passed = frame["concepts"].map(frozenset(concepts).issubset).astype(bool)
-    if max_size is not None:
-        passed &= frame["size"] <= max_size
-    if max_q_value is not None:
-        passed &= frame["q_value"] <= max_q_value
-    return frame[passed].head(limit or len(frame)).reset_index(drop=True)
+    return filter_imbalances(cooccurrence_table(cliques), ranking)

@@ -108,8 +108,7 @@ def apply_tags(store: GraphStore, dataset: str, *, progress: Progress = silent) 
     pending = _pending(store, dataset)
     if not pending.counts:
         return pending.counts
-    state.require_complete()
-    state.require_all_images("Leaving out images, and concepts by tags,")
+    state.require_complete("Leaving out images, and concepts by tags,")
     (row,) = store.read(dataset_statements.DATASET, dataset=dataset)
     node = row["dataset"]
     names = sorted(set().union(*pending.tags.values()))

@@ -12,7 +12,7 @@ from cobalance.graph.plugins import Plugin
 from cobalance.ingest.annotators.annotator import DetectingAnnotator
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.detector import BoxDetector, Floats, Found
+from cobalance.ingest.models.detector import BoxDetector, Found, clip_boxes
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import GroundingOptions
 from cobalance.ingest.models.vision import encode_once, load_vision
@@ -74,9 +74,10 @@ class GroundingDetector(BoxDetector):
                     found = self._predict(torch.cat([pixels for _, pixels in group]), chunks)
                     results.update(zip((at for at, _ in group), found, strict=True))
             for at, image in enumerate(batch):
+                size = np.array([*image.shape[1::-1]] * 2, dtype=np.float32)
                 nothing = np.empty(0, np.float32), np.empty((0, 4), np.float32)
                 found_here = [results[at].get(names[text], nothing) for text in texts]
-                yield [(scores, _corners(image, boxes)) for scores, boxes in found_here]
+                yield [(scores, clip_boxes(image, boxes * size)) for scores, boxes in found_here]
 
     def chunks(self, texts: Sequence[str]) -> list[list[tuple[str, Tokens]]]:
         """The texts that share a prompt, with their tokens; each distinct one once.
@@ -170,12 +171,3 @@ def open_annotator(options: GroundingOptions) -> DetectingAnnotator:
         options, vision, load_processor(transformers.AutoTokenizer, checkpoint)
     )
     return DetectingAnnotator(PLUGIN.name, detector)
-
-
-def _corners(image: ImageArray, boxes: Floats) -> Floats:
-    """Boxes as two corners in pixels, clipped to the image."""
-    height, width = image.shape[:2]
-    limits = np.array([width, height], dtype=np.float32)
-    centres, sizes = np.split(boxes * np.tile(limits, 2), 2, axis=1)
-    low, high = centres - sizes / 2, centres + sizes / 2
-    return np.concatenate([np.clip(low, 0, limits), np.clip(high, 0, limits)], axis=1)

@@ -84,16 +84,7 @@ class GroupWords:
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """All groups: the products of attributes and of groups with words.
-
-        Examples
-        --------
-        >>> words = GroupWords("pets", rows=(WordRow({"cat": "kitten", "dog": "puppy"}),))
-        >>> words.groups
-        ('cat', 'dog')
-        >>> words.times("age", {"old": "old"}, people=("kitten", "puppy")).groups
-        ('old cat', 'old dog')
-        """
+        """All groups: the products of attributes and of groups with words."""
         return tuple(self.parts)
 
     @cached_property

@@ -27,24 +27,12 @@ _FORMS = {
 
 
 def word_list_names() -> list[str]:
-    """Names of the built-in lists whose words tell classes.
-
-    Examples
-    --------
-    >>> word_list_names()
-    ['coco-gb', 'gensynth', 'pinpoint', 'women-also-snowboard']
-    """
+    """Names of the built-in lists whose words tell classes."""
     return [name for name in group_list_names() if load_group_words(name).classes]
 
 
 def group_list_names() -> list[str]:
-    """Names of all built-in lists.
-
-    Examples
-    --------
-    >>> group_list_names()
-    ['age', 'coco-gb', 'gensynth', 'pinpoint', 'skin-tone', 'women-also-snowboard']
-    """
+    """Names of all built-in lists."""
     return sorted(file.name[:-5] for file in _FOLDER.iterdir() if file.name.endswith(".toml"))
 
 

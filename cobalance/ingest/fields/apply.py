@@ -14,6 +14,7 @@ from cobalance.ingest.fields.choices import Choice, field_choices, field_names
 from cobalance.ingest.fields.concepts import Found, read_column
 from cobalance.ingest.fields.lists import unfold
 from cobalance.ingest.fields.report import describe_fields, offer_class
+from cobalance.ingest.fields.roles import with_class
 from cobalance.ingest.fields.values import encode_values, name_values
 from cobalance.ingest.frames import MentionColumns, add_mentions
 from cobalance.ingest.names import Coded, categorical, recode_names
@@ -69,24 +70,13 @@ def _take_role(
     n = len(found.codes)
     missing = int((found.codes < 0).sum())
     told = Field(column, role, len(found.names), n - missing, missing - several)
-    coded = categorical(found.codes, found.names)
-    if role != "class":
-        if several:
-            reason = f"{several:,} images have several values in the column {column!r}"
-            raise InputError(file, None, reason, f"Give each image one {role}.")
-        return replace(annotations, images=annotations.images.assign(**{role: coded})), told
-    aside = {
-        **annotations.set_aside,
-        "images without a class": missing - several,
-        "images of more than one class": several,
-    }
-    annotations = replace(
-        annotations,
-        images=annotations.images.assign(class_name=coded),
-        set_aside={why: count for why, count in aside.items() if count},
-    )
-    kept = np.flatnonzero(found.codes >= 0)
-    return annotations if len(kept) == n else annotations.take(kept), told
+    if role == "class":
+        return with_class(annotations, found, "images without a class", several), told
+    if several:
+        reason = f"{several:,} images have several values in the column {column!r}"
+        raise InputError(file, None, reason, f"Give each image one {role}.")
+    coded = {role: categorical(found.codes, found.names)}
+    return replace(annotations, images=annotations.images.assign(**coded)), told
 
 
 def _of_images(

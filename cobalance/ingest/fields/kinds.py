@@ -99,7 +99,8 @@ def is_list(texts: list[str]) -> bool:
     """
     if _most(texts, starts_list):
         return _most(texts, _is_parsed)
-    mark = delimiter_of(texts)
+    joined = "".join(texts)
+    mark = next((mark for mark in DELIMITERS if mark in joined), None)
     cells = [[part.strip() for part in text.split(mark) if part.strip()] for text in texts if mark]
     parts = [part for cell in cells for part in cell]
     words = sum(len(part.split()) for part in parts) / max(len(parts), 1)
@@ -112,12 +113,6 @@ def _is_parsed(cell: str) -> bool:
         return parse_list(concept_list(cell) or "") is not None
     except ValueError:
         return False
-
-
-def delimiter_of(texts: list[str]) -> str | None:
-    """The first of the usual delimiters that is in any text."""
-    joined = "".join(texts)
-    return next((mark for mark in DELIMITERS if mark in joined), None)
 
 
 def _share(values: Values, holds: BoolArray) -> bool:

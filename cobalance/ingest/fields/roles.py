@@ -16,16 +16,19 @@ def has_classes(annotations: Annotations) -> bool:
     return annotations.images["class_name"].cat.categories.tolist() != [ALL_IMAGES]
 
 
-def with_class(annotations: Annotations, column: Coded, reason: str) -> Annotations:
-    """Replace the classes; images of the code -1 are set aside for the reason."""
-    images = annotations.images.assign(class_name=categorical(column.codes, column.names))
-    notes = tuple(note for note in annotations.notes if not note.endswith(NO_CLASS))
-    found = replace(annotations, images=images, notes=notes)
-    lacking = column.codes < 0
-    if not lacking.any():
-        return found
-    aside = {**annotations.set_aside, reason: int(lacking.sum())}
-    return replace(found.take(np.flatnonzero(~lacking)), set_aside=aside)
+def with_class(
+    annotations: Annotations, column: Coded, reason: str, several: int = 0
+) -> Annotations:
+    """Replace the classes; images of the code -1 are set aside, several for more than one class."""
+    missing = int((column.codes < 0).sum())
+    aside = {reason: missing - several, "images of more than one class": several}
+    found = replace(
+        annotations,
+        images=annotations.images.assign(class_name=categorical(column.codes, column.names)),
+        notes=tuple(note for note in annotations.notes if not note.endswith(NO_CLASS)),
+        set_aside={**annotations.set_aside, **{why: n for why, n in aside.items() if n}},
+    )
+    return found.take(np.flatnonzero(column.codes >= 0)) if missing else found
 
 
 def with_split(annotations: Annotations, column: Coded) -> Annotations:

@@ -18,7 +18,7 @@ from cobalance.ingest.formats.lvis import Lvis
 from cobalance.ingest.formats.open_images import OpenImages
 from cobalance.ingest.formats.pascal_voc import PASCAL_VOC
 from cobalance.ingest.formats.table import TableReader
-from cobalance.ingest.formats.visual_genome import VisualGenome
+from cobalance.ingest.formats.visual_genome import VISUAL_GENOME
 from cobalance.ingest.formats.webdataset import WebDataset
 from cobalance.ingest.formats.yolo import Yolo
 from cobalance.ingest.reader import Format
@@ -40,10 +40,10 @@ class Formats(Declarations[Format]):
 FORMATS = Formats("format", group="formats", declaration=Format)
 for _name, _tool in (TOOLS | BOX_LISTS).items():
     FORMATS.register(_name, _tool)
+FORMATS.register("visual-genome", VISUAL_GENOME)
 FORMATS.register("lvis", Lvis())
 FORMATS.register("coco-instances", CocoInstances())
 FORMATS.register("coco-captions", CocoCaptions())
-FORMATS.register("visual-genome", VisualGenome())
 FORMATS.register("fiftyone", FiftyOneDataset())
 FORMATS.register("yolo", Yolo())
 FORMATS.register("cvat", CVAT)

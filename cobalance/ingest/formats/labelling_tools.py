@@ -241,24 +241,6 @@ def _cityscapes(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
     return found
 
 
-def _genome(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
-    """Visual Genome's attributes, and its relations, such as ``man riding horse``."""
-    found = Picture(record["image_id"])
-
-    def add(thing: Any) -> str:
-        name = (thing.get("names") or [thing.get("name")])[0]
-        found.add(name, _box(*(thing[side] for side in "xywh")))
-        return str(name)
-
-    for one in record.get("attributes", ()):
-        add(one)
-        for attribute in one.get("attributes") or ():
-            found.add(attribute, _box(*(one[side] for side in "xywh")))
-    for one in record.get("relationships", ()):
-        found.add(f"{add(one['subject'])} {one['predicate']} {add(one['object'])}", {})
-    return found
-
-
 def _panoptic(record: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     names = {one["id"]: one["name"] for one in beside["categories"]}
     found = Picture(record["file_name"].removesuffix(".png") + ".jpg")
@@ -273,12 +255,6 @@ def _reader(title: str, make: _Make, *marks: str, key: str = "") -> ToolReader:
 
 
 TOOLS = {
-    "visual-genome-attributes": ToolReader(
-        "Visual Genome attributes",
-        (rb'"attributes": \[\{', b'"names"'),
-        partial(_records, _genome, ""),
-    ),
-    "visual-genome-relations": _reader("Visual Genome relations", _genome, "predicate", "subject"),
     "coco-panoptic": _reader("COCO panoptic", _panoptic, "segments_info", key="annotations"),
     "label-studio": _reader("Label Studio JSON", _label_studio, "data", "result", "annotations"),
     "label-studio-min": _reader("Label Studio JSON_MIN", _label_studio_min, "annotation_id"),

@@ -1,25 +1,24 @@
-"""Visual Genome: objects with names and WordNet synsets, as one JSON file."""
+"""Visual Genome: objects with WordNet synsets, their attributes, or their relations, as JSON.
+
+https://homes.cs.washington.edu/~ranjay/visualgenome/api.html
+"""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations, Box
-from cobalance.ingest.collector import Collector
-from cobalance.ingest.documents import UNDECODABLE, decoding_fault
-from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.problems import Problems
+from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 
 _SENSE = re.compile(r"^(?P<lemma>.+)\.[a-z]\.\d+$")
 
 
-class Object(msgspec.Struct, gc=False):
+class _Object(msgspec.Struct, gc=False):
     """An object of an image; its fields vary between versions of the dataset."""
 
     x: float | None = None
@@ -29,93 +28,52 @@ class Object(msgspec.Struct, gc=False):
     names: list[str] = []
     name: str | None = None
     synsets: list[str] = []
+    attributes: list[str] | None = None
 
 
-class Image(msgspec.Struct, gc=False):
-    """The objects of an image."""
+class _Relation(msgspec.Struct, gc=False):
+    subject: _Object
+    predicate: str
+    object: _Object
 
-    objects: list[Object]
+
+class _Image(msgspec.Struct, gc=False):
+    """An image with its objects, or with its size in ``image_data.json``."""
+
     image_id: int | str | None = None
     id: int | str | None = None
     image_url: str | None = None
-
-
-class ImageData(msgspec.Struct, gc=False):
-    """An entry of ``image_data.json``."""
-
-    image_id: int | str | None = None
-    id: int | str | None = None
     url: str | None = None
     width: int | None = None
     height: int | None = None
+    objects: list[_Object] = []
+    attributes: list[_Object] = []
+    relationships: list[_Relation] = []
+
+    def key(self) -> str:
+        number = self.id if self.image_id is None else self.image_id
+        return "" if number is None else str(number)
+
+    def things(self) -> Iterator[_Object]:
+        yield from (*self.objects, *self.attributes)
+        for one in self.relationships:
+            yield from (one.subject, one.object)
 
 
-@dataclass(frozen=True)
-class VisualGenome:
-    """Reader of Visual Genome's objects.
-
-    An object is a mention of its first synset, or of its first name if it has none. A synset is
-    called by its lemma (``man.n.01`` is "man") unless the file has another sense of that.
-    Sizes and addresses of images come from ``image_data.json`` if it lies beside the file.
-    """
-
-    description: str = "Visual Genome objects: names, synsets and boxes as one JSON file"
-    uses: frozenset[str] = frozenset({"categories"})
-
-    def detects(self, _path: Path, head: bytes) -> bool:
-        """Whether it is a list of images with objects that have names."""
-        start = head.lstrip()
-        return (
-            start.startswith(b"[")
-            and b'"objects"' in start
-            and (b'"synsets"' in start or b'"names"' in start)
-        )
-
-    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
-        """Read all images and their objects."""
-        problems = Problems(str(path), options)
-        progress("read", 0, None)
-        images = _decode(path, list[Image], problems)
-        beside = path.with_name("image_data.json")
-        data: dict[str, ImageData] = {}
-        if beside.is_file():
-            sizes = _decode(beside, list[ImageData], problems.beside(str(beside)))
-            data = {_id(one): one for one in sizes}
-        word_of = _words(
-            synset for image in images for it in image.objects for synset in it.synsets
-        )
-        collector = Collector(problems, options)
-        for number, image in enumerate(images):
-            known = data.get(_id(image), ImageData())
-            url = image.image_url or known.url
-            row = collector.image(
-                _id(image),
-                f"[{number}]",
-                uri=None if url is None else "/".join(url.rsplit("/", 2)[-2:]),
-                width=known.width,
-                height=known.height,
-            )
-            for at, one in enumerate(image.objects):
-                name = word_of[one.synsets[0]] if one.synsets else (*one.names, one.name or "")[0]
-                collector.mention(row, name, f"[{number}].objects[{at}]", box=_box(one))
-            if number % 1024 == 0:
-                progress("check", number, len(images))
-        progress("check", len(images), len(images))
-        notes = [f"{path}: sizes of images from {beside.name}"] if data else []
-        return collector.annotations(progress, notes)
+def _records(file: str, read: Read) -> Records:
+    """Images of a file, with sizes and addresses from ``image_data.json`` if it lies beside."""
+    images, data = _decode(read(file)), dict[str, _Image]()
+    with suppress(KeyError, OSError):
+        beside = read(str(PurePosixPath(file).with_name("image_data.json")))
+        data = {one.key(): one for one in _decode(beside)}
+    words = _words(it for image in images for thing in image.things() for it in thing.synsets)
+    for number, image in enumerate(images):
+        known = data.get(image.key(), image)
+        yield f"[{number}]", partial(_picture, image, known, words)
 
 
-def _decode(path: Path, type_: Any, problems: Problems) -> Any:
-    try:
-        return msgspec.json.decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), type=type_)
-    except UNDECODABLE as error:
-        reason = f"is not what Visual Genome has: {decoding_fault(error)}"
-        raise problems.fatal(reason, "Name its objects.json, as it was published.") from None
-
-
-def _id(image: Image | ImageData) -> str:
-    number = image.id if image.image_id is None else image.image_id
-    return "" if number is None else str(number)
+def _decode(content: bytes) -> list[_Image]:
+    return msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=list[_Image])
 
 
 def _words(synsets: Iterable[str]) -> dict[str, str]:
@@ -131,7 +89,35 @@ def _words(synsets: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _box(one: Object) -> Box | None:
-    if one.x is None or one.y is None or one.w is None or one.h is None:
-        return None
-    return one.x, one.y, one.w, one.h
+def _picture(image: _Image, known: _Image, words: Mapping[str, str]) -> Picture:
+    """Objects by their first synset, else their first name; attributes and relations are more."""
+    found = Picture(image.key(), known.width, known.height)
+    if url := image.image_url or known.url:
+        found.file = "/".join(url.rsplit("/", 2)[-2:])
+
+    def add(thing: _Object) -> str:
+        place: dict[str, Any] = {}
+        if None not in (thing.x, thing.y, thing.w, thing.h):
+            place["box"] = (thing.x, thing.y, thing.w, thing.h)
+        name = words[thing.synsets[0]] if thing.synsets else (*thing.names, thing.name or "")[0]
+        for concept in (name, *(thing.attributes or ())):
+            found.add(concept, place)
+        return name
+
+    for one in (*image.objects, *image.attributes):
+        add(one)
+    for relation in image.relationships:
+        said = add(relation.subject), relation.predicate, add(relation.object)
+        found.add(" ".join(said), {})
+    return found
+
+
+VISUAL_GENOME = ToolReader(
+    "Visual Genome: objects, attributes or relationships as one JSON file",
+    (
+        rb"\A(\xef\xbb\xbf)?\s*\[",
+        rb'"(objects|attributes|relationships)": ?\[',
+        rb'"(names|synsets|predicate)"',
+    ),
+    _records,
+)

@@ -176,10 +176,14 @@ def _inside(image: ImageArray, scores: Floats, boxes: Floats) -> tuple[Floats, F
     OWLv2 pads an image at the right and the bottom to a square, and gives boxes as centre and size
     in shares of the square.
     """
-    height, width = image.shape[:2]
-    centres, sizes = np.split(boxes * max(height, width), 2, axis=1)
-    limits = np.array([width, height], dtype=np.float32)
-    inside = (centres <= limits).all(axis=1)
-    low = np.clip(centres - sizes / 2, 0, limits)[inside]
-    high = np.clip(centres + sizes / 2, 0, limits)[inside]
-    return scores[inside], np.concatenate([low, high], axis=1)
+    boxes = boxes * max(image.shape[:2])
+    inside = (boxes[:, :2] <= np.array(image.shape[1::-1], dtype=np.float32)).all(axis=1)
+    return scores[inside], clip_boxes(image, boxes[inside])
+
+
+def clip_boxes(image: ImageArray, boxes: Floats) -> Floats:
+    """Boxes, by centre and size in pixels, as two corners clipped to the image."""
+    limits = np.array(image.shape[1::-1], dtype=np.float32)
+    centres, sizes = np.split(boxes, 2, axis=1)
+    low, high = centres - sizes / 2, centres + sizes / 2
+    return np.concatenate([np.clip(low, 0, limits), np.clip(high, 0, limits)], axis=1)

@@ -86,13 +86,7 @@ def prompt_for(
 
 
 def placeholders(template: str) -> frozenset[str]:
-    """The known placeholders that a template has.
-
-    Examples
-    --------
-    >>> sorted(placeholders("a {class} at {names}, {caption} {and} so on"))
-    ['caption', 'class', 'names']
-    """
+    """The known placeholders that a template has."""
     return frozenset(_PLACEHOLDER.findall(template))
 
 

@@ -72,12 +72,7 @@ class OutputFolder:
         JobBlockedError
             The folder is full, read-only or unreachable.
         """
-        if self._is_local:
-            self.write_large(name, lambda file: file.write(data))
-            return
-        path = self._path(name)
-        with self._blocking("written to"):
-            self._put_file(path, lambda to: self._fs.pipe_file(to, data))
+        self.write_large(name, lambda file: file.write(data))
 
     def write_large(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
         """Write a file that is never whole in memory: `fill` writes it to an open one.
@@ -93,7 +88,13 @@ class OutputFolder:
                 local = Path(place) / "content"
                 with local.open("wb") as file:
                     fill(file)
-                self._put_file(path, lambda to: self._fs.put_file(str(local), to))
+                if not self._is_moved:
+                    self._fs.put_file(str(local), path)
+                    return
+                temporary = f"{path}.{secrets.token_hex(4)}{_TEMPORARY}"
+                self._fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
+                self._fs.put_file(str(local), temporary)
+                self._fs.mv(temporary, path)  # seen only once it is whole
 
     def read(self, name: str) -> bytes:
         """Read a file.
@@ -154,16 +155,6 @@ class OutputFolder:
                 entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
                 files = (one["name"] for one in entries if one["type"] == "file")
                 yield from {PurePosixPath(name).name for name in files}
-
-    def _put_file(self, path: str, put: Callable[[str], object]) -> None:
-        """Put a file at a path, where it is seen only once it is whole."""
-        if not self._is_moved:
-            put(path)
-            return
-        temporary = f"{path}.{secrets.token_hex(4)}{_TEMPORARY}"
-        self._fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
-        put(temporary)
-        self._fs.mv(temporary, path)
 
     def _path(self, name: str) -> str:
         parts = PurePosixPath(name).parts

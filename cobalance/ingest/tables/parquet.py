@@ -6,6 +6,7 @@ from functools import partial
 from itertools import accumulate
 from math import inf
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -76,7 +77,9 @@ def load_rows(path: Path, problems: Problems, progress: Progress, most: int | No
     return Table(problems, columns, rows, lambda row: f"row {row + 1}", unusable)
 
 
-def row_batches(path: Path, problems: Problems, *, pixels: bool = True) -> Iterator[pa.RecordBatch]:
+def row_batches(
+    path: Path | IO[bytes], problems: Problems, *, pixels: bool = True
+) -> Iterator[pa.RecordBatch]:
     """Read rows with columns of any type, a thousand at a time and within the limits.
 
     Text is in codes, as in `load_rows`, whose errors are raised. Without `pixels` bytes that are

@@ -109,9 +109,7 @@ def find_across_splits(
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    state = dataset_state(store, dataset)
-    state.require_complete()
-    state.require_all_images("Comparing splits")
+    dataset_state(store, dataset).require_complete("Comparing splits")
     images = read_clusters(store, dataset)
     found = [images.rename(columns={"cluster": "group"}).assign(what="cluster")]
     embedded = read_embedded(store, folders, dataset)

@@ -86,7 +86,7 @@ SPOILED = {
     "open-images": ("train-annotations-bbox.csv", b"xclick,/m/01,1", b"xclick,/m/01,2", "line 2"),
     "pascal-voc": ("Annotations/000.xml", b">bird<", b"><", "object 1"),
     "scalabel": ("val.json", b'"x1": 8', b'"x1": "8"', "val.json, [0]"),
-    "visual-genome": ("objects.json", b'"w": 16', b'"w": -16', "objects[0]"),
+    "visual-genome": ("objects.json", b'"w": 16', b'"w": -16', "[0], object 1"),
     "yolo": ("labels/val/000.txt", b"0 ", b"99 ", "line 1"),
 }
 

@@ -7,7 +7,7 @@ import typer
 
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import RunId
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, read_clique
+from cobalance.app.cli.shared.options import read_clique
 from cobalance.app.cli.shared.panels import (
     PeopleOption,
     SeedOption,
@@ -16,7 +16,7 @@ from cobalance.app.cli.shared.panels import (
     split_people,
 )
 from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError
 from cobalance.graph.libraries import pandas as pd
@@ -30,6 +30,7 @@ PER_STRATUM = declared("annotation.auditing.sample.PER_STRATUM")
 
 
 def audit(
+    to: TableOutput,
     run: RunId,
     people: PeopleOption = None,
     per_stratum: Annotated[
@@ -39,22 +40,17 @@ def audit(
         ),
     ] = PER_STRATUM,
     overlap: Annotated[
-        int | None, typer.Option(help="How many people judge each: label. Default: all of them.")
+        int | None, "How many people judge each: label. Default: all of them."
     ] = None,
     seed: SeedOption = 0,
     concept: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this concept: check its labels. Repeat it. Default: all, or none with "
-            "--clique."
-        ),
+        "Only this concept: check its labels. Repeat it. Default: all, or none with --clique.",
     ] = None,
     clique: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this clique, such as 'cow + road', or in JSON: check whether an image "
-            "shows all of its concepts. Repeat it."
-        ),
+        "Only this clique, such as 'cow + road', or in JSON: check whether an image "
+        "shows all of its concepts. Repeat it.",
     ] = None,
     which: Annotated[
         str | None,
@@ -62,11 +58,8 @@ def audit(
     ] = None,
     sheet: Annotated[
         bool,
-        typer.Option(
-            "--sheet",
-            help="Write what is asked, to fill in elsewhere: every label, with the answers so "
-            "far: shows, does not or unknown.",
-        ),
+        "Write what is asked, to fill in elsewhere: every label, with the answers so "
+        "far: shows, does not or unknown.",
     ] = False,
     from_: Annotated[
         Path | None,
@@ -76,16 +69,8 @@ def audit(
             help="Read this file: answers, as CSV with the columns person, image, concept, answer.",
         ),
     ] = None,
-    rates: Annotated[
-        bool,
-        typer.Option("--rates", help="Show how many labels are right, and the corrected counts."),
-    ] = False,
-    results: Annotated[
-        bool,
-        typer.Option("--results", help="Show the results: imbalances before and after correction."),
-    ] = False,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
+    rates: Annotated[bool, "Show how many labels are right, and the corrected counts."] = False,
+    results: Annotated[bool, "Show the results: imbalances before and after correction."] = False,
 ) -> None:
     """Have people check a run's labels, blind; correct counts and imbalances by what they find.
 
@@ -123,14 +108,14 @@ def audit(
             frame = answers.answer_sheet(store, found)
             from cobalance.ingest.tables.sheets import guard_formulas
 
-            frame = guard_formulas(frame) if format_ is Format.CSV else frame
+            frame = guard_formulas(frame) if to.format is Format.CSV else frame
         else:
             of_results = verdicts.audit_rates if rates else verdicts.audit_imbalances
             read = of_results if rates or results else answers.panel_progress
             frame = read(store, found)
-    if format_ is Format.TABLE and output is None:
+    if to.is_shown:
         frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
-    write_frame(frame, format_, output)
+    to.write(frame)
     if not (sheet or from_ is not None or rates or results):
         notes.print(panel_url(found))
 

@@ -34,25 +34,15 @@ from cobalance.workflows.label import extract as extracting, order as label_orde
 
 def label(
     dataset: DatasetName,
-    annotator: Annotated[
-        str,
-        typer.Option(
-            "--annotator", help=f"The annotator: {listed('ingest.annotators.ANNOTATORS')}."
-        ),
-    ],
+    annotator: Annotated[str, f"The annotator: {listed('ingest.annotators.ANNOTATORS')}."],
     setting: SettingOption = None,
     level: Annotated[
-        str,
-        typer.Option(
-            help="The attributes to look for: image, told from the whole image, or object."
-        ),
+        str, "The attributes to look for: image, told from the whole image, or object."
     ] = "image",
     base: Annotated[
         str,
-        typer.Option(
-            help='The caption that names the domain alone, such as "a photo of a bird": an '
-            "attribute of the whole image is present where it fits better."
-        ),
+        'The caption that names the domain alone, such as "a photo of a bird": an '
+        "attribute of the whole image is present where it fits better.",
     ] = "",
     concept: Annotated[
         list[str] | None,
@@ -63,19 +53,13 @@ def label(
     ] = None,
     rule: Annotated[
         str | None,
-        typer.Option(
-            help="When an attribute is present: base, above the base caption, or threshold. "
-            "Default: base for images, threshold for objects."
-        ),
+        "When an attribute is present: base, above the base caption, or threshold. "
+        "Default: base for images, threshold for objects.",
     ] = None,
     multi: Annotated[
-        bool,
-        typer.Option(
-            "--multi",
-            help="Count every attribute that scores above the base caption, not the best alone.",
-        ),
+        bool, "Count every attribute that scores above the base caption, not the best alone."
     ] = False,
-    threshold: Annotated[float, typer.Option(help="The lowest score that counts.")] = 0.3,
+    threshold: Annotated[float, "The lowest score that counts."] = 0.3,
     url: Annotated[
         str | None,
         typer.Option(
@@ -86,7 +70,7 @@ def label(
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="The model: its name at the address; for one here see --set.")
+        str | None, "The model: its name at the address; for one here see --set."
     ] = None,
     key_file: Annotated[
         Path | None,
@@ -96,9 +80,7 @@ def label(
         ),
     ] = None,
     timeout: TimeoutOption = 120.0,
-    send_images: Annotated[
-        bool, typer.Option("--send-images", help="Images may leave the machine for the address.")
-    ] = False,
+    send_images: Annotated[bool, "Images may leave the machine for the address."] = False,
     at_once: Annotated[
         int, typer.Option(min=1, max=64, help="Questions that an address gets at a time.")
     ] = 4,
@@ -106,9 +88,7 @@ def label(
         str | None, typer.Option(help="Only images of this split.", callback=cleaned)
     ] = None,
     chunk: Annotated[int, typer.Option(min=1, help="Images that a worker takes at once.")] = 1000,
-    here: Annotated[
-        bool, typer.Option("--here", help="Work now, in this process, until the run has ended.")
-    ] = False,
+    here: Annotated[bool, "Work now, in this process, until the run has ended."] = False,
 ) -> None:
     """Have a model label a dataset's images with its accepted attributes, or with concepts.
 

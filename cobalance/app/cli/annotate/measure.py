@@ -8,9 +8,9 @@ import typer
 from cobalance.annotation.measuring import scores, shift, truth as truths
 from cobalance.app.cli.annotate.propose import CompareByOption
 from cobalance.app.cli.shared.ids import find_id
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned
+from cobalance.app.cli.shared.options import cleaned
 from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database import store as stores
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
@@ -27,6 +27,7 @@ from cobalance.workflows.label import (
 
 
 def measure(
+    to: TableOutput,
     which: Annotated[
         str | None,
         typer.Argument(
@@ -37,31 +38,21 @@ def measure(
     ] = None,
     truth: Annotated[
         str | None,
-        typer.Option(
-            help="Ground truth: a dataset, or a file: CelebA's list_attr, CUB's "
-            "image_attribute_labels.txt, or a CSV table with a column of 1 and 0 an attribute."
-        ),
+        "Ground truth: a dataset, or a file: CelebA's list_attr, CUB's "
+        "image_attribute_labels.txt, or a CSV table with a column of 1 and 0 an attribute.",
     ] = None,
     mapping: Annotated[
         Path | None,
-        typer.Option(
-            help="A CSV file with the columns concept, truth and inverted, for names that differ."
-        ),
+        "A CSV file with the columns concept, truth and inverted, for names that differ.",
     ] = None,
-    summary: Annotated[
-        bool, typer.Option("--summary", help="The means over concepts alone.")
-    ] = False,
+    summary: Annotated[bool, "The means over concepts alone."] = False,
     compare_by: CompareByOption = "auto",
     auc_table: Annotated[
         Path | None,
-        typer.Option(
-            help="Print the means of a published table instead: a CSV file with a row an "
-            "attribute, a column of scores a model, and perhaps dataset; a row that is the mean of "
-            "several has their number in a column attributes."
-        ),
+        "Print the means of a published table instead: a CSV file with a row an "
+        "attribute, a column of scores a model, and perhaps dataset; a row that is the mean of "
+        "several has their number in a column attributes.",
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Compare a run's labels with ground truth: AUC, precision, recall and F1 of each concept.
 
@@ -71,12 +62,15 @@ def measure(
     with needs_extra("Measuring labels", "annotate"):
         import sklearn  # noqa: F401
     if auc_table is not None:
-        write_frame(scores.read_macro_table(auc_table), format_, output)
+        to.write(scores.read_macro_table(auc_table))
         return
     if which is None or truth is None:
         raise OptionError("Name a run or a dataset, and ground truth with --truth.")
     with opened_store() as (store, _):
-        known = _find_truth(store, truth)
+        if states.find_dataset(store, truth) is not None:
+            known = measuring.truth_of_dataset(store, truth)
+        else:
+            known = truths.read_truth(Path(truth))
         if states.find_dataset(store, which) is not None:
             frame = _measure_vocabulary(store, which, known, compare_by)
         else:
@@ -89,14 +83,7 @@ def measure(
             ]
             frame = pd.DataFrame(means) if summary else found.scores
             _say(found)
-    write_frame(frame, format_, output)
-
-
-def _find_truth(store: "stores.GraphStore", given: str) -> "truths.GroundTruth":
-    """Ground truth of a dataset of that name, or else of a file."""
-    if states.find_dataset(store, given) is not None:
-        return measuring.truth_of_dataset(store, given)
-    return truths.read_truth(Path(given))
+    to.write(frame)
 
 
 def _measure_vocabulary(
@@ -122,23 +109,19 @@ def _say(found: "measuring.Measured") -> None:
 
 
 def compare(
+    to: TableOutput,
     real: Annotated[str, typer.Argument(help="The training set.", callback=cleaned)],
     generated: Annotated[str, typer.Argument(help="The generated dataset.", callback=cleaned)],
     run_real: Annotated[
-        str | None,
-        typer.Option(help="Compare the labels of this run of the training set, not its concepts."),
+        str | None, "Compare the labels of this run of the training set, not its concepts."
     ] = None,
     run_generated: Annotated[
-        str | None, typer.Option(help="The run of the generated dataset, with --run-real.")
+        str | None, "The run of the generated dataset, with --run-real."
     ] = None,
     confidence: Annotated[
         float, typer.Option(min=0.5, max=0.999, help="Confidence level of intervals.")
     ] = 0.95,
-    chart: Annotated[
-        Path | None, typer.Option(help="Write the differences as bars to this SVG file.")
-    ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
+    chart: Annotated[Path | None, "Write the differences as bars to this SVG file."] = None,
 ) -> None:
     """Compare how often each attribute is in generated images and in their training set.
 
@@ -166,4 +149,4 @@ def compare(
             part.write_text(
                 shift.shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8"
             )
-    write_frame(found.table, format_, output)
+    to.write(found.table)

@@ -8,14 +8,9 @@ import typer
 from cobalance.annotation.language import chat as chats, endpoint_settings
 from cobalance.annotation.proposing import cost as costs, options as proposing_options
 from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    dataset_option,
-)
+from cobalance.app.cli.shared.options import assignments_option, dataset_option
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph import options as options_
 from cobalance.graph.errors import OptionError, needs_extra
@@ -31,10 +26,8 @@ Caption = Annotated[
 ]
 PresetOption = Annotated[
     str,
-    typer.Option(
-        help="A set of settings: questions, caption templates and numbers; default, or gelda for "
-        "the paper's own."
-    ),
+    "A set of settings: questions, caption templates and numbers; default, or gelda for "
+    "the paper's own.",
 ]
 CategoriesOption = Annotated[
     int | None, typer.Option("--categories", "-N", help="Categories. Default: the preset's, 10.")
@@ -46,10 +39,7 @@ RoundsOption = Annotated[
     int | None, typer.Option("--rounds", "-R", help="How often each is asked for. Default: 5.")
 ]
 PromptsOption = Annotated[
-    bool,
-    typer.Option(
-        "--llm-prompts", help="Have the model write the captions, one more call for each attribute."
-    ),
+    bool, "Have the model write the captions, one more call for each attribute."
 ]
 UrlOption = Annotated[
     str | None,
@@ -60,17 +50,9 @@ UrlOption = Annotated[
     ),
 ]
 ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        help="The model: its name at the address; or one to run here: a folder, or owner/name."
-    ),
+    str | None, "The model: its name at the address; or one to run here: a folder, or owner/name."
 ]
-LocalOption = Annotated[
-    bool,
-    typer.Option(
-        "--local", help="Run the model here, with transformers: Qwen3-VL-2B (Apache-2.0)."
-    ),
-]
+LocalOption = Annotated[bool, "Run the model here, with transformers: Qwen3-VL-2B (Apache-2.0)."]
 KeyFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A file with the key of the address.")
 ]
@@ -83,10 +65,8 @@ AtOnceOption = Annotated[
 ]
 CompareByOption = Annotated[
     str,
-    typer.Option(
-        help="How names are compared: letters, by spelling (TF-IDF of groups of letters); clip, by "
-        "CLIP's text encoder; auto, by CLIP where it is on this machine."
-    ),
+    "How names are compared: letters, by spelling (TF-IDF of groups of letters); clip, by "
+    "CLIP's text encoder; auto, by CLIP where it is on this machine.",
 ]
 SettingOption = Annotated[
     list[str] | None,
@@ -107,7 +87,7 @@ def propose(
     categories: CategoriesOption = None,
     attributes: AttributesOption = None,
     rounds: RoundsOption = None,
-    temperature: Annotated[float | None, typer.Option(help="Default: the preset's, 0.3.")] = None,
+    temperature: Annotated[float | None, "Default: the preset's, 0.3."] = None,
     phrase: Annotated[
         list[str] | None,
         assignments_option(
@@ -115,17 +95,12 @@ def propose(
             "--phrase",
         ),
     ] = None,
-    noun: Annotated[
-        str, typer.Option(help="What the images show. Default: the caption's own noun.")
-    ] = "",
+    noun: Annotated[str, "What the images show. Default: the caption's own noun."] = "",
     llm_prompts: PromptsOption = False,
     sensitive: Annotated[
         bool,
-        typer.Option(
-            "--sensitive",
-            help="Also gender, ethnicity, age and the like: categories that are then called "
-            "perceived, as images show how people look and not who they are.",
-        ),
+        "Also gender, ethnicity, age and the like: categories that are then called "
+        "perceived, as images show how people look and not who they are.",
     ] = False,
     seed: Annotated[
         int, typer.Option(min=0, help="Random seed. Another one asks all questions anew.")
@@ -213,6 +188,7 @@ def _phrases(assignments: list[str] | None) -> dict[str, str]:
 
 
 def cost(
+    to: TableOutput,
     caption: Caption = "a photo of an object",
     preset: PresetOption = "default",
     categories: CategoriesOption = None,
@@ -221,11 +197,8 @@ def cost(
     llm_prompts: PromptsOption = False,
     measure: Annotated[
         bool,
-        typer.Option(
-            "--measure",
-            help="Also the seconds of the calls: ask the language model of --url or --local two "
-            "questions now.",
-        ),
+        "Also the seconds of the calls: ask the language model of --url or --local two "
+        "questions now.",
     ] = False,
     url: UrlOption = None,
     model: ModelOption = None,
@@ -238,15 +211,10 @@ def cost(
     ] = None,
     annotator: Annotated[
         str | None,
-        typer.Option(
-            "--annotator",
-            help="The annotator: also the seconds, from two batches of the dataset's images that "
-            "it scores now.",
-        ),
+        "The annotator: also the seconds, from two batches of the dataset's images that "
+        "it scores now.",
     ] = None,
     setting: SettingOption = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show the calls, tokens, image passes and seconds that annotating takes, before it runs.
 
@@ -272,4 +240,4 @@ def cost(
         places = folders()
         with opened_store() as (store, progress):
             row |= label_cost(store, places, dataset, texts, annotator, assigned(setting), progress)
-    write_frame(pd.DataFrame([row]), format_, output)
+    to.write(pd.DataFrame([row]))

@@ -11,15 +11,13 @@ from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import RunId, find_id
 from cobalance.app.cli.shared.options import (
     DatasetName,
-    FormatOption,
-    OutputOption,
     assignments_option,
     cleaned,
     confirm,
     note_changed,
 )
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.annotations import attributes as kept_attributes, runs as label_runs
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
@@ -32,14 +30,11 @@ from cobalance.workflows.label import decide
 
 
 def review(
+    to: TableOutput,
     dataset: DatasetName,
     sheet: Annotated[
         bool,
-        typer.Option(
-            "--sheet",
-            help="Write what is asked, to fill in elsewhere: all attributes, with columns to "
-            "decide in.",
-        ),
+        "Write what is asked, to fill in elsewhere: all attributes, with columns to decide in.",
     ] = False,
     from_: Annotated[
         Path | None,
@@ -50,12 +45,7 @@ def review(
             "name), or merge (with the other attribute in the column into).",
         ),
     ] = None,
-    accept_all: Annotated[
-        bool,
-        typer.Option("--accept-all", help="Accept all that are not decided, flagged ones too."),
-    ] = False,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
+    accept_all: Annotated[bool, "Accept all that are not decided, flagged ones too."] = False,
 ) -> None:
     """List the attributes that were proposed for a dataset, or decide on them.
 
@@ -86,23 +76,24 @@ def review(
     if sheet:
         from cobalance.ingest.tables.sheets import guard_formulas
 
-        write_frame(guard_formulas(frame) if format_ is Format.CSV else frame, format_, output)
+        to.write(guard_formulas(frame) if to.format is Format.CSV else frame)
         notes.print(
             f"{inflect(len(frame), 'attributes')} written. Fill in the column decision, then: "
-            f"cobalance annotate review {dataset} --from {output or 'FILE'}"
+            f"cobalance annotate review {dataset} --from {to.file or 'FILE'}"
         )
         return
-    if not len(frame) and format_ is Format.TABLE:
+    if not len(frame) and to.is_table:
         notes.print(
             f"No attributes were proposed for {dataset}: cobalance annotate propose CAPTION"
         )
         return
-    if format_ is Format.TABLE:
+    if to.is_table:
         frame = frame[[*frame.columns[:1], *frame.columns[2:9]]]
-    write_frame(frame, format_, output)
+    to.write(frame)
 
 
 def runs(
+    to: TableOutput,
     which: Annotated[
         str | None,
         typer.Argument(
@@ -111,8 +102,6 @@ def runs(
             callback=cleaned,
         ),
     ] = None,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """List annotation runs, the newest first; of one, how many images show each concept."""
     with opened_store() as (store, _):
@@ -123,13 +112,13 @@ def runs(
                 found = labels.label_summary(decide.open_scores(folders(), run.id), settings)
             else:
                 found = runs_frame([run])
-            write_frame(found, format_, output)
+            to.write(found)
             return
         listed = label_runs.list_runs(store, which)
-    if not listed and format_ is Format.TABLE:
+    if not listed and to.is_table:
         notes.print("There is no annotation run. Order one: cobalance annotate label DATASET")
         return
-    write_frame(runs_frame(listed), format_, output)
+    to.write(runs_frame(listed))
 
 
 def runs_frame(runs: "list[label_runs.AnnotationRun]") -> "pd.DataFrame":

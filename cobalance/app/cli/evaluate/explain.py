@@ -7,31 +7,21 @@ import typer
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import EvaluationId, JobId
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    note_changed,
-)
+from cobalance.app.cli.shared.options import DatasetName, assignments_option, note_changed
 from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.plurals import inflect
 
 
 def artefact(
+    to: TableOutput,
     evaluation: EvaluationId,
     job: JobId,
-    first: Annotated[
-        str,
-        typer.Option(help="One of the two predicted groups, such as man. Not needed for two."),
-    ] = "",
-    second: Annotated[str, typer.Option(help="The other, such as woman.")] = "",
+    first: Annotated[str, "One of the two predicted groups, such as man. Not needed for two."] = "",
+    second: Annotated[str, "The other, such as woman."] = "",
     seed: Annotated[int, typer.Option(min=0, help="Random seed, of the bootstrap.")] = 0,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Predict test images and a job's edits of them: a model that shifts sees the painter's traces.
 
@@ -46,11 +36,12 @@ def artefact(
             store, folders(), evaluation, job, first, second, seed=seed, progress=progress
         )
     frame = done.scores.drop(columns=["method", "seed"])
-    write_frame(frame, format_, output)
+    to.write(frame)
     notes.print(f"Of {inflect(len(done.edited), 'test images')} that were edited.")
 
 
 def cam(
+    to: TableOutput,
     evaluation: EvaluationId,
     count: Annotated[
         int,
@@ -65,8 +56,6 @@ def cam(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Map where a network sees each image's class (GradCAM), and how much of it is on the object.
 
@@ -85,7 +74,7 @@ def cam(
             seed=seed,
             progress=progress,
         )
-    write_frame(done.scores.drop(columns=["method", "seed"]), format_, output)
+    to.write(done.scores.drop(columns=["method", "seed"]))
     if done.without_regions:
         notes.print(
             f"{inflect(done.without_regions, 'images')} of {len(done.images):,} have no regions of "
@@ -94,37 +83,27 @@ def cam(
 
 
 def clusters(
+    to: TableOutput,
     dataset: DatasetName,
     count: Annotated[int, typer.Option("--clusters", "-k", min=1, help="How many clusters.")] = 20,
     embed: Annotated[
         str,
-        typer.Option(
-            help=f"What embeds captions: {listed('evaluation.training.texts.TEXT_FEATURES')}. "
-            "`tfidf` needs no model and no torch."
-        ),
+        f"What embeds captions: {listed('evaluation.training.texts.TEXT_FEATURES')}. "
+        "`tfidf` needs no model and no torch.",
     ] = "clip",
     setting: Annotated[list[str] | None, assignments_option("An option of the embeddings.")] = None,
     words: Annotated[
         str,
-        typer.Option(
-            help="Word list of groups, by name or file, whose words are read as person and name no "
-            'cluster; "" for none.'
-        ),
+        "Word list of groups, by name or file, whose words are read as person and name no "
+        'cluster; "" for none.',
     ] = "gensynth",
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_concepts: Annotated[
         bool,
-        typer.Option(
-            "--as-concepts",
-            help="Make each cluster a concept of its images, in place of earlier clusters, so that "
-            "imbalances and plans see them.",
-        ),
+        "Make each cluster a concept of its images, in place of earlier clusters, so that "
+        "imbalances and plans see them.",
     ] = False,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Remove the clusters from the concepts instead.")
-    ] = False,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
+    undo: Annotated[bool, "Remove the clusters from the concepts instead."] = False,
 ) -> None:
     """Cluster a dataset's captions; show each class's share in a cluster minus its share overall.
 
@@ -151,7 +130,7 @@ def clusters(
             if as_concepts
             else None
         )
-    write_frame(found.shifts, format_, output)
+    to.write(found.shifts)
     if found.without:
         notes.print(f"Without captions, and in no cluster: {inflect(found.without, 'images')}.")
     if report is not None:

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import find_id
 from cobalance.app.cli.shared.options import ALL_JOBS
@@ -16,8 +14,8 @@ from cobalance.graph.dataset import state as states
 from cobalance.graph.errors import NotFoundError, OptionError
 from cobalance.graph.evaluations import reading
 
-BASELINE = typer.Option(
-    help="Show how far every other method differs from this one, with intervals by a paired "
+BASELINE = (
+    "Show how far every other method differs from this one, with intervals by a paired "
     "bootstrap over seeds and images. A method, within the same settings; or any whole row, such "
     "as 'erm (cars, augmented, linear)', or an evaluation's id."
 )

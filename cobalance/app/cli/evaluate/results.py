@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.options import (
     note_limit,
 )
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.evaluation import reports
 from cobalance.graph.errors import OptionError, needs_extra
@@ -54,10 +54,11 @@ def predict(
             predictions = predict_dataset(
                 store, settings.folders(), evaluation, dataset, split, progress=progress
             )
-    write_frame(predictions, format_, output)
+    TableOutput(format_, output).write(predictions)
 
 
 def show(
+    to: TableOutput,
     which: Annotated[
         str | None,
         typer.Argument(
@@ -68,15 +69,12 @@ def show(
         ),
     ] = None,
     metric: Annotated[
-        list[str] | None,
-        typer.Option(help="A metric: one to show. Repeat it. Default: the most telling three."),
+        list[str] | None, "A metric: one to show. Repeat it. Default: the most telling three."
     ] = None,
     baseline: Annotated[str | None, BASELINE] = None,
     limit: Annotated[
         int, typer.Option(min=1, help="Maximum number of rows, of evaluations.")
     ] = 1000,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
 ) -> None:
     """Show scores as means over seeds, before and after, and methods side by side.
 
@@ -84,7 +82,7 @@ def show(
     """
     with opened_store() as (store, _):
         found = evaluations_of(store, which, limit=limit)
-        if not found and format_ is Format.TABLE:
+        if not found and to.is_table:
             notes.print("There is no evaluation. Order some: cobalance evaluate train DATASET")
             return
         if baseline is not None:
@@ -96,12 +94,12 @@ def show(
                 )
         else:
             frame = results.summary_frame(store, found)
-    if baseline is None and format_ is Format.TABLE:
+    if baseline is None and to.is_table:
         frame = reports.arrange(frame, metric or results.HEADLINE)
     elif metric:
         frame = frame[frame["metric"].isin(metric)]
-    if len(frame) or format_ is not Format.TABLE:
-        write_frame(frame, format_, output)
+    if len(frame) or not to.is_table:
+        to.write(frame)
     say_failures(found)
     if len(found) == limit:
         note_limit(limit)
@@ -126,11 +124,10 @@ def export(
         ),
     ] = None,
     metric: Annotated[
-        list[str] | None,
-        typer.Option(help="A metric: one to write. Repeat it. Default: all, or three."),
+        list[str] | None, "A metric: one to write. Repeat it. Default: all, or three."
     ] = None,
     baseline: Annotated[str | None, BASELINE] = None,
-    title: Annotated[str | None, typer.Option(help="The table's title.")] = None,
+    title: Annotated[str | None, "The table's title."] = None,
 ) -> None:
     """Write scores to a file: every score as CSV or Parquet, a table as LaTeX or HTML."""
     with opened_store() as (store, _):

@@ -8,14 +8,9 @@ import typer
 
 from cobalance.app.cli.evaluate.options import files_of, options_of
 from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    dataset_option,
-)
+from cobalance.app.cli.shared.options import assignments_option, dataset_option
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.evaluation import metrics as metric_kinds
 from cobalance.evaluation.training.data import images as labelled
@@ -36,13 +31,10 @@ Dataset = Annotated[
 ]
 Shortcuts = Annotated[
     Path | None,
-    typer.Option(
-        help="A TOML file of shortcuts, with --dataset. Default: its concepts that lean to a class."
-    ),
+    "A TOML file of shortcuts, with --dataset. Default: its concepts that lean to a class.",
 ]
 Table = Annotated[
-    Path | None,
-    typer.Option(help="A table of figures, such as a paper's, in the metric's own columns."),
+    Path | None, "A table of figures, such as a paper's, in the metric's own columns."
 ]
 Images = Annotated[
     str | None,
@@ -54,10 +46,8 @@ Images = Annotated[
 ]
 Features = Annotated[
     str | None,
-    typer.Option(
-        help=f"Image features: {listed('evaluation.training.features.FEATURES')}. Default: "
-        "inception for frechet and kernel, clip_336 for cmmd."
-    ),
+    f"Image features: {listed('evaluation.training.features.FEATURES')}. Default: "
+    "inception for frechet and kernel, clip_336 for cmmd.",
 ]
 Setting = Annotated[
     list[str] | None,
@@ -69,6 +59,7 @@ Setting = Annotated[
 
 
 def score(
+    to: TableOutput,
     predictions: Annotated[
         Path | None,
         typer.Argument(
@@ -80,10 +71,8 @@ def score(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            help=f"A metric: {listed('evaluation.metrics.METRICS')}. Repeat it. Default: all that "
-            "what is given suffices for."
-        ),
+        f"A metric: {listed('evaluation.metrics.METRICS')}. Repeat it. Default: all that "
+        "what is given suffices for.",
     ] = None,
     groups: Annotated[
         Path | None,
@@ -96,8 +85,7 @@ def score(
     dataset: Dataset = None,
     shortcuts: Shortcuts = None,
     training: Annotated[
-        Path | None,
-        typer.Option(help="A table of the training images: class_name and the columns of groups."),
+        Path | None, "A table of the training images: class_name and the columns of groups."
     ] = None,
     table: Table = None,
     other: Annotated[
@@ -121,18 +109,11 @@ def score(
     seed: Annotated[int, typer.Option(min=0, help="Random seed, of metrics.")] = 0,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            help="Show how far every other method differs from this one: by a paired bootstrap "
-            "over seeds and images, of tables of counts by unpaired intervals. A method, or a "
-            "table of its predictions."
-        ),
+        "Show how far every other method differs from this one: by a paired bootstrap "
+        "over seeds and images, of tables of counts by unpaired intervals. A method, or a "
+        "table of its predictions.",
     ] = None,
-    save: Annotated[
-        bool,
-        typer.Option("--save", help="With --dataset, keep predictions and scores in the graph."),
-    ] = False,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
+    save: Annotated[bool, "With --dataset, keep predictions and scores in the graph."] = False,
 ) -> None:
     """Score anybody's predictions by groups from a table, or from a dataset's shortcuts.
 
@@ -178,7 +159,7 @@ def score(
                     f"Kept as {inflect(len(kept), 'evaluations')}: {', '.join(kept)}\n"
                     f"Next: cobalance evaluate show {kept[0]}"
                 )
-    _write(inputs, scored, baseline, seed, format_, output)
+    _write(to, inputs, scored, baseline, seed)
 
 
 def _read_dataset(name: str) -> "labelled.LabelledImages":
@@ -197,12 +178,7 @@ def _scored(inputs: "Inputs", metric: list[str] | None, options: dict[str, Any])
 
 
 def _write(
-    inputs: "Inputs",
-    scored: "Scored",
-    baseline: str | None,
-    seed: int,
-    format_: Format,
-    output: Path | None,
+    to: TableOutput, inputs: "Inputs", scored: "Scored", baseline: str | None, seed: int
 ) -> None:
     """Write scores, or differences from a baseline, and say which metrics were left out."""
     import numpy as np
@@ -230,10 +206,10 @@ def _write(
             frame = frame[frame["metric"].isin(scored.frame["metric"])]
         if frame.empty:
             raise OptionError("--baseline compares accuracies alone. Leave --metric out.")
-    elif format_ is Format.TABLE:
+    elif to.is_table:
         idle = [name for name in ("method", "seed") if frame[name].nunique() <= 1]
         frame = frame.drop(columns=idle)
-    write_frame(frame, format_, output)
+    to.write(frame)
     if baseline is None:
         for name, reason in scored.left_out.items():
             notes.print(f"{name} is left out: {reason}")

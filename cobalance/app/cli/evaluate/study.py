@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared.ids import JobId
-from cobalance.app.cli.shared.options import FormatOption, OutputOption
 from cobalance.app.cli.shared.panels import (
     PeopleOption,
     SeedOption,
@@ -14,7 +13,7 @@ from cobalance.app.cli.shared.panels import (
     split_people,
 )
 from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.panels import studies
 from cobalance.graph.plurals import inflect
@@ -22,6 +21,7 @@ from cobalance.workflows.panel import answers, study as studying
 
 
 def study(
+    to: TableOutput,
     job: JobId,
     people: PeopleOption = None,
     pairs: Annotated[
@@ -29,29 +29,20 @@ def study(
         typer.Option(min=1, help="How many pairs to draw. Default: 300, or all if fewer."),
     ] = None,
     overlap: Annotated[
-        int | None, typer.Option(help="How many people judge each: pair. Default: all of them.")
+        int | None, "How many people judge each: pair. Default: all of them."
     ] = None,
     seed: SeedOption = 0,
     words: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Word list of groups, by name or file, for the gap in captions. Repeat it. "
-            "Default: those of the job's plan."
-        ),
+        "Word list of groups, by name or file, for the gap in captions. Repeat it. "
+        "Default: those of the job's plan.",
     ] = None,
     which: Annotated[
         str | None,
         typer.Option("--study", metavar="ID", help="An earlier study. Default: the newest."),
     ] = None,
-    results: Annotated[
-        bool,
-        typer.Option("--results", help="Show the results: what people answered, with intervals."),
-    ] = False,
-    close: Annotated[
-        bool, typer.Option("--close", help="Take no more answers, and no more changes.")
-    ] = False,
-    format_: FormatOption = Format.TABLE,
-    output: OutputOption = None,
+    results: Annotated[bool, "Show the results: what people answered, with intervals."] = False,
+    close: Annotated[bool, "Take no more answers, and no more changes."] = False,
 ) -> None:
     """Have people judge a job's edits beside the originals, blind; show how far they are.
 
@@ -75,8 +66,8 @@ def study(
         if close:
             studies.close_study(store, found.id)
         frame = (studying.results_frame if results else answers.panel_progress)(store, found)
-    if results and format_ is Format.TABLE:
+    if results and to.is_table:
         frame = frame[(frame["n"] > 0)]
-    write_frame(frame, format_, output)
+    to.write(frame)
     if not results:
         notes.print(panel_url(found))

@@ -20,27 +20,18 @@ from cobalance.workflows.evaluate import order as ordering
 
 Method = Annotated[
     list[str] | None,
-    typer.Option(
-        help=f"How to train: {listed('evaluation.training.methods.METHODS')}. Repeat it. "
-        "Default: erm."
-    ),
+    f"How to train: {listed('evaluation.training.methods.METHODS')}. Repeat it. Default: erm.",
 ]
-Preset = Annotated[
-    str, typer.Option(help=f"A set of settings: {listed('evaluation.training.presets.PRESETS')}.")
-]
+Preset = Annotated[str, f"A set of settings: {listed('evaluation.training.presets.PRESETS')}."]
 Shortcuts = Annotated[
     Path | None,
-    typer.Option(
-        help="A TOML file of shortcuts, which make the groups; `none` for none. Default: the "
-        "concepts of the original dataset that lean to a class."
-    ),
+    "A TOML file of shortcuts, which make the groups; `none` for none. Default: the "
+    "concepts of the original dataset that lean to a class.",
 ]
 Features = Annotated[
     str | None,
-    typer.Option(
-        help=f"Image features: {listed('evaluation.training.features.FEATURES')}. Frozen, "
-        "of the linear model."
-    ),
+    f"Image features: {listed('evaluation.training.features.FEATURES')}. Frozen, "
+    "of the linear model.",
 ]
 Setting = Annotated[
     list[str] | None,
@@ -63,16 +54,13 @@ def train(
     method: Method = None,
     preset: Preset = "small",
     seed: Annotated[
-        list[int] | None,
-        typer.Option(help="Random seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
+        list[int] | None, "Random seed. Repeat it. Default: 0, 1, ..., as many as the preset has."
     ] = None,
     training_set: Annotated[
         list[str] | None,
-        typer.Option(
-            help=f"Which images of the datasets: {listed('evaluation.training.data.sets.SETS')}, "
-            f"{listed('evaluation.training.data.partitions.PARTITIONS')}. Repeat it. Default: "
-            "augmented, all of them."
-        ),
+        f"Which images of the datasets: {listed('evaluation.training.data.sets.SETS')}, "
+        f"{listed('evaluation.training.data.partitions.PARTITIONS')}. Repeat it. Default: "
+        "augmented, all of them.",
     ] = None,
     test: Annotated[
         str | None,
@@ -108,22 +96,12 @@ def train(
     features: Features = None,
     setting: Setting = None,
     equal_numbers: Annotated[
-        bool,
-        typer.Option(
-            "--equal-numbers",
-            help="Train on as many synthetic images of each dataset as the one with the fewest "
-            "has.",
-        ),
+        bool, "Train on as many synthetic images of each dataset as the one with the fewest has."
     ] = False,
     again: Annotated[
-        bool,
-        typer.Option(
-            "--again", help="Order evaluations once more that exist already, of the same images."
-        ),
+        bool, "Order evaluations once more that exist already, of the same images."
     ] = False,
-    here: Annotated[
-        bool, typer.Option("--here", help="Work now, in this process, until they have ended.")
-    ] = False,
+    here: Annotated[bool, "Work now, in this process, until they have ended."] = False,
 ) -> None:
     """Order evaluations: a model for each dataset, method and seed, tested on the same images.
 

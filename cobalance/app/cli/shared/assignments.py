@@ -44,8 +44,8 @@ def read_settings(
             raise OptionError(f"{file}: {name} is no table of settings. Write [{name}] for it.")
     if chosen.get("recipe") is not None and chosen.get("backend") is None:
         values.pop("backend", None)  # the file's, which was meant for the file's recipe
-    values |= _without_none(chosen)
-    values["making"] = values.get("making", {}) | _without_none(making)
+    values |= given(**chosen)
+    values["making"] = values.get("making", {}) | given(**making)
     if filters:
         values["filters"] = _choose_filters(filters, values.get("filters", {}))
     of_filters = [one for one in assignments if one.startswith("filters.")]
@@ -60,7 +60,8 @@ def read_settings(
     return order_settings.check_settings(values)
 
 
-def _without_none(options: Mapping[str, Any]) -> dict[str, Any]:
+def given(**options: Any) -> dict[str, Any]:
+    """The options that are given: those that are not None."""
     return {name: value for name, value in options.items() if value is not None}
 
 

@@ -19,11 +19,3 @@ def collector_paused() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def freeze_objects() -> None:
-    """Keep the garbage collector from walking the objects that exist now: a quarter of a load.
-
-    Nor does it walk them when the process ends: a quarter of the time of a short command.
-    """
-    gc.freeze()

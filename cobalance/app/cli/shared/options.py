@@ -2,14 +2,16 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from cobalance.app.cli.shared.tables import Format
+from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.dataset import write
 from cobalance.graph.errors import OptionError
@@ -63,6 +65,37 @@ OutputOption = Annotated[
     ),
 ]
 ALL_JOBS = 1 << 31  # as a limit
+
+
+def prepare(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the signature that Typer reads.
+
+    A text beside the type of an option is its help. The first argument `to`, if there is one, is
+    made of the options ``--format`` and ``--output``.
+    """
+    named = signature(command).parameters.values()
+    own = [each.replace(annotation=_with_help(each.annotation)) for each in named]
+    if not own or own[0].name != "to":
+        command.__signature__ = Signature(own)  # type: ignore[attr-defined]
+        return command
+
+    @wraps(command)
+    def run(format_: Format, output: Path | None, **given: Any) -> None:
+        command(TableOutput(format_, output), **given)
+
+    options = [
+        Parameter("format_", Parameter.KEYWORD_ONLY, default=Format.TABLE, annotation=FormatOption),
+        Parameter("output", Parameter.KEYWORD_ONLY, default=None, annotation=OutputOption),
+    ]
+    run.__signature__ = Signature([*own[1:], *options])  # type: ignore[attr-defined]
+    return run
+
+
+def _with_help(annotation: Any) -> Any:
+    match get_args(annotation):
+        case (kind, str(text)) if get_origin(annotation) is Annotated:
+            return Annotated[kind, typer.Option(help=text)]
+    return annotation
 
 
 def assignments_option(purpose: str, flag: str = "--set") -> Any:

@@ -4,6 +4,7 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
@@ -37,56 +38,72 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
-def write_frame(
-    frame: "pd.DataFrame",
-    format_: Format,
-    output: Path | None,
-    console: Console = out,
-    *,
-    whole: bool = False,
-    unbroken: Collection[str] = (),
-    spare: Sequence[str] = (),
-    remedy: str = " See --format csv.",
-) -> None:
-    """Write a frame to standard output, or to a file.
+@dataclass(frozen=True)
+class TableOutput:
+    """Where a command's table goes, by ``--format`` and ``--output``; by default the terminal."""
 
-    A table fits the console: without some columns, or else with a line for each field. Lists in
-    cells stay lists in JSON and Parquet, become JSON text in CSV, and are joined with " + " in a
-    table.
+    format: Format = Format.TABLE
+    file: Path | None = None
 
-    Parameters
-    ----------
-    whole : bool
-        Cut no text. By default long names are cut if the console is a terminal that is narrower
-        than the table.
-    unbroken : collection of str
-        Columns whose texts stay on one line, such as ids to copy.
-    spare : sequence of str
-        Columns that a narrow table leaves out first; then the last ones.
-    remedy : str
-        Where those that are left out can be seen.
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table for people, on the terminal or in a file."""
+        return self.format is Format.TABLE
 
-    Raises
-    ------
-    CobalanceError
-        The file cannot be written.
-    """
-    if format_ is Format.PARQUET and output is not None:
-        with replacing(output) as part:
-            frame.to_parquet(part, index=False)
-    elif format_ is Format.TABLE and output is None:
+    @property
+    def is_shown(self) -> bool:
+        """Whether it is a table on the terminal."""
+        return self.is_table and self.file is None
+
+    def write(
+        self,
+        frame: "pd.DataFrame",
+        console: Console = out,
+        *,
+        whole: bool = False,
+        unbroken: Collection[str] = (),
+        spare: Sequence[str] = (),
+        remedy: str = " See --format csv.",
+    ) -> None:
+        """Write a frame to standard output, or to a file.
+
+        A table fits the console: without some columns, or else with a line for each field. Lists in
+        cells stay lists in JSON and Parquet, become JSON text in CSV, and are joined with " + " in
+        a table.
+
+        Parameters
+        ----------
+        whole : bool
+            Cut no text. By default long names are cut if the console is a terminal that is narrower
+            than the table.
+        unbroken : collection of str
+            Columns whose texts stay on one line, such as ids to copy.
+        spare : sequence of str
+            Columns that a narrow table leaves out first; then the last ones.
+        remedy : str
+            Where those that are left out can be seen.
+
+        Raises
+        ------
+        CobalanceError
+            The file cannot be written.
+        """
+        if self.format is Format.PARQUET and self.file is not None:
+            with replacing(self.file) as part:
+                frame.to_parquet(part, index=False)
+            return
+        if not self.is_shown:
+            write_text(as_text(frame, self.format), self.file)
+            return
         fitting = _fitting_columns(frame, console.width, unbroken, spare)
         with _printable():
             if fitting is None:
                 console.print(_records(frame))
                 return
-            table = fitting_table(frame[fitting], console, whole=whole, unbroken=unbroken)
-            console.print(table)
+            console.print(fitting_table(frame[fitting], console, whole=whole, unbroken=unbroken))
         if left_out := [str(name).replace("_", " ") for name in frame if name not in fitting]:
             names = ", ".join(left_out)
             notes.print(f"Not shown, as the terminal is narrow: {names}.{remedy}")
-    else:
-        write_text(as_text(frame, format_), output)
 
 
 def write_text(text: str, output: Path | None) -> None:
@@ -155,7 +172,7 @@ def fitting_table(
 ) -> Table:
     """A frame as a table that fits the console: numbers stay whole, texts wrap, long names are cut.
 
-    `whole` and `unbroken` are those of `write_frame`.
+    `whole` and `unbroken` are those of `TableOutput.write`.
     """
     headers = [safe_text(str(name)).replace("_", " ") for name in frame.columns]
     cells = _cells(frame)

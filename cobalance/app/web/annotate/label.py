@@ -18,13 +18,13 @@ from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.workflows.label.order import LabelOrder, order_labels
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"
-_PROBLEM, _ORDERED = "_label_problem", "_labels_ordered"
+_ORDERED = "_labels_ordered"
 
 
 def show(current: CurrentDataset) -> None:
     """Draw the form, and the order made with it."""
     order, concepts = _fields(current)
-    show_kept_error(_PROBLEM)
+    show_kept_error()
     ordered = st.session_state.pop(_ORDERED, None)
     if ordered is not None:
         st.success(
@@ -60,8 +60,7 @@ def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
                 "Level",
                 ("image", "object"),
                 default="image",
-                required=True,
-                **in_url("annotate_level"),
+                **choice_in_url("annotate_level"),
                 help="Attributes told from the whole image, or objects in it.",
             )
             concepts = st.text_area(
@@ -124,7 +123,7 @@ def _choose_split(current: CurrentDataset) -> str | None:
     return chosen
 
 
-@edits(_PROBLEM)
+@edits
 def _order(order: dict[str, Any], concepts: str) -> None:
     """Order the run in the button's callback, so that the page is drawn with it."""
     names = tuple(clean_name(line) for line in concepts.splitlines() if line.strip())

@@ -12,14 +12,13 @@ from cobalance.app.web.annotate.runs import run_title
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import accept_uploads, may_edit
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import id_in_url, in_url
-from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import empty_state, show_error, viewer_note
+from cobalance.app.web.state.url import id_in_url
+from cobalance.app.web.widgets.controls import choose_one, download
+from cobalance.app.web.widgets.messages import empty_state, viewer_note
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
@@ -53,12 +52,11 @@ def show_measure(current: CurrentDataset) -> None:
                 format_func=lambda one: names.get(one, "Attributes proposed for this dataset"),
                 **id_in_url(_RUN, measured, first=measured[0]),
             )
-            truth = st.selectbox(
+            truth = choose_one(
                 "Ground truth of a dataset",
                 datasets,
-                index=None,
-                placeholder="or a file",
-                **in_url(_TRUTH, datasets),
+                _TRUTH,
+                "or a file",
                 help="Its own concepts, without those that accepted runs have found.",
             )
         with right:
@@ -67,19 +65,16 @@ def show_measure(current: CurrentDataset) -> None:
     if truth is None and sent is None:
         st.caption("Choose a dataset, or send a file, whose annotations are known to be right.")
         return
-    try:
-        if sent is not None:
-            known = _read(sent, read_truth)
-        else:
-            known = truth_of_dataset(current.store, truth or current.name)
-        if what == VOCABULARY:
-            _draw_vocabulary(current, known)
-        else:
-            folder = session.settings().folders().open_output()
-            named = None if mapping is None else _read(mapping, read_mapping)
-            _draw_run(measure_run(current.store, folder, what, known, named))
-    except CobalanceError as error:
-        show_error(error)
+    if sent is not None:
+        known = _read(sent, read_truth)
+    else:
+        known = truth_of_dataset(current.store, truth or current.name)
+    if what == VOCABULARY:
+        _draw_vocabulary(current, known)
+    else:
+        folder = session.settings().folders().open_output()
+        named = None if mapping is None else _read(mapping, read_mapping)
+        _draw_run(measure_run(current.store, folder, what, known, named))
 
 
 def _label_runs(store: GraphStore, dataset: str) -> dict[str, str]:
@@ -192,12 +187,11 @@ def show_compare(current: CurrentDataset) -> None:
         )
         return
     with st.container(border=True), st.container(horizontal=True):
-        generated = st.selectbox(
+        generated = choose_one(
             "Generated dataset",
             others,
-            index=None,
-            placeholder="choose one",
-            **in_url(_GENERATED, others),
+            _GENERATED,
+            "choose one",
             width=280,
             help="The dataset of the page is its training set.",
         )
@@ -209,13 +203,9 @@ def show_compare(current: CurrentDataset) -> None:
         st.caption("Choose a generated dataset to see what the generator makes more or less often.")
         return
     folder = session.settings().folders().open_output()
-    try:
-        found = compare_generator(
-            current.store, folder, current.name, generated, real_run=runs[0], generated_run=runs[1]
-        )
-    except CobalanceError as error:
-        show_error(error)
-        return
+    found = compare_generator(
+        current.store, folder, current.name, generated, real_run=runs[0], generated_run=runs[1]
+    )
     _draw(found, current.name, generated)
 
 

@@ -40,7 +40,6 @@ from cobalance.workflows.label.propose import (
 
 Work = Callable[[ChatModel, Progress], str]
 """Asks a model; returns a sentence for the user."""
-_PROBLEM = "_asking_problem"
 
 
 def _choose_model() -> str | None:
@@ -58,7 +57,6 @@ def _choose_model() -> str | None:
         "Language model",
         offered,
         default=offered[0],
-        required=True,
         format_func=_name,
         **choice_in_url("annotate_model"),
     )
@@ -84,7 +82,7 @@ def _draw_order_button(label: str, key: str, which: str | None, work: Work, *, r
     `key` is the task's, `which` is from `_choose_model`, and `ready` is whether the form is filled
     in.
     """
-    show_kept_error(_PROBLEM)
+    show_kept_error()
     running = show_task(key)
     st.button(
         label,
@@ -98,7 +96,7 @@ def _draw_order_button(label: str, key: str, which: str | None, work: Work, *, r
 
 
 def _start(label: str, key: str, which: str, work: Work) -> None:
-    with errors_kept(_PROBLEM):
+    with errors_kept():
         settings = session.settings()
 
         def open_and_ask(progress: Progress) -> str:
@@ -152,7 +150,6 @@ def show_propose(current: CurrentDataset) -> None:
                 "Questions",
                 preset_names(),
                 default="default",
-                required=True,
                 format_func=lambda one: _PRESETS.get(one, one),
                 **choice_in_url("annotate_preset"),
                 help="GELDA's are the paper's, and keep every name; the default ones need half of "

@@ -10,7 +10,7 @@ from cobalance.app.web.annotate import pictures
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error, viewer_note
 from cobalance.app.web.widgets.tables import draw_columns
 from cobalance.app.web.widgets.theme import escape, shorten
@@ -24,7 +24,6 @@ from cobalance.graph.annotations.attributes import (
 from cobalance.graph.errors import OptionError
 
 ATTRIBUTE, INTO = "annotate_attribute", "annotate_into"
-_PROBLEM = "_review_problem"
 _NEXT = "the next one without a decision"
 
 
@@ -34,7 +33,7 @@ def show(current: CurrentDataset) -> None:
     if found.empty:
         empty_state("No attribute yet", "Have some proposed: see **Propose**.")
         return
-    show_kept_error(_PROBLEM)
+    show_kept_error()
     waiting = found[found["state"] == "proposed"]
     unflagged = waiting[waiting["flags"].map(len) == 0]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -58,14 +57,8 @@ def _keys(found: pd.DataFrame) -> list[AttributeKey]:
 def _one(current: CurrentDataset, found: pd.DataFrame, waiting: pd.DataFrame) -> None:
     """Draw an attribute: the chosen one, or the next without a decision."""
     labels = {" / ".join(key): key for key in _keys(found)}
-    chosen = st.selectbox(
-        "Attribute",
-        list(labels),
-        index=None,
-        placeholder=_NEXT,
-        **in_url(ATTRIBUTE, labels),
-        width=420,
-        on_change=_forget_target,
+    chosen = choose_one(
+        "Attribute", list(labels), ATTRIBUTE, _NEXT, width=420, on_change=_forget_target
     )
     if chosen is None and waiting.empty:
         st.success("All attributes are decided. Have images labelled: see **Label**.")
@@ -105,14 +98,8 @@ def _fields(
             required=True,
             key=f"_level {widget}",
         )
-        into = st.selectbox(
-            "Merge into",
-            others,
-            index=None,
-            format_func=" / ".join,
-            **in_url(INTO, others),
-            placeholder="an accepted one",
-            width=220,
+        into = choose_one(
+            "Merge into", others, INTO, "an accepted one", format_func=" / ".join, width=220
         )
     changes = {
         what: value for what, value in (("name", name), ("level", level)) if value != row[what]
@@ -140,7 +127,7 @@ def _fields(
             )
 
 
-@edits(_PROBLEM)
+@edits
 def _decide(dataset: str, decisions: list[Decision]) -> None:
     """Write decisions in a button's callback, and go on to the next attribute."""
     if not decisions:

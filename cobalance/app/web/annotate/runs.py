@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-import pandas as pd
 import streamlit as st
 
 from cobalance.annotation.labelling.labels import label_summary
@@ -15,11 +14,11 @@ from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import id_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import (
     edits,
     empty_state,
     errors_in_fragment,
-    show_error,
     show_kept_error,
     show_task,
     viewer_note,
@@ -32,8 +31,6 @@ from cobalance.app.web.widgets.tables import (
 )
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.workflows.label.decide import (
@@ -45,7 +42,6 @@ from cobalance.workflows.label.decide import (
 
 RUN = "annotate_run"
 REFRESH_S = 2
-_PROBLEM = "_annotate_problem"
 _ACTIVE = ("queued", "running")
 
 
@@ -62,7 +58,7 @@ def show(current: CurrentDataset) -> None:
     active = any(one.state in _ACTIVE for one in found)
     if any(one.state in _ACTIVE and one.chunks for one in found):
         draw_workers()
-    show_kept_error(_PROBLEM)
+    show_kept_error()
     show_task(_task(current.name))
     st.fragment(run_every=REFRESH_S if active else None)(_draw)(current.name, _states(found))
     ids = [one.id for one in found]
@@ -164,7 +160,7 @@ def _buttons(run: AnnotationRun) -> None:
                 key=f"_annotate_{label} {run.id}",
                 type="primary" if label == "Accept" else "secondary",
                 disabled=busy or not sure,
-                on_click=edits(_PROBLEM)(do),
+                on_click=edits(do),
             )
 
 
@@ -204,20 +200,18 @@ def time_left(run: AnnotationRun, now: datetime | None = None) -> str:
 
 
 CONCEPT = "annotate_of"
-_THRESHOLDS_PROBLEM = "_thresholds_problem"
 _LIMIT = 1e6
 
 
 def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
     """Draw the images of each concept at the run's thresholds, and other ones to try."""
-    show_kept_error(_THRESHOLDS_PROBLEM)
-    try:
-        settings = LabelSettings.read(run.settings)
-        changed = _fields(run, settings)
-        found: pd.DataFrame = current.read(summary_of, run.id, changed.model_dump_json())
-    except CobalanceError as error:  # the scores are gone; the run can still be deleted
-        show_error(error)
-        return
+    show_kept_error()
+    settings = LabelSettings.read(run.settings)
+    changed = _fields(run, settings)
+    files = open_scores(session.settings().folders(), run.id)
+    found = current.keep(
+        lambda: label_summary(files, changed), "labels", run.id, changed.model_dump_json()
+    )
     draw_table(
         found.drop(columns=["unreadable"]).assign(share=100 * found["share"]),
         420,
@@ -254,12 +248,6 @@ def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
         viewer_note("keep thresholds")
 
 
-def summary_of(_store: GraphStore, _dataset: str, run: str, settings: str) -> pd.DataFrame:
-    """How many images a run finds each concept in, with some settings; see `label_summary`."""
-    files = open_scores(session.settings().folders(), run)
-    return label_summary(files, LabelSettings.model_validate_json(settings))
-
-
 def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
     """Draw the thresholds, or the choice of several attributes; the settings with them."""
     if settings.rule == "base":
@@ -271,14 +259,7 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
         return settings.model_copy(update={"multi": multi})
     concepts = list(dict.fromkeys(one.concept for one in settings.attributes))
     with st.container(horizontal=True):
-        concept = st.selectbox(
-            "Threshold of",
-            concepts,
-            index=None,
-            placeholder="all concepts",
-            **in_url(CONCEPT, concepts),
-            width=260,
-        )
+        concept = choose_one("Threshold of", concepts, CONCEPT, "all concepts", width=260)
         place = "" if concept is None else f"_{concepts.index(concept)}"
         usual = settings.threshold
         value = float(
@@ -299,7 +280,7 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
     return settings.model_copy(update={"thresholds": {**settings.thresholds, concept: value}})
 
 
-@edits(_THRESHOLDS_PROBLEM)
+@edits
 def _keep(run: str, changed: LabelSettings) -> None:
     folder = session.settings().folders().open_output()
     has_threshold = changed.rule == "threshold"

@@ -6,11 +6,12 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from cobalance.app.web.widgets.charts import before_and_after, name_color, names_axis
 from cobalance.app.web.widgets.tables import count_column, draw_columns
-from cobalance.app.web.widgets.theme import clique_labels, names_axis
+from cobalance.app.web.widgets.theme import clique_labels
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from cobalance.workflows.cells import change_text, change_texts
-from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
+from cobalance.workflows.concept_graph.colors import class_colors
 
 IN_PICTURE = 14  # cliques
 MOST_CLASSES = 4  # with columns and marks of their own
@@ -23,7 +24,6 @@ def draw_chart(found: Comparison) -> None:
     marks = marks_of(found.cliques.head(IN_PICTURE), classes)
     if marks.empty:
         return
-    colors = class_colors(classes)
     names = list(dict.fromkeys(marks["what"]))
     y = alt.Y(
         "clique:N",
@@ -31,31 +31,19 @@ def draw_chart(found: Comparison) -> None:
         title=None,
         axis=names_axis(230, grid=True),
     )
-    color = alt.Color(
-        "what:N",
-        sort=names,
-        scale=alt.Scale(domain=names, range=[colors.get(name, NEUTRAL) for name in names]),
-        legend=alt.Legend(orient="top", title=None, labelLimit=160) if len(names) > 1 else None,
-    )
+    color = name_color("what", names, class_colors(classes), legend=len(names) > 1)
     tooltips = [
         alt.Tooltip("clique:N", title="clique"),
         alt.Tooltip("what:N", title="class"),
         alt.Tooltip("before:Q", format=",.0f"),
         alt.Tooltip("after:Q", format=",.0f"),
     ]
-    base = alt.Chart(marks).encode(y=y, yOffset=alt.YOffset("what:N", sort=names), color=color)
+    offset = alt.YOffset("what:N", sort=names)
+    base = alt.Chart(marks).encode(y=y, yOffset=offset, color=color, tooltip=tooltips)
     title = "images" if len(classes) <= MOST_CLASSES else "gap, in images"
-    chart = alt.layer(
-        base.mark_rule(strokeWidth=2).encode(
-            x=alt.X("before:Q", title=title, axis=alt.Axis(format=",.0f", tickCount=5)),
-            x2="after:Q",
-        ),
-        base.mark_point(size=45, filled=False, strokeWidth=2).encode(
-            x="before:Q", tooltip=tooltips
-        ),
-        base.mark_point(size=55, filled=True, opacity=1).encode(x="after:Q", tooltip=tooltips),
-    ).properties(height=_FRAME_PX + marks["clique"].nunique() * (14 + 10 * len(names)))
-    st.altair_chart(chart, width="stretch", key="_compare_picture")
+    chart = before_and_after(base, title, alt.Axis(format=",.0f", tickCount=5))
+    height = _FRAME_PX + marks["clique"].nunique() * (14 + 10 * len(names))
+    st.altair_chart(chart.properties(height=height), width="stretch", key="_compare_picture")
     st.caption("Ring: before. Disc: after. A ring alone: the clique is absent after.")
 
 

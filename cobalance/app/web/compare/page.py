@@ -1,6 +1,7 @@
 """Page Before/after: compare the imbalances of two datasets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,14 +17,13 @@ from cobalance.app.web.state import session, url
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, named_in_url, number_in_url
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import empty_state, show_error
+from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import count_column, draw_columns
 from cobalance.app.web.widgets.theme import bold, escape, shorten
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
-from cobalance.graph.errors import DataError, OptionError, render
+from cobalance.graph.errors import render
 from cobalance.graph.queries.comparison import compare_imbalances, read_copies
 from cobalance.workflows.cells import change_texts, to_csv
 
@@ -83,11 +83,8 @@ def page() -> None:
             label_visibility="collapsed",
         )
         filters["statuses"] = tuple(chosen) or STATUSES
-    try:
-        found: Comparison = before.read(compare_filtered, after.state, **filters, limit=ROWS)
-    except (DataError, OptionError) as error:  # another choice above mends it
-        show_error(error)
-        return
+    compare = partial(compare_imbalances, before.store, before.name, after.name, **filters)
+    found = before.keep(lambda: compare(limit=ROWS), "comparison", after.state, filters)
     with totals:
         for note in found.notes:
             st.info(escape(render(note, in_app)), icon=":material/info:")
@@ -96,19 +93,12 @@ def page() -> None:
         copies = read_copies(before.store)
         draw_story(before, after.state, rebalanced=copies.get(after.name) == before.name)
     with left:
-        _table(before, after, filters, found)
+        _table(found, compare)
     with right:
         draw_sizes(found)
         draw_chart(found)
     draw_differences(before, after, filters)
     details.draw(before, after=after)
-
-
-def compare_filtered(
-    store: GraphStore, before: str, after: DatasetState, **filters: Any
-) -> Comparison:
-    """Compare two datasets; cached reads depend on the state of both."""
-    return compare_imbalances(store, before, after.name, **filters)
 
 
 def first_dataset(names: Sequence[str]) -> str:
@@ -215,9 +205,7 @@ def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> dict[str, 
     return {"min_gap": min_gap, "min_size": size or 1, "max_size": size or largest}
 
 
-def _table(
-    before: CurrentDataset, after: CurrentDataset, filters: dict[str, Any], found: Comparison
-) -> None:
+def _table(found: Comparison, compare: Callable[..., Comparison]) -> None:
     cliques = found.cliques
     if cliques.empty:
         balanced = not found.summary[list(STATUSES)].to_numpy().any()
@@ -260,11 +248,10 @@ def _table(
             + ". A dash: the clique is absent there. Click a number for its images."
         )
         st.space("stretch")
-        opened, name, state = before.store, before.name, after.state
         total = len(cliques) + left_out
         download(
             "CSV",
-            lambda: to_csv(compare_filtered(opened, name, state, **filters, limit=total).cliques),
+            lambda: to_csv(compare(limit=total).cliques),
             "before-after.csv",
             key="_compare_csv",
         )

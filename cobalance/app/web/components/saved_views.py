@@ -11,7 +11,6 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.tags.saved_views import delete_view, list_views, rename_view, save_view
 
 MENU = "_views"
-_ERROR = "_views_error"
 
 
 def link(page: str, query: str, dataset: str) -> str:
@@ -44,7 +43,7 @@ def draw_menu(path: str) -> None:
     if not menu.open:
         return
     with menu, errors_in_fragment():
-        show_kept_error(_ERROR)
+        show_kept_error()
         dataset = st.session_state[session.DATASET]
         views = list_views(session.store(), dataset)
         if views.empty:
@@ -71,22 +70,13 @@ def _change(dataset: str, names: list[str]) -> None:
         chosen = st.selectbox("View", names, key="_view_chosen", required=True)
         new = st.text_input("New name", chosen, key=f"_view_new {chosen}")
         with st.container(horizontal=True):
-            renaming, deleting = (dataset, chosen, new), (dataset, chosen)
-            st.button("Rename", key="_view_rename", on_click=_rename, args=renaming)
-            st.button("Delete", key="_view_delete", on_click=_delete, args=deleting)
+            rename, delete = edits(rename_view), edits(delete_view)
+            view = (session.store(), dataset, chosen)
+            st.button("Rename", key="_view_rename", on_click=rename, args=(*view, new))
+            st.button("Delete", key="_view_delete", on_click=delete, args=view)
 
 
-@edits(_ERROR)
-def _rename(dataset: str, view: str, new: str) -> None:
-    rename_view(session.store(), dataset, view, new)
-
-
-@edits(_ERROR)
-def _delete(dataset: str, view: str) -> None:
-    delete_view(session.store(), dataset, view)
-
-
-@edits(_ERROR)
+@edits
 def _save(dataset: str, path: str, name: str) -> None:
     query = current_query((key, st.query_params.get_all(key)) for key in st.query_params)
     save_view(session.store(), dataset, name, path, query, by=access.user_name())

@@ -33,7 +33,7 @@ ROLES = {
     "concept": "A concept that they show",
     "exclude": "Left out of counts and exports",
 }
-_ERROR, _DONE = "_tags_error", "_tags_done"
+_DONE = "_tags_done"
 
 
 def image_files() -> ImageFiles:
@@ -126,7 +126,7 @@ def uris_of(found: pd.DataFrame) -> dict[str, str | None]:
 
 def draw_tagging(current: CurrentDataset, ids: Sequence[str]) -> None:
     """Draw how to tag images, and to write about one of them; for editors alone."""
-    show_kept_error(_ERROR)
+    show_kept_error()
     done = st.session_state.pop(_DONE, None)
     if done:
         st.success(escape(done), icon=":material/check:")
@@ -163,20 +163,20 @@ def draw_tagging(current: CurrentDataset, ids: Sequence[str]) -> None:
         st.button("Save the note", on_click=_note, args=(current, image, text), key="_tags_note")
 
 
-@edits(_ERROR)
+@edits
 def _tag(current: CurrentDataset, tag: str, role: str, ids: Sequence[str]) -> None:
     tagged = tag_images(current.store, current.name, tag, ids, by=access.user_name())
     set_role(current.store, current.name, tag, role)  # type: ignore[arg-type]
     st.session_state[_DONE] = f"{inflect(tagged, 'images')} tagged {tag}."
 
 
-@edits(_ERROR)
+@edits
 def _untag(current: CurrentDataset, tag: str, _role: str, ids: Sequence[str]) -> None:
     lost = untag_images(current.store, current.name, tag, ids)
     st.session_state[_DONE] = f"{inflect(lost, 'images')} lost {tag}."
 
 
-@edits(_ERROR)
+@edits
 def _note(current: CurrentDataset, image: str, text: str) -> None:
     write_note(current.store, current.name, image, text, by=access.user_name())
     st.session_state[_DONE] = f"Note on {image} saved."

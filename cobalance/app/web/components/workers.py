@@ -19,7 +19,6 @@ from cobalance.graph.plurals import inflect
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
 
 LAST_LINES = 15
-_PROBLEM = "_worker_problem"
 
 WORKERS = LocalWorkers()
 """The workers that this process has started, for all its sessions."""
@@ -33,7 +32,7 @@ def _draw_start(*, first: bool) -> None:
             key="_worker_start",
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
-            on_click=edits(_PROBLEM)(WORKERS.start),
+            on_click=edits(WORKERS.start),
             args=(_workers_allowed(),),
             help="On the machine of this app. It ends with the app, by *Stop worker*, or when "
             "it has had nothing to do for ten minutes. Models need the extra `models` and, to be "
@@ -50,7 +49,7 @@ def _draw(worker: LocalWorker, alive: Sequence[Worker]) -> None:
             with st.popover("Log", icon=":material/article:", key=f"_worker_log {number}"):
                 _draw_log(worker)
             if worker.is_over:
-                forget = edits(_PROBLEM)(WORKERS.forget)
+                forget = edits(WORKERS.forget)
                 st.button(
                     "Dismiss", key=f"_worker_forget {number}", on_click=forget, args=(number,)
                 )
@@ -60,7 +59,7 @@ def _draw(worker: LocalWorker, alive: Sequence[Worker]) -> None:
                     "End at once" if stopping else "Stop worker",
                     key=f"_worker_stop {number}",
                     icon=":material/stop:",
-                    on_click=edits(_PROBLEM)(worker.stop),
+                    on_click=edits(worker.stop),
                     help="Without its images under way, which are made again later."
                     if stopping
                     else "When its images under way are done.",
@@ -143,7 +142,7 @@ def draw_workers() -> None:
                 _draw_start(first=True)
         else:
             _say_how_to_start()
-        show_kept_error(_PROBLEM)
+        show_kept_error()
         for worker in WORKERS.all() if may_edit() else ():
             _draw(worker, alive)
 
@@ -176,13 +175,13 @@ def _workers_allowed() -> int:
     return workers_allowed(session.settings(), st.get_option("server.address"))
 
 
-def task_buttons(what: str, active: Sequence[str], ended: Sequence[str], problem: str) -> None:
+def task_buttons(what: str, active: Sequence[str], ended: Sequence[str]) -> None:
     """Draw a button that cancels the active tasks, and one that queues the ended ones again.
 
-    `what` is what people call them, in the plural; `problem` is the key that errors are kept under.
+    `what` is what people call them, in the plural.
     """
 
-    @edits(problem)
+    @edits
     def change_all(change: Callable[[GraphStore, str], object], tasks: Sequence[str]) -> None:
         for task in tasks:
             change(session.store(), task)

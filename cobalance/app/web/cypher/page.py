@@ -18,7 +18,7 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, number_in_url, write
-from cobalance.app.web.widgets.controls import choose_view
+from cobalance.app.web.widgets.controls import choose_one, choose_view
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import shorten
@@ -94,12 +94,11 @@ def saved_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bo
             f"graph a query of your own: choose **{OWN}** above.",
         )
         return None, False
-    name = st.selectbox(
+    name = choose_one(
         "Saved query",
         _QUICK_FIRST,
-        index=None,
-        **in_url(query_form.NAME),
-        placeholder="Choose a saved query by its name, or search below",
+        query_form.NAME,
+        "Choose a saved query by its name, or search below",
         label_visibility="collapsed",
     )
     if name is None:

@@ -9,7 +9,8 @@ import streamlit as st
 
 from cobalance.app.web.components.imbalances import details
 from cobalance.app.web.state import url
-from cobalance.app.web.widgets.theme import distinct_labels, names_axis, shorten
+from cobalance.app.web.widgets.charts import name_color, names_axis
+from cobalance.app.web.widgets.theme import distinct_labels, shorten
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.queries.overview import Overview
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
@@ -207,12 +208,7 @@ def _bars(top: pd.DataFrame, colors: Mapping[str, str], *, shares: bool) -> alt.
             y=alt.Y("share:Q", title="% of class", axis=_beside_names(format=".0%"))
             if shares
             else alt.Y("images:Q", title="images", axis=_beside_names()),
-            color=alt.Color(
-                "class:N",
-                sort=classes,
-                scale=alt.Scale(domain=classes, range=[colors[name] for name in classes]),
-                legend=alt.Legend(orient="top", title=None, labelLimit=120, columns=4),
-            ),
+            color=name_color("class", classes, colors, labelLimit=120, columns=4),
             tooltip=[
                 alt.Tooltip("concepts:N"),
                 alt.Tooltip("class:N"),

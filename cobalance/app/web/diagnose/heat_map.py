@@ -11,8 +11,9 @@ import streamlit as st
 from cobalance.app.web.components.imbalances import details, filters as imbalance_filters
 from cobalance.app.web.state import url
 from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.widgets.charts import names_axis
 from cobalance.app.web.widgets.tables import draw_table
-from cobalance.app.web.widgets.theme import distinct_labels, escape, names_axis
+from cobalance.app.web.widgets.theme import distinct_labels, escape
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.queries.contrasts import Contrasts, read_contrasts
 

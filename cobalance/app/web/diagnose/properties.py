@@ -19,19 +19,21 @@ from cobalance.workflows.properties import (
     read_properties,
 )
 
-_ERROR = "_properties_error"
-
 
 def draw(current: CurrentDataset, height_px: int) -> None:
     """Draw a row a property, and the images of each class with the least and the most of one."""
-    show_kept_error(_ERROR)
+    show_kept_error()
     try:
         images = read_properties(current.store, session.settings().folders(), current.name)
     except DataError as error:
         empty_state("No image properties yet", str(error), icon=":material/exposure:")
         if may_edit():
             st.button(
-                "Have a worker measure them", key="_measure", on_click=_order, args=(current,)
+                "Have a worker measure them",
+                key="_measure",
+                on_click=edits(order_properties),
+                args=(current.store, current.name),
+                kwargs={"created_by": user_name()},
             )
             say_needs("worker")
         return
@@ -47,8 +49,3 @@ def draw(current: CurrentDataset, height_px: int) -> None:
         label=f"Extreme {name}",
         row_px=80,
     )
-
-
-@edits(_ERROR)
-def _order(current: CurrentDataset) -> None:
-    order_properties(current.store, current.name, created_by=user_name())

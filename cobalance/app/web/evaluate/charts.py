@@ -4,7 +4,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.widgets.theme import distinct_labels, names_axis, shorten
+from cobalance.app.web.widgets.charts import before_and_after, name_color, names_axis
+from cobalance.app.web.widgets.theme import distinct_labels, shorten
 from cobalance.evaluation.differences import mean_and_sd
 from cobalance.evaluation.reports import mean_text
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
@@ -27,16 +28,11 @@ def draw_bars(scores: pd.DataFrame, metric: str) -> None:
         scaled = {name: kept[name] * factor for name in numbers if name in kept}
         return kept.assign(group=kept["group"].map(names), **scaled)
 
-    colors = class_colors(runs)
     title = f"{metric.replace('_', ' ')}{', %' if is_share(metric) else ''}"
     y = alt.Y("group:N", sort=list(names.values()), title=None, axis=names_axis(300))
     offset = alt.YOffset("run:N", sort=runs)
-    legend = alt.Legend(orient="top", title=None, labelLimit=220, columns=3)
-    color = alt.Color(
-        "run:N",
-        sort=runs,
-        scale=alt.Scale(domain=runs, range=[colors[run] for run in runs]),
-        legend=legend if len(runs) > 1 else None,
+    color = name_color(
+        "run", runs, class_colors(runs), legend=len(runs) > 1, labelLimit=220, columns=3
     )
     tooltips = [
         alt.Tooltip("run:N"),
@@ -91,18 +87,10 @@ def draw_changes(changes: pd.DataFrame, metric: str) -> None:
         alt.Tooltip("after:Q", format=".2f"),
     ]
     title = f"{metric.replace('_', ' ')}{', %' if is_share(metric) else ''}"
-    base = alt.Chart(shown).encode(
-        y=alt.Y("what:N", sort=labels, title=None, axis=names_axis(320, grid=True))
-    )
-    chart = alt.layer(
-        base.mark_rule(strokeWidth=2, color=NEUTRAL).encode(
-            x=alt.X("before:Q", title=title, axis=alt.Axis(tickCount=6)), x2="after:Q"
-        ),
-        base.mark_point(size=45, filled=False, strokeWidth=2).encode(
-            x="before:Q", tooltip=tooltips
-        ),
-        base.mark_point(size=55, filled=True, opacity=1).encode(x="after:Q", tooltip=tooltips),
-    ).properties(height=60 + 26 * len(shown))
+    y = alt.Y("what:N", sort=labels, title=None, axis=names_axis(320, grid=True))
+    base = alt.Chart(shown).encode(y=y, tooltip=tooltips)
+    chart = before_and_after(base, title, alt.Axis(tickCount=6))
+    chart = chart.properties(height=60 + 26 * len(shown))
     st.altair_chart(chart, width="stretch", key="_evaluate_changes")
     st.caption("Ring: trained on the original. Disc: on what the job made of it.")
 

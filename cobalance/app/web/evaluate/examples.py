@@ -1,7 +1,6 @@
 """Images behind a number: the ones that a model gets wrong and right, with its attention."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from functools import partial
 
 import pandas as pd
@@ -12,7 +11,8 @@ from cobalance.app.web.pictures.drawing import draw_heat
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url, named_in_url, number_in_url
+from cobalance.app.web.state.url import choice_in_url, named_in_url, number_in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
@@ -52,7 +52,9 @@ def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str
         model = model if model in ids else ids[0]
         one = next(one for one in scored if one.id == model)
         try:
-            judged: pd.DataFrame = current.read(judged_images, one.id, one.scored_at)
+            judged = current.keep(
+                lambda: judged_images(current.store, one.id), "judged", one.id, one.scored_at
+            )
         except CobalanceError as error:  # the worker's folder is elsewhere; all else is shown
             show_error(error)
             return
@@ -60,11 +62,9 @@ def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str
             st.caption("Its images have several labels each: none is right or wrong as a whole.")
             return
         groups = sorted(judged["group"].unique())
-        group = st.selectbox(
-            "Group", groups, index=None, placeholder="all", **in_url(GROUP, groups)
-        )
+        group = choose_one("Group", groups, GROUP, "all")
         verdict = st.segmented_control(
-            "Predicted", (WRONG, RIGHT), default=WRONG, required=True, **in_url("evaluate_verdict")
+            "Predicted", (WRONG, RIGHT), default=WRONG, **choice_in_url("evaluate_verdict")
         )
     of_group = judged if group is None else judged[judged["group"] == group]
     chosen = of_group[of_group["right"] == (verdict == RIGHT)]
@@ -82,10 +82,8 @@ def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str
         st.pagination(pages, **number_in_url("evaluate_page"))
 
 
-def judged_images(
-    _store: GraphStore, _dataset: str, evaluation: str, _scored_at: datetime | None
-) -> pd.DataFrame:
-    """An evaluation's test images with its predictions, cached until it is scored anew.
+def judged_images(store: GraphStore, evaluation: str) -> pd.DataFrame:
+    """An evaluation's test images with its predictions.
 
     Returns
     -------
@@ -98,7 +96,7 @@ def judged_images(
     NoPredictionsError
         There are none in this output folder.
     """
-    found = read_evaluation(_store, evaluation)
+    found = read_evaluation(store, evaluation)
     folder = session.settings().folders().open_output()
     frame = read_saved_predictions(folder, found)
     if "predicted" not in frame:
@@ -115,19 +113,10 @@ def judged_images(
     return kept
 
 
-def maps_of(
-    _store: GraphStore, _dataset: str, evaluation: str, _scored_at: datetime | None
-) -> dict[str, bytes]:
+def maps_of(evaluation: str) -> dict[str, bytes]:
     """Activation maps of an evaluation by image, as PNG; none where none are kept."""
     maps = read_maps(session.settings().folders().open_output(), evaluation)
     return dict(zip(maps["image"], maps["map"], strict=True))
-
-
-def files_of(
-    store: GraphStore, _dataset: str, test: str, ids: tuple[str, ...], _scored_at: datetime | None
-) -> pd.DataFrame:
-    """Addresses of test images, which may be another dataset's."""
-    return read_image_files(store, test, ids)
 
 
 def _name(one: Evaluation, labels: dict[str, str]) -> str:
@@ -136,10 +125,18 @@ def _name(one: Evaluation, labels: dict[str, str]) -> str:
 
 def _draw(current: CurrentDataset, one: Evaluation, chosen: pd.DataFrame) -> None:
     ids = tuple(chosen["image"])
-    found: pd.DataFrame = current.read(files_of, one.test, ids, one.scored_at)
+    found = current.keep(  # the test images may be another dataset's
+        lambda: read_image_files(current.store, one.test, ids),
+        "files",
+        one.test,
+        ids,
+        one.scored_at,
+    )
     uris = dict(zip(found["id"], found["uri"], strict=True))
     picture_of = _pictures(one, ids, uris)
-    maps = current.read(maps_of, one.id, one.scored_at) if picture_of is not None else {}
+    maps: dict[str, bytes] = {}
+    if picture_of is not None:
+        maps = current.keep(lambda: maps_of(one.id), "maps", one.id, one.scored_at)
     has_maps = any(image in maps for image in ids)
     rows = zip(grid(len(ids), 3 if has_maps else 6), chosen.to_dict("records"), strict=True)
     for cell, row in rows:

@@ -13,6 +13,7 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import edits, show_error, show_kept_error
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.evaluation.shortcuts import Shortcuts
@@ -34,7 +35,7 @@ from cobalance.workflows.load.sources import temporary_files
 
 MOST_SEEDS = 20
 _USUAL = "augmented"
-_PROBLEM, _ORDERED = "_order_problem", "_ordered"
+_ORDERED = "_ordered"
 _LEANING, _FILE, _NONE = "Concepts that lean to a class", "A file", "None"
 
 
@@ -42,7 +43,7 @@ def show(current: CurrentDataset) -> None:
     """Draw the form and the last order."""
     datasets = session.datasets()
     order, whole = _fields(current, datasets)
-    show_kept_error(_PROBLEM)
+    show_kept_error()
     _say_ordered()
     runs = len(order.train) * len(order.training_sets) * len(order.methods)
     total = runs * len(order.seeds or ())
@@ -105,12 +106,11 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
                 help="How many: 0, 1, and so on.",
             )
             usual = origin_of(current.store, train[0]) if train else None
-            test = st.selectbox(
+            test = choose_one(
                 "Test dataset",
                 names,
-                index=None,
-                placeholder=usual or (train[0] if train else "the first that is trained on"),
-                **in_url("evaluate_on", names),
+                "evaluate_on",
+                usual or (train[0] if train else "the first that is trained on"),
                 help="Whose real images are predicted. By default the dataset that was rebalanced.",
             )
         tested = test or usual or (train[0] if train else None)
@@ -144,8 +144,7 @@ def _choose_shortcuts() -> tuple[Shortcuts | Literal["none"] | None, bool]:
         "Shortcuts",
         (_LEANING, _FILE, _NONE),
         default=_LEANING,
-        required=True,
-        **in_url("evaluate_shortcuts"),
+        **choice_in_url("evaluate_shortcuts"),
         help="They make the groups, of which scores are given and which methods balance.",
     )
     sent = send_shortcuts() if chosen == _FILE else None
@@ -161,12 +160,11 @@ def _choose_validation(
     current: CurrentDataset, names: Sequence[str], train: Sequence[str]
 ) -> tuple[str | None, str | None]:
     """Draw the choice of the images to select by: their dataset and split, None for the usual."""
-    chosen: str | None = st.selectbox(
+    chosen = choose_one(
         "Validation dataset",
         names,
-        index=None,
-        placeholder="the one that is trained on",
-        **in_url("evaluate_validation", names),
+        "evaluate_validation",
+        "the one that is trained on",
         help="Whose images select the model, for methods and presets that do. By default the split "
         "validation of the training dataset, or else a share of its training images.",
     )
@@ -193,7 +191,7 @@ def _choose_split(
     return chosen
 
 
-@edits(_PROBLEM)
+@edits
 def _order(order: EvaluationOrder) -> None:
     """Order the runs in the button's callback, so that the page is drawn with them."""
     st.session_state[_ORDERED] = order_evaluations(session.store(), order, created_by=user_name())

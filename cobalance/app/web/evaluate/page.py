@@ -20,7 +20,6 @@ from cobalance.workflows.evaluate.stored import delete_evaluations
 
 RESULTS, TRAIN, SCORE = "Results", "Train models", "Score a table"
 REFRESH_S = 2
-_PROBLEM = "_evaluation_problem"
 _ACTIVE = ("queued", "running")
 _OPEN = "_evaluate_deleting"
 
@@ -61,14 +60,14 @@ def _draw_running(dataset: str, drawn: frozenset[str]) -> None:
         if _done(found) != drawn:  # there is a result to draw
             rerun_page()
             return
-        show_kept_error(_PROBLEM)
+        show_kept_error()
         left = [one for one in found if one.state != "done"]
         with st.container(border=True, key="_evaluations_left"):
             _table(left)
             if may_edit():
                 active = [one.id for one in left if one.state in _ACTIVE]
                 ended = [one.id for one in left if one.state not in _ACTIVE]
-                task_buttons("evaluations", active, ended, _PROBLEM)
+                task_buttons("evaluations", active, ended)
 
 
 def _table(left: Sequence[Evaluation]) -> None:

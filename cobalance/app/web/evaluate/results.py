@@ -14,8 +14,7 @@ from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.evaluation.reports import REPORTS
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.evaluate.results import (
@@ -47,7 +46,7 @@ def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
         return
     scored = _choose_test(scored)
     stamps = tuple((one.id, one.scored_at, one.outdated) for one in scored)
-    scores: pd.DataFrame = current.read(scores_of, stamps)
+    scores = current.keep(lambda: scores_frame(current.store, scored), "scores", stamps)
     labels = name_rows(scored, brief=True)
     scored.sort(key=lambda one: (labels[one.id], one.seed or 0, one.id))
     scores = scores.assign(
@@ -60,14 +59,6 @@ def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
         _take_click(scored, labels, chosen)
     examples.show(current, scored, labels)
     _draw_changes(current, scored[0].test, stamps)
-
-
-def scores_of(
-    store: GraphStore, dataset: str, stamps: Sequence[tuple[object, ...]]
-) -> pd.DataFrame:
-    """Scores of some evaluations; cached reads depend on when each was scored."""
-    ids = {stamp[0] for stamp in stamps}
-    return scores_frame(store, [one for one in list_evaluations(store, dataset) if one.id in ids])
 
 
 def _choose_test(scored: list[Evaluation]) -> list[Evaluation]:
@@ -218,7 +209,10 @@ def _take_click(
 
 def _draw_changes(current: CurrentDataset, test: str, stamps: Sequence[tuple[object, ...]]) -> None:
     """Draw models before and after each job, of one metric and test dataset; nothing without."""
-    found: pd.DataFrame = current.read(changes_of, tuple(stamps))
+    query, bound = bind_named(current.store, _WHAT_HELPED, {"dataset": current.name})
+    found = current.keep(
+        lambda: current.store.read_frame(query.text, **bound), _WHAT_HELPED, tuple(stamps)
+    )
     found = found[found["test"] == test]
     if found.empty:
         return
@@ -253,14 +247,6 @@ def _draw_changes(current: CurrentDataset, test: str, stamps: Sequence[tuple[obj
         draw_changes(rows, metric)
     with right:
         _table_of_changes(rows, metric)
-
-
-def changes_of(
-    store: GraphStore, dataset: str, _stamps: Sequence[tuple[object, ...]]
-) -> pd.DataFrame:
-    """Answer of the saved query ``what-helped``, cached until an evaluation is scored."""
-    query, bound = bind_named(store, _WHAT_HELPED, {"dataset": dataset})
-    return store.read_frame(query.text, **bound)
 
 
 def _table_of_changes(rows: pd.DataFrame, metric: str) -> None:

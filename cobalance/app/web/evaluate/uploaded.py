@@ -12,19 +12,18 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import edits, show_error, show_kept_error
+from cobalance.app.web.widgets.messages import edits, show_kept_error
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.graph.errors import CobalanceError
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_dataset
 from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import temporary_files
 
-_KEPT, _PROBLEM, _SAVED = "_scored_table", "_scored_problem", "_scored_saved"
+_KEPT, _SAVED = "_scored_table", "_scored_saved"
 _OF_DATASET, _OF_TABLE = "This dataset", "The table itself"
 
 
@@ -68,11 +67,7 @@ def show(current: CurrentDataset) -> None:
         )
     if not sent:
         return
-    try:
-        table = _scored(current, sent, of_dataset=source == _OF_DATASET)
-    except CobalanceError as error:
-        show_error(error)
-        return
+    table = _scored(current, sent, of_dataset=source == _OF_DATASET)
     _draw(table.scored)
     if source == _OF_DATASET and table.inputs.predictions is not None:
         _save(current, table)
@@ -127,9 +122,9 @@ def _table(frame: pd.DataFrame) -> None:
 
 
 def _save(current: CurrentDataset, table: _Table) -> None:
-    show_kept_error(_PROBLEM)
+    show_kept_error()
 
-    @edits(_PROBLEM)
+    @edits
     def keep() -> None:
         folder = session.settings().folders().open_output()
         st.session_state[_SAVED] = keep_scores(

@@ -12,6 +12,7 @@ from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url
+from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import (
     edits,
     empty_state,
@@ -30,7 +31,6 @@ from cobalance.workflows.load.sources import temporary_files
 
 COMPUTE, FILE = "Compute them", "From a file"
 REFRESH_S = 1
-_ERROR = "_embeddings_error"
 
 
 def show_first(current: CurrentDataset) -> None:
@@ -46,15 +46,11 @@ def show_first(current: CurrentDataset) -> None:
 
 def show(current: CurrentDataset) -> None:
     """Draw the forms that compute the embeddings, or add them from a file."""
-    show_kept_error(_ERROR)
+    show_kept_error()
     if not may_edit():
         viewer_note("compute or add embeddings")
         return
-    way = st.segmented_control(
-        "Where they come from", (COMPUTE, FILE), default=COMPUTE, required=True,
-        label_visibility="collapsed", **choice_in_url("find_source"),
-    )  # fmt: skip
-    if way == COMPUTE:
+    if choose_view("Where they come from", (COMPUTE, FILE), "find_source") == COMPUTE:
         _compute_form(current)
     else:
         _file_form(current)
@@ -94,7 +90,7 @@ def _draw_task(dataset: str, drawn: str) -> None:
                 st.text(remark)
             if may_edit():
                 is_active = found.is_active
-                task_buttons("tasks", [found.id] * is_active, [found.id] * (not is_active), _ERROR)
+                task_buttons("tasks", [found.id] * is_active, [found.id] * (not is_active))
 
 
 def _compute_form(current: CurrentDataset) -> None:
@@ -109,17 +105,12 @@ def _compute_form(current: CurrentDataset) -> None:
             )
         st.button(
             "Compute the embeddings", key="_embeddings_compute", type="primary",
-            on_click=_order, args=(current, name, options),
+            on_click=edits(order_embeddings), args=(current.store, current.name),
+            kwargs={"features": name, "options": options, "created_by": user_name()},
         )  # fmt: skip
     licence = f" Default model: {plugin.licence}." if plugin.licence else ""
     st.caption(escape(plugin.purpose + licence))
     say_needs(plugin.extra)
-
-
-@edits(_ERROR)
-def _order(current: CurrentDataset, name: str, options: dict[str, Any]) -> None:
-    by = user_name()
-    order_embeddings(current.store, current.name, name, options, created_by=by)
 
 
 def _file_form(current: CurrentDataset) -> None:
@@ -155,7 +146,7 @@ def _suffix(sent: Any) -> str:
     return suffix if suffix in SUFFIXES else SUFFIXES[0]
 
 
-@edits(_ERROR)
+@edits
 def _add(current: CurrentDataset, sent: Any, ids: Any, column: str) -> None:
     name = f"embeddings{_suffix(sent)}"
     files = {name: sent.getbuffer()} | ({} if ids is None else {"ids.txt": ids.getbuffer()})

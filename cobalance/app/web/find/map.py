@@ -10,6 +10,7 @@ import streamlit as st
 from cobalance.app.web.find.images import draw_images
 from cobalance.app.web.state import url
 from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.widgets.charts import name_color
 from cobalance.workflows.concept_graph.colors import class_colors
 
 MOST_POINTS = 5_000
@@ -49,8 +50,6 @@ def _box_in_url() -> list[float] | None:
 
 def show(current: CurrentDataset, places: pd.DataFrame) -> None:
     """Draw the map, and the images in the box."""
-    classes = list(current.class_sizes)
-    colors = class_colors(classes)
     drawn = places
     if len(places) > MOST_POINTS:
         drawn = places.sample(MOST_POINTS, random_state=0)
@@ -65,11 +64,7 @@ def show(current: CurrentDataset, places: pd.DataFrame) -> None:
         .encode(
             x=alt.X("x:Q", title="first principal axis"),
             y=alt.Y("y:Q", title="second principal axis"),
-            color=alt.Color(
-                "class:N",
-                scale=alt.Scale(domain=names, range=[colors.get(name, "#888") for name in names]),
-                legend=alt.Legend(orient="top", title=None, labelLimit=160),
-            ),
+            color=name_color("class", names, class_colors(list(current.class_sizes))),
             tooltip=["id:N", "class:N"],
         )
         .add_params(brush)

@@ -8,12 +8,12 @@ from cobalance.app.web.find.images import draw_images
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import (
-    choice_in_url,
     in_url,
     named_in_url,
     number_in_url,
     text_in_url,
 )
+from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
@@ -32,10 +32,7 @@ def page() -> None:
     """Draw the page."""
     current = session.current()
     current.state.require_complete()
-    view = st.segmented_control(
-        "View", VIEWS, default=MAP, required=True, label_visibility="collapsed",
-        **choice_in_url("find_view"),
-    )  # fmt: skip
+    view = choose_view("View", VIEWS, "find_view")
     if view == TAGS:
         tags.show(current)
         return

@@ -13,12 +13,10 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.tags.applying import apply_tags, pending_tags
 from cobalance.graph.tags.tags import delete_tag, images_of_tag, list_tags, set_role
 
-_ERROR = "_find_tags_error"
-
 
 def show(current: CurrentDataset) -> None:
     """Draw all tags, and the images of one."""
-    show_kept_error(_ERROR)
+    show_kept_error()
     tags = list_tags(current.store, current.name)
     _pending(current)
     if tags.empty:
@@ -42,7 +40,7 @@ def show(current: CurrentDataset) -> None:
                 "What it does", roles, now, format_func=ROLES.__getitem__, key=key,
                 on_change=_set_role, args=(current, chosen, key),
             )  # fmt: skip
-            delete, of_tag = edits(_ERROR)(delete_tag), (current.store, current.name, chosen)
+            delete, of_tag = edits(delete_tag), (current.store, current.name, chosen)
             st.button("Delete the tag", on_click=delete, args=of_tag, key="_tag_delete")
     images = images_of_tag(current.store, current.name, chosen)
     left_out = int(images["left_out"].sum())
@@ -61,10 +59,10 @@ def _pending(current: CurrentDataset) -> None:
         icon=":material/balance:",
     )
     if access.may_edit():
-        apply, to_all = edits(_ERROR)(apply_tags), (current.store, current.name)
+        apply, to_all = edits(apply_tags), (current.store, current.name)
         st.button("Apply now", on_click=apply, args=to_all, key="_tags_apply", type="primary")
 
 
-@edits(_ERROR)
+@edits
 def _set_role(current: CurrentDataset, tag: str, key: str) -> None:
     set_role(current.store, current.name, tag, st.session_state[key])

@@ -13,7 +13,7 @@ from cobalance.app.web.components.shown_images import (
     THUMBNAIL_PX,
     image_files,
 )
-from cobalance.app.web.jobs.deciding import PROBLEM, decide_all, undo
+from cobalance.app.web.jobs.deciding import decide_all, undo
 from cobalance.app.web.jobs.job_cards import (
     MASK_EDGE,
     by_whom,
@@ -28,6 +28,7 @@ from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.url import MOST_NUMBER, choice_in_url, in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.generation.jobs.filter_words import FilterWords
@@ -75,10 +76,10 @@ def _candidates(job: Job, words: FilterWords) -> None:
                 undo(job.id)
             else:
                 decide_all(job.id, decision.images, decision.act)
-        show_kept_error(PROBLEM)
+        show_kept_error()
         with st.container(horizontal=True, vertical_alignment="bottom"):
             verdict = st.segmented_control(
-                "Verdict", list(_VERDICTS), default="All", **choice_in_url("verdict"), required=True
+                "Verdict", list(_VERDICTS), default="All", **choice_in_url("verdict")
             )
             query = _choose_query(job.id)
             originals = st.toggle("Originals", **in_url(_ORIGINALS))
@@ -128,16 +129,11 @@ def _choose_query(job: str) -> str | None:
         name: f"{position + 1}. {describe_request(class_name, concepts, source_image)}"
         for name, position, class_name, concepts, source_image in rows
     }
-    chosen: str | None = st.selectbox(
-        "Query",
-        list(labels),
-        index=None,
-        format_func=lambda name: shorten(labels.get(name, ""), 80),
-        **in_url("query", labels),
-        placeholder="all",
-        width=420,
-    )
-    return chosen
+
+    def label(name: str) -> str:
+        return shorten(labels.get(name, ""), 80)
+
+    return choose_one("Query", list(labels), "query", "all", format_func=label, width=420)
 
 
 def _read(job: str, query: str | None, verdict: CandidateState | None) -> tuple[int, CandidatePage]:

@@ -16,8 +16,6 @@ from cobalance.graph.jobs.candidates import (
 )
 from cobalance.graph.jobs.lifecycle import Verdict
 
-PROBLEM = "_candidate_problem"
-"""Where an error of a decision is kept until the page is drawn."""
 MOST_UNDONE = 200
 _STEPS = "_decided"
 
@@ -43,7 +41,7 @@ def decide_all(job: str, candidates: Sequence[str], verdict: Verdict, place: int
     _decide(step, candidates, verdict)
 
 
-@edits(PROBLEM)
+@edits
 def _decide(step: Step, candidates: Sequence[str], verdict: Verdict) -> None:
     store = session.store()
     for candidate in candidates:
@@ -64,7 +62,7 @@ def undo(job: str) -> int | None:
     return last.place
 
 
-@edits(PROBLEM)
+@edits
 def _restore(step: Step) -> None:
     for before, after in reversed(step.changes):
         restore_decisions(session.store(), before, after)

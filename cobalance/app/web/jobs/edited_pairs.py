@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from cobalance.app.web.jobs.deciding import PROBLEM, decide_all
+from cobalance.app.web.jobs.deciding import decide_all
 from cobalance.app.web.jobs.job_cards import (
     count_edited_of,
     draw_group,
@@ -43,7 +43,7 @@ def show(job: Job) -> None:
 
 def _twins(job: str, queries: int, words: FilterWords) -> None:
     with errors_in_fragment():
-        show_kept_error(PROBLEM)
+        show_kept_error()
         place = st.container(horizontal=True, vertical_alignment="bottom")
         with place:
             start = choose_start(queries)

@@ -24,8 +24,6 @@ from cobalance.workflows.export import (
     write_export,
 )
 
-_PROBLEM = "_export_problem"
-
 
 def draw(job: Job, result: Mapping[str, Any]) -> None:
     """Draw the choice of a format, the export with its progress and download, and its command.
@@ -95,7 +93,7 @@ def _export(
     ):
         tasks.start(key, f"Exporting as {format_}", work)
         st.rerun()
-    show_kept_error(_PROBLEM)
+    show_kept_error()
     if show_task(key):
         return
     found = find_export(folders, job, format_)
@@ -123,7 +121,7 @@ def _draw_written(job: Job, format_: str, found: WrittenExport) -> None:
         st.caption("It is too large to download from here; the folder is on the app's machine.")
 
 
-@edits(_PROBLEM)
+@edits
 def _delete(job: Job, format_: str) -> None:
     delete_export(session.settings().folders(), job, format_)
     tasks.dismiss(f"export {job.id} {format_}")

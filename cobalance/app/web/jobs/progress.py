@@ -16,7 +16,6 @@ from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import count_column, draw_columns, percent_column
 from cobalance.app.web.widgets.theme import duration_text, escape
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.writing import KIND
 from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
@@ -27,8 +26,6 @@ from cobalance.graph.tasks.lifecycle import Task, list_tasks
 REFRESH_S = 2
 PER_PAGE = 50
 MOST_LISTED = 100  # jobs, and tasks
-_PROBLEM = "_job_problem"
-_Change = Callable[[GraphStore, str], object]
 _STATES: Mapping[str, tuple[str, str]] = {
     "preparing": (":material/hourglass_empty:", "gray"),
     "queued": (":material/schedule:", "gray"),
@@ -55,7 +52,7 @@ def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
     with errors_in_fragment():
         jobs = list_jobs(session.store(), dataset, limit=MOST_LISTED)
         _overview(jobs)
-        show_kept_error(_PROBLEM)
+        show_kept_error()
         job = next((job for job in jobs if job.id == chosen), None)
         if job is None or facts_of(job) != drawn:
             # It went with its dataset, has ended, or has its first images: more has changed.
@@ -160,8 +157,11 @@ def _looks(job: Job) -> str | None:
 
 
 def _controls(job: Job) -> None:
-    def button(label: str, key: str, change: _Change, help_: str | None = None) -> None:
-        st.button(label, key=key, on_click=_change, args=(change, job.id), help=help_)
+    def button(
+        label: str, key: str, change: Callable[..., object], help_: str | None = None
+    ) -> None:
+        on_click = edits(change)
+        st.button(label, key=key, on_click=on_click, args=(session.store(), job.id), help=help_)
 
     if job.is_active:
         button("Cancel", "_cancel_job", cancel_job)
@@ -173,11 +173,6 @@ def _controls(job: Job) -> None:
     if job.short:
         advice = f"Queue {inflect(job.short, 'queries')} again that lack accepted images."
         button("Fill up", "_fill_job", partial(retry_job, short=True), advice)
-
-
-@edits(_PROBLEM)
-def _change(change: _Change, job: str) -> None:
-    change(session.store(), job)
 
 
 def _queries(job: Job) -> None:
@@ -228,7 +223,7 @@ def _queries(job: Job) -> None:
             st.caption(inflect(total, "queries"))
 
 
-_TASK_PROBLEM, _TABLE = "_task_problem", "_tasks_table"
+_TABLE = "_tasks_table"
 
 
 def draw_tasks(dataset: str) -> None:
@@ -250,7 +245,7 @@ def _draw_all_tasks(dataset: str) -> None:
         if not found:
             rerun_page()  # they went with their dataset, or were deleted
             return
-        show_kept_error(_TASK_PROBLEM)
+        show_kept_error()
         with st.container(border=True, key="_tasks"):
             n_active = sum(one.is_active for one in found)
             st.markdown(f"**Tasks**: {len(found):,}, {n_active:,} of them queued or running")
@@ -261,7 +256,7 @@ def _draw_all_tasks(dataset: str) -> None:
             if may_edit():
                 active = [one.id for one in chosen if one.is_active]
                 ended = [one.id for one in chosen if one.state in ("failed", "cancelled")]
-                task_buttons("tasks", active, ended, _TASK_PROBLEM)
+                task_buttons("tasks", active, ended)
 
 
 def _draw_task_table(found: Sequence[Task]) -> Sequence[Task]:

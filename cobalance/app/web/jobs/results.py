@@ -98,7 +98,6 @@ def _choose_images(job: Job) -> dict[str, Any]:
             "Real images",
             REAL_IMAGES,
             default=usual.real,
-            required=True,
             **choice_in_url("real"),
             help="\n".join(f"- **{name}**: {meaning}" for name, meaning in _REAL.items()),
         )
@@ -119,7 +118,6 @@ def _choose_images(job: Job) -> dict[str, Any]:
             "Where a group lacks an image",
             INCOMPLETE,
             default=usual.incomplete,
-            required=True,
             **choice_in_url("incomplete"),
             help="**drop**: leave the image out, with all that was made of it, so that all groups "
             "have equally many. **keep**: take what there is.",

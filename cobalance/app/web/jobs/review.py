@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from cobalance.app.web.jobs.deciding import PROBLEM, can_undo, decide_all, undo
+from cobalance.app.web.jobs.deciding import can_undo, decide_all, undo
 from cobalance.app.web.jobs.edited_pairs import choose_start, go_to
 from cobalance.app.web.jobs.job_cards import (
     count_edited_of,
@@ -18,7 +18,7 @@ from cobalance.app.web.jobs.job_cards import (
 )
 from cobalance.app.web.state import session
 from cobalance.app.web.state.refreshing import rerun_page
-from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
+from cobalance.app.web.widgets.messages import KEPT_ERROR, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.generation.jobs.filter_words import FilterWords
@@ -49,7 +49,7 @@ def show(job: Job) -> None:
 def _review(job: str, queries: int, images: int, words: FilterWords) -> None:
     with errors_in_fragment():
         store = session.store()
-        show_kept_error(PROBLEM)
+        show_kept_error()
         with st.container(horizontal=True, vertical_alignment="bottom"):
             start = choose_start(queries)
             found = find_edited(store, job, start, 2, queries=queries)
@@ -170,7 +170,7 @@ def _accept(job: str, image: EditedImage, on: int | None) -> None:
     """Accept the chosen candidates of all groups, and go on to the next image."""
     chosen = [one.id for each in image.groups for one in each.chosen]
     decide_all(job, chosen, "accepted", image.position)
-    if on is not None and PROBLEM not in st.session_state:
+    if on is not None and KEPT_ERROR not in st.session_state:
         go_to(on)
 
 

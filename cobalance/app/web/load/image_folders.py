@@ -19,7 +19,6 @@ from cobalance.workflows.load.image_places import (
 )
 from cobalance.workflows.load.sources import import_roots
 
-_FAULT = "_place_fault"
 _FRESH_S = 20.0  # a new folder is offered after this time
 
 
@@ -56,7 +55,7 @@ def _place(name: str, note: str, added: Path | None = None) -> None:
                 key=f"_place_remove {added}",
                 icon=":material/close:",
                 type="tertiary",
-                on_click=edits(_FAULT)(remove_place),
+                on_click=edits(remove_place),
                 args=(session.settings().folders(), added),
             )
 
@@ -73,7 +72,7 @@ def add_form(key: str, uris: Sequence[str] = ()) -> None:
             "may be added from, and has named none."
         )
         return
-    show_kept_error(_FAULT)
+    show_kept_error()
     for number, place in enumerate(_with_files(tuple(uris), roots) if uris else ()):
         st.button(
             f"Add {escape(str(place))}",
@@ -103,7 +102,7 @@ def add_form(key: str, uris: Sequence[str] = ()) -> None:
         )
 
 
-@edits(_FAULT)
+@edits
 def _add(path: str, roots: Sequence[Path], field: str | None = None) -> None:
     """Add a place, and empty the field that it was named in."""
     add_place(session.settings().folders(), path, roots)

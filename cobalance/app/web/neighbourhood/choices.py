@@ -15,6 +15,7 @@ from cobalance.app.web.components.graph.choices import (
 )
 from cobalance.app.web.state.session import CurrentDataset, read_names
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.graph.database import schema
 from cobalance.graph.queries.neighbourhood import Kind
 from cobalance.workflows.concept_graph.overview import Axis
@@ -45,7 +46,6 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             "Around a",
             list(_KINDS),
             default="Concept",
-            required=True,
             **choice_in_url(KIND),
             on_change=collapse_all,
         )
@@ -70,14 +70,8 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
         axis = choose_axis(current)
         to = None
         if kind == "concept":
-            to = st.selectbox(
-                "Shortest link to",
-                [name for name in concepts if name != centre],
-                index=None,
-                **in_url(_TO),
-                placeholder="another concept",
-                width=200,
-            )
+            others = [name for name in concepts if name != centre]
+            to = choose_one("Shortest link to", others, _TO, "another concept", width=200)
         expanded = st.multiselect(
             "Expanded",
             [name for name in concepts if kind == "class" or name != centre],

@@ -10,6 +10,7 @@ from cobalance.app.web.components.shown_images import image_files
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import UNPROVEN, NotAllowedError, user
 from cobalance.app.web.state.url import in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import (
     empty_state,
     errors_in_fragment,
@@ -51,32 +52,16 @@ def study() -> None:
 
 @dataclass(frozen=True)
 class _Frame:
-    """Differences between the two pages.
-
-    Parameters
-    ----------
-    of : type
-        Audit or Study.
-    start : callable
-        Says how to draw the first one, by store and dataset.
-    draw : callable
-        Draws a task, with nothing that names its images.
-    choices : callable
-        The answers of a task.
-    """
+    """Differences between the two pages."""
 
     of: type[Audit] | type[Study]
-    start: Callable[[GraphStore, str], str]
-    draw: Callable[[Task], None]
-    choices: Callable[[Task], Sequence[_Choice]]
+    start: Callable[[GraphStore, str], str]  # says how to draw the first one
+    draw: Callable[[Task], None]  # draws a task, with nothing that names its images
+    choices: Callable[[Task], Sequence[_Choice]]  # the answers of a task
 
     @property
     def name(self) -> str:
         return self.of.kind.name  # also the query parameter
-
-    @property
-    def problem(self) -> str:
-        return f"_{self.name}_problem"
 
     @property
     def back(self) -> str:
@@ -133,15 +118,7 @@ def _choose_person(people: Sequence[str], what: str) -> str | None:
             if not known.is_proven:
                 st.caption(UNPROVEN)
         return person
-    chosen: str | None = st.selectbox(
-        "You are",
-        people,
-        index=None,
-        placeholder="Choose your name",
-        **in_url(PERSON, people),
-        width=320,
-    )
-    return chosen
+    return choose_one("You are", people, PERSON, "Choose your name", width=320)
 
 
 def _require_person(people: Sequence[str], person: str, what: str) -> None:
@@ -163,7 +140,7 @@ def _show(frame: _Frame, panel: str, person: str) -> None:
         store = session.store()
         found = read_panel(store, frame.of, panel)
         tasks = person_tasks(found, person, read_answers(store, found, person))
-        show_kept_error(frame.problem)
+        show_kept_error()
         place = panel, person
         unanswered = next((at for at, task in enumerate(tasks) if task.answer is None), len(tasks))
         back_at, back_in = st.session_state.get(frame.back, (unanswered, place))
@@ -213,7 +190,7 @@ def _answer(
 ) -> None:
     """Record an answer in a button's callback, and go on; to the first without, for None."""
     panel, person = place
-    with errors_kept(frame.problem):
+    with errors_kept():
         now = read_panel(session.store(), frame.of, panel)
         _require_person(now.people, person, frame.name)
         answer_task(session.store(), now, person, at, answer)

@@ -72,19 +72,14 @@ class PictureCache:
                 if excess <= 0:
                     break
                 with contextlib.suppress(FileNotFoundError):
-                    os.unlink(path)
+                    path.unlink()
                 excess -= size
 
-    def _files(self) -> list[tuple[float, int, str]]:
+    def _files(self) -> list[tuple[float, int, Path]]:
         """Last use, size and path of each file."""
         found = []
-        with os.scandir(self._folder) as folders:
-            for folder in folders:
-                if not folder.is_dir(follow_symlinks=False):
-                    continue
-                with os.scandir(folder) as files:
-                    for file in files:
-                        with contextlib.suppress(FileNotFoundError):
-                            status = file.stat(follow_symlinks=False)
-                            found.append((status.st_mtime, status.st_size, file.path))
+        for path in self._folder.glob("*/*"):
+            with contextlib.suppress(FileNotFoundError):
+                status = path.lstat()
+                found.append((status.st_mtime, status.st_size, path))
         return found

@@ -74,7 +74,6 @@ def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
             (SELECTED, ALL),
             default=SELECTED if selected else ALL,
             **choice_in_url("edit_of"),
-            required=True,
             help="Images that show all concepts of one of the selected cliques, each whole: with "
             "all groups or none.",
         )
@@ -102,7 +101,6 @@ def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
             format_func=_MADE.__getitem__,
             default=usual.made,
             **choice_in_url("made"),
-            required=True,
         )
         changes |= {"groups": tuple(groups)} if groups else {}
         changes |= {"made": made} if made not in (None, usual.made) else {}

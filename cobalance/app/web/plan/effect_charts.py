@@ -10,8 +10,9 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components.imbalances import details
+from cobalance.app.web.widgets.charts import before_and_after, names_axis
 from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
-from cobalance.app.web.widgets.theme import clique_labels, escape, names_axis, shorten
+from cobalance.app.web.widgets.theme import clique_labels, escape, shorten
 from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import Plan
@@ -147,12 +148,9 @@ def picture_rates(before: Cliques, after: Cliques) -> None:
         y=alt.Y("clique:N", sort=None, title=None, axis=names_axis(230, grid=True, ticks=False)),
         tooltip=["clique:N", *(alt.Tooltip(f"{x}:Q", format=".1%") for x in ("before", "after"))],
     )
-    x = alt.X("before:Q", title="rate difference", axis=alt.Axis(format=".0%", tickCount=5))
-    rule = base.mark_rule(strokeWidth=1.5, color=NEUTRAL).encode(x=x, x2="after:Q")
-    ring = base.mark_point(size=50, filled=False, opacity=1, strokeWidth=2).encode(x=x)
-    disc = base.mark_point(size=70, filled=True, opacity=1).encode(x="after:Q")
+    chart = before_and_after(base, "rate difference", alt.Axis(format=".0%", tickCount=5))
     st.altair_chart(
-        alt.layer(rule, ring, disc).properties(height=alt.Step(20)),
+        chart.properties(height=alt.Step(20)),
         width="stretch",
         key="_plan_picture",
         alt="Rate difference of each clique before and after",
@@ -246,21 +244,13 @@ def draw_curve(curve: pd.DataFrame, made: int) -> None:
     `curve` is from `cobalance.generation.planning.effects.plan_curve`.
     """
     title = "rate differences left"
-    lines = (
-        alt.Chart(curve)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
-            y=alt.Y("difference:Q", title=title, scale=alt.Scale(zero=True)),
-            tooltip=[
-                alt.Tooltip("images:Q", format=",.0f"),
-                alt.Tooltip("difference:Q", format=",.2f", title=title),
-            ],
-        )
-    )
-    rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(made))
+    tooltip = [
+        alt.Tooltip("images:Q", format=",.0f"),
+        alt.Tooltip("difference:Q", format=",.2f", title=title),
+    ]
+    y = alt.Y("difference:Q", title=title, scale=alt.Scale(zero=True))
     st.altair_chart(
-        alt.layer(rule, lines).properties(height=190),
+        _by_images(curve, y, tooltip, made).properties(height=190),
         width="stretch",
         key="_plan_curve",
         alt="Images to make against the rate differences that are left",
@@ -282,22 +272,21 @@ def budgets(curve: pd.DataFrame, made: int) -> None:
         ("cliques that lean", "sum of their rate differences"),
         strict=True,
     ):
-        lines = (
-            alt.Chart(curve)
-            .mark_line(point=True)
-            .encode(
-                x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
-                y=alt.Y(f"{measured}:Q", title=title),
-                tooltip=["planner", *CURVE],
-            )
-        )
-        rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(made))
+        chart = _by_images(curve, alt.Y(f"{measured}:Q", title=title), ["planner", *CURVE], made)
         place.altair_chart(
-            alt.layer(lines, rule).properties(height=280),
+            chart.properties(height=280),
             width="stretch",
             key=f"_plan_curve_{measured}",
             alt=f"Images to make against the {title}, within several budgets",
         )
+
+
+def _by_images(curve: pd.DataFrame, y: alt.Y, tooltip: list[Any], made: int) -> alt.LayerChart:
+    """A line by images to make, with the plan as a rule."""
+    x = alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f"))
+    line = alt.Chart(curve).mark_line(point=True).encode(x=x, y=y, tooltip=tooltip)
+    rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(made))
+    return alt.layer(rule, line)
 
 
 def draw_cost(measured: Mapping[str, int | float], length: str) -> None:

@@ -35,7 +35,7 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, number_in_url
 from cobalance.app.web.widgets.controls import choose_view, download, download_table
-from cobalance.app.web.widgets.messages import empty_state, show_error
+from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.generation.planning.effects import touched_rows
@@ -46,7 +46,7 @@ from cobalance.generation.planning.resampling import BASELINES
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.read import read_image_files
-from cobalance.graph.errors import CobalanceError, render
+from cobalance.graph.errors import render
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.panel.verdicts import query_verdicts, warn_unsupported
@@ -86,11 +86,7 @@ def page() -> None:
     if not len(chosen):
         _nothing_chosen(request)
         return
-    try:
-        found = plan_found(current, cliques, request)
-    except CobalanceError as error:  # such as caps that leave no plan
-        show_error(error)
-        return
+    found = plan_found(current, cliques, request)
     if not found.images.any():
         smallest = request.options.min_size or 1
         why = found.note or render(

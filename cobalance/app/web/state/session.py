@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import pandas as pd
@@ -110,8 +109,14 @@ class CurrentDataset:
 
     def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Return ``function(store, dataset, *arguments, **named)``, cached for this state."""
-        found = _read_cached(self.store, function, self.state, arguments, named)
-        return cast(T, found)
+        name = f"{function.__module__}.{function.__qualname__}"
+        return self.keep(
+            lambda: function(self.store, self.name, *arguments, **named), name, arguments, named
+        )
+
+    def keep(self, make: Callable[[], T], *key: Any) -> T:
+        """Return ``make()``, cached for this state and a key, whose first part names it."""
+        return cast(T, _kept(make, self.state, key))
 
     @cached_property
     def class_sizes(self) -> dict[str, int]:
@@ -132,19 +137,9 @@ def current() -> CurrentDataset:
     return CurrentDataset(store(), dataset_state(store(), st.session_state[DATASET]))
 
 
-@st.cache_data(
-    show_spinner=False,
-    max_entries=512,
-    hash_funcs={FunctionType: lambda function: f"{function.__module__}.{function.__qualname__}"},
-)
-def _read_cached(
-    _store: GraphStore,
-    function: Callable[..., Any],
-    state: DatasetState,
-    arguments: tuple[Any, ...],
-    named: dict[str, Any],
-) -> Any:
-    return function(_store, state.name, *arguments, **named)
+@st.cache_data(show_spinner=False, max_entries=512)
+def _kept(_make: Callable[[], Any], state: DatasetState, key: tuple[Any, ...]) -> Any:  # noqa: ARG001
+    return _make()
 
 
 def names_of(current: CurrentDataset, node: Node) -> list[str]:

@@ -63,7 +63,7 @@ def choice_in_url(key: str, options: Collection[Any] | None = None) -> dict[str,
     """
     if "" in st.query_params.get_all(key) and _leave_out(key):
         st.rerun()
-    return in_url(key, options)
+    return in_url(key, options) | {"required": True}
 
 
 def named_in_url(

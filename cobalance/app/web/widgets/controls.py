@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from cobalance.app.web.state.url import in_url, named_in_url
 from cobalance.workflows.cells import to_csv
 
+T = TypeVar("T")
 _TYPES = {
     ".csv": "text/csv",
     ".graphml": "application/graphml+xml",
@@ -45,6 +47,16 @@ def download_table(made: Callable[[], pd.DataFrame], file: str, *, key: str) -> 
         return made().to_parquet(index=False)
 
     download("Parquet", parquet, f"{file}.parquet", key=f"{key}_parquet")
+
+
+def choose_one(
+    label: str, options: Sequence[T], key: str, placeholder: str, **more: Any
+) -> T | None:
+    """Draw a choice of one of some options or none, which is in the URL."""
+    chosen: T | None = st.selectbox(
+        label, options, index=None, placeholder=placeholder, **in_url(key, options), **more
+    )
+    return chosen
 
 
 def choose_view(

@@ -18,6 +18,7 @@ from cobalance.graph.errors import CobalanceError, StoreUnavailableError
 
 P = ParamSpec("P")
 REFRESH_S = 1.0  # of a running task
+KEPT_ERROR = "_kept_error"  # the key of a callback's error, until it is drawn
 
 
 @contextmanager
@@ -52,32 +53,29 @@ def errors_in_fragment() -> Iterator[None]:
 
 
 @contextmanager
-def errors_kept(key: str) -> Iterator[None]:
+def errors_kept() -> Iterator[None]:
     """Keep a CobalanceError of a button's callback, for `show_kept_error` in the run after it."""
     try:
         yield
     except CobalanceError as error:
-        st.session_state[key] = error
+        st.session_state[KEPT_ERROR] = error
 
 
-def edits(key: str) -> Callable[[Callable[P, object]], Callable[P, None]]:
+def edits(change: Callable[P, object]) -> Callable[P, None]:
     """Decorate a button's callback that changes something: editors alone, with errors kept."""
 
-    def decorate(change: Callable[P, object]) -> Callable[P, None]:
-        @wraps(change)
-        def callback(*args: P.args, **named: P.kwargs) -> None:
-            with errors_kept(key):
-                require_editor()
-                change(*args, **named)
+    @wraps(change)
+    def callback(*args: P.args, **named: P.kwargs) -> None:
+        with errors_kept():
+            require_editor()
+            change(*args, **named)
 
-        return callback
-
-    return decorate
+    return callback
 
 
-def show_kept_error(key: str) -> None:
-    """Show the error that `errors_kept` has kept, once."""
-    error = st.session_state.pop(key, None)
+def show_kept_error() -> None:
+    """Show the error that `errors_kept` has kept, once: where a page or fragment draws first."""
+    error = st.session_state.pop(KEPT_ERROR, None)
     if error is not None:
         show_error(error)
 

@@ -1,9 +1,6 @@
 """Labels, names in Markdown and number formats of all pages."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-import altair as alt
 
 _SPECIAL = frozenset("\\`*_{}[]()<>#+-.!|~$:&^=\"'@/")
 
@@ -62,11 +59,6 @@ def clique_labels(cliques: Iterable[Sequence[str]]) -> list[str]:
         for members in cliques
     )
     return distinct_labels([*texts], 144)
-
-
-def names_axis(most_px: int, **options: Any) -> alt.Axis:
-    """A chart's axis with every name, with further options of `alt.Axis`."""
-    return alt.Axis(labelLimit=most_px, labelFlush=False, labelOverlap=False, **options)
 
 
 def escape(name: str) -> str:

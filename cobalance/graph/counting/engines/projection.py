@@ -221,13 +221,7 @@ def _available_cores() -> int:
 
 
 def _parts(length: int, number: int) -> list[tuple[int, int]]:
-    """Split ``range(length)`` into equal parts, as (first, last) pairs.
-
-    Examples
-    --------
-    >>> _parts(5, 2)
-    [(0, 2), (2, 5)]
-    """
+    """Split ``range(length)`` into equal parts, as (first, last) pairs."""
     return list(pairwise(length * part // number for part in range(number + 1)))
 
 

@@ -69,14 +69,7 @@ class JarLock:
 
 
 def read_lock(path: Path = LOCK_FILE) -> JarLock:
-    """Return the locked jars.
-
-    Examples
-    --------
-    >>> lock = read_lock()
-    >>> lock.neo4j, lock.jars[0].name.endswith(".jar")
-    ('5.26.30', True)
-    """
+    """Return the locked jars."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     jars = (Jar(coordinate, **entry) for coordinate, entry in content["jars"].items())
     return JarLock(content["neo4j"], tuple(jars))

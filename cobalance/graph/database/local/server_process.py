@@ -31,18 +31,8 @@ _LONGEST_TICK_S = 1.0
 class ServerOrder:
     """Settings that a client passes to the server process it starts.
 
-    Parameters
-    ----------
-    jar_folder : str
-        Folder of the jars.
-    jars : list of str
-        File names of the class path.
-    password : str
-        Password of the database user.
-    is_new_password : bool
-        Whether the password has yet to be set in the database.
-    idle_stop_s, heap_mb, pagecache_mb, more
-        As in `cobalance.graph.database.local.settings.LocalServerSettings`.
+    The jars are file names in their folder; a new password has yet to be set in the database; the
+    rest is as in `cobalance.graph.database.local.settings.LocalServerSettings`.
     """
 
     jar_folder: str

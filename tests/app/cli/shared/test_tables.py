@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from cobalance.app.cli.shared.tables import Format, as_text, write_frame
+from cobalance.app.cli.shared.tables import Format, TableOutput, as_text
 
 LONG = "ü" * 300
 NAMES = pd.DataFrame(
@@ -26,7 +26,7 @@ def drawn():
     def draw(frame, width, *, watched=True, **options):
         screen = io.StringIO()
         console = Console(file=screen, width=width, force_terminal=watched, color_system=None)
-        write_frame(frame, Format.TABLE, None, console, **options)
+        TableOutput().write(frame, console, **options)
         return screen.getvalue()
 
     return draw

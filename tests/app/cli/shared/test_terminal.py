@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rich.progress import Progress, TextColumn
 
-from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import Terminal
 from tests.app.cli.calling import call, spawn
 
@@ -24,7 +24,7 @@ def test_messages_cells_and_headers(screen):
     screen.print(f"[bold]{HOSTILE}[/] of s3://KEY:SECRET@bucket")
     screen.print(HOSTILE, markup=False)
     frame = pd.DataFrame({f"a{HOSTILE}": [HOSTILE, "b"], "other": [(HOSTILE, "c"), ("d",)]})
-    write_frame(frame, Format.TABLE, None, screen)
+    TableOutput().write(frame, screen)
     text = screen.file.getvalue()
     assert text.count(r"\x1b]0;owned\x07\x1b[2J") == 5
     assert not {"\x1b", "\x07"} & set(text)
@@ -43,13 +43,13 @@ def test_progress(screen):
 
 def test_csv_is_exact_in_a_file_and_shown_in_a_terminal(tmp_path, monkeypatch, screen):
     frame = pd.DataFrame({"a": [HOSTILE]})
-    write_frame(frame, Format.CSV, tmp_path / "a.csv", screen)
+    TableOutput(Format.CSV, tmp_path / "a.csv").write(frame, screen)
     assert HOSTILE in (tmp_path / "a.csv").read_text()
     for is_terminal in (True, False):
         stream = io.StringIO()
         monkeypatch.setattr(stream, "isatty", lambda is_terminal=is_terminal: is_terminal)
         monkeypatch.setattr(sys, "stdout", stream)
-        write_frame(frame, Format.CSV, None, screen)
+        TableOutput(Format.CSV).write(frame, screen)
         assert ("\x1b" in stream.getvalue()) is not is_terminal
 
 

@@ -11,6 +11,7 @@ from cobalance.app.web.components import gallery
 from cobalance.app.web.components.shown_images import OPENED
 from cobalance.app.web.state import url
 from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import meaning
 from cobalance.graph.diagnosis.imbalance import COUNT
@@ -131,11 +132,7 @@ def _draw(
 
 def _shows_after() -> bool:
     """Draw the choice between the dataset before and after."""
-    version = st.segmented_control(
-        "Version", (BEFORE, AFTER), default=BEFORE, required=True,
-        label_visibility="collapsed", **url.choice_in_url(_VERSION),
-    )  # fmt: skip
-    return bool(version == AFTER)
+    return choose_view("Version", (BEFORE, AFTER), _VERSION) == AFTER
 
 
 def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:

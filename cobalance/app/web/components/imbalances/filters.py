@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, id_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.theme import shorten
 from cobalance.app.web.widgets.wording import meaning
 from cobalance.graph.diagnosis.order import EVIDENCE, GAP, OWN
@@ -104,14 +105,9 @@ def _facet_text(facet: Facet) -> str:
 
 def choose_class(classes: Iterable[str]) -> str | None:
     """Draw the filter by the class that a clique has too few images of."""
-    return st.selectbox(
-        "Too few images of",
-        list(classes),
-        index=None,
-        **in_url("under"),
-        placeholder="any class",
-        width=150,
-        help="By the count gap: the class with the fewest images.",
+    purpose = "By the count gap: the class with the fewest images."
+    return choose_one(
+        "Too few images of", list(classes), "under", "any class", width=150, help=purpose
     )
 
 

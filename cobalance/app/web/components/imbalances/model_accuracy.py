@@ -1,16 +1,14 @@
 """Accuracy of a model by clique, and the choice of its evaluation."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url
+from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import show_error
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
 from cobalance.workflows.evaluate.failures import accuracy_by_clique
@@ -30,14 +28,9 @@ def choose(current: CurrentDataset) -> Evaluation | None:
     }
     if not known:
         return None
-    chosen = st.selectbox(
-        "Accuracy of a model",
-        sorted(known),
-        index=None,
-        **in_url(_MODEL, known),
-        placeholder="none",
-        width=320,
-        help="On the test images that show each clique: where does it fail?",
+    purpose = "On the test images that show each clique: where does it fail?"
+    chosen = choose_one(
+        "Accuracy of a model", sorted(known), _MODEL, "none", width=320, help=purpose
     )
     if chosen is None:
         return None
@@ -50,23 +43,12 @@ def accuracy(
     current: CurrentDataset, one: Evaluation, cliques: Sequence[Sequence[str]]
 ) -> pd.DataFrame | None:
     """The model's accuracy on each clique; None, and the error is shown, without predictions."""
+    folder = session.settings().folders().open_output()
     try:
-        found: pd.DataFrame = current.read(
-            accuracy_of, one.id, one.scored_at, tuple(tuple(clique) for clique in cliques)
+        return current.keep(
+            lambda: accuracy_by_clique(current.store, folder, one.id, cliques),
+            *("accuracy", one.id, one.scored_at, tuple(map(tuple, cliques))),
         )
     except CobalanceError as error:
         show_error(error)
         return None
-    return found
-
-
-def accuracy_of(
-    store: GraphStore,
-    _dataset: str,
-    evaluation: str,
-    _scored_at: datetime | None,
-    cliques: tuple[tuple[str, ...], ...],
-) -> pd.DataFrame:
-    """Accuracy by clique; cached until the evaluation is scored anew."""
-    folder = session.settings().folders().open_output()
-    return accuracy_by_clique(store, folder, evaluation, cliques)
