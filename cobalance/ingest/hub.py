@@ -28,8 +28,6 @@ def local_path(file: Path | str, progress: Progress = silent) -> Path:
     ----------
     file : Path or str
         A path, or ``hf://datasets/owner/name[@revision][/folder]``.
-    progress : callable
-        Called with a stage, the files done and their number.
 
     Raises
     ------

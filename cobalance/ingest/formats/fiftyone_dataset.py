@@ -70,8 +70,14 @@ class FiftyOneDataset(TreeReader):
         name = f"{folder}{_SAMPLES}"
         samples = _samples(tree, name, problems)
         fields = _fields(samples)
-        class_field = _class_field(fields, options, problems)
-        concept_field = _concept_field(fields, options, problems)
+        class_field = None
+        if not (options.class_category or options.classes_come_later or options.searches_classes):
+            known = fields.get("Classification", [])
+            class_field = _choose(known, options.class_column, "class_column", problems)
+        known = [name for type_ in _LISTS for name in fields.get(type_, [])]
+        usual = "ground_truth" if "ground_truth" in known else None
+        wanted = options.concepts_column or usual
+        concept_field = _choose(known, wanted, "concepts_column", problems)
         collector = Collector(problems, options)
         for number, sample in enumerate(samples):
             place = f"{name}, sample {number + 1}"
@@ -116,35 +122,15 @@ def _fields(samples: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
     return {type_: [*names] for type_, names in fields.items()}
 
 
-def _class_field(
-    fields: Mapping[str, list[str]], options: ReadOptions, problems: Problems
-) -> str | None:
-    if options.class_category or options.classes_come_later or options.searches_classes:
-        return None
-    known = fields.get("Classification", [])
-    doubt = "which field is the class is not clear (fields of one classification: "
-    return _choose(known, options.class_column, Setting("class_column"), doubt, problems)
-
-
-def _concept_field(
-    fields: Mapping[str, list[str]], options: ReadOptions, problems: Problems
-) -> str | None:
-    known = [name for type_ in _LISTS for name in fields.get(type_, [])]
-    usual = "ground_truth" if "ground_truth" in known else None
-    doubt = "which field has the concepts is not clear (fields of labels: "
-    wanted = options.concepts_column or usual
-    return _choose(known, wanted, Setting("concepts_column"), doubt, problems)
-
-
-def _choose(
-    known: list[str], wanted: str | None, option: Setting, doubt: str, problems: Problems
-) -> str | None:
-    """The wanted field, or the only one; None if there is none."""
+def _choose(known: list[str], wanted: str | None, option: str, problems: Problems) -> str | None:
+    """The wanted field, or the only one, or None without any."""
     if wanted is None and len(known) < 2:
         return known[0] if known else None
     if wanted not in known:
-        reason = f"{doubt}{', '.join(known) or 'none'})"
-        raise problems.fatal(reason, ("Set ", option, " to one of them."))
+        reason = (
+            f"which field to take is not clear (fields of labels: {', '.join(known) or 'none'})"
+        )
+        raise problems.fatal(reason, ("Set ", Setting(option), " to one of them."))
     return wanted
 
 

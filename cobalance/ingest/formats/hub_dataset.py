@@ -6,7 +6,6 @@ validated before a value of it is looked at.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import PurePosixPath
 from struct import unpack_from
 from typing import Any
@@ -47,22 +46,26 @@ class HubDataset(TreeReader):
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read all splits."""
         problems = Problems(str(tree.path), options)
-        rows = _rows(tree, problems, progress)
-        return read_table(table_of_rows(rows, problems), options, progress)
+        try:
+            table = table_of_rows(_rows(tree, problems, progress), problems)
+        except InputError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the libraries raise whatever the files make them
+            kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+            reason = f"is not a dataset that load_from_disk opens ({kind}{error})"
+            raise problems.fatal(reason[:400], "Save it anew.") from None
+        return read_table(table, options, progress)
 
 
 def _rows(
     tree: FileTree, problems: Problems, progress: Progress
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Place and columns of each row."""
-    for split, folder in _splits(tree, problems).items():
+    for split, folder in _splits(tree).items():
         number = 0
-        features = _features(tree, folder, problems)
-        for batch in _batches(tree, folder, problems):
-            light = _without_pixels(batch, features)
-            with _naming_damage(problems, folder):
-                found = batch_rows(light, problems)
-            for row in found:
+        features = _describe(tree, _inside(folder, _INFO)).get("features") or {}
+        for batch in _batches(tree, folder):
+            for row in batch_rows(_without_pixels(batch, features), problems):
                 id_ = f"{split}-{number}" if split else str(number)
                 place = f"{split}, row {number}" if split else f"row {number}"
                 yield place, named_row(row, features, id_, split)
@@ -77,45 +80,26 @@ def _root(tree: FileTree) -> str | None:
     return min(found, key=lambda path: len(path.parts)).as_posix() if found else None
 
 
-def _splits(tree: FileTree, problems: Problems) -> dict[str, str]:
+def _splits(tree: FileTree) -> dict[str, str]:
     """Folder of each split; a dataset without splits has one without a name."""
     root = _root(tree) or "."
     listing = _inside(root, _DICT)
     if listing not in tree.names:
         return {"": root}
-    splits = _read_description(tree, listing, problems).get("splits")
-    if not isinstance(splits, list) or not all(isinstance(name, str) and name for name in splits):
-        raise _cannot_open(problems, listing, "its splits are no list of names")
-    return {name: _inside(root, name) for name in splits}
+    return {name: _inside(root, name) for name in _describe(tree, listing)["splits"]}
 
 
-def _batches(tree: FileTree, folder: str, problems: Problems) -> Iterator[pa.RecordBatch]:
-    """The rows of a split, some at a time, validated.
-
-    Raises
-    ------
-    InputError
-        A file is damaged, or is none of the folder's.
-    """
-    state = _inside(folder, _STATE)
-    listed = _read_description(tree, state, problems).get("_data_files")
-    if not isinstance(listed, list):
-        raise _cannot_open(problems, state, "it lists no files")
-    for entry in listed:
-        file = entry.get("filename") if isinstance(entry, dict) else None
-        name = _inside(folder, file) if isinstance(file, str) else ""
+def _batches(tree: FileTree, folder: str) -> Iterator[pa.RecordBatch]:
+    """Validated rows of a split, some at a time, of files in the folder alone."""
+    for entry in _describe(tree, _inside(folder, _STATE))["_data_files"]:
+        name = _inside(folder, entry["filename"]) if isinstance(entry["filename"], str) else ""
         if name not in tree.names:
-            raise _cannot_open(problems, state, f"it names the file {str(file)[:200]!r}")
-        with (
-            _naming_damage(problems, name),
-            tree.local(name) as path,
-            pa.memory_map(str(path)) as mapped,
-        ):
+            raise ValueError(f"it names the file {str(entry['filename'])[:200]!r}")
+        with tree.local(name) as path, pa.memory_map(str(path)) as mapped:
             if any(map(_is_compressed, pa.ipc.MessageReader.open_stream(mapped))):
-                raise _cannot_open(problems, name, "its rows are compressed")
+                raise ValueError(f"the rows of {name} are compressed")
             mapped.seek(0)
-            stream = pa.ipc.open_stream(mapped)
-            for batch in stream:
+            for batch in pa.ipc.open_stream(mapped):
                 batch.validate(full=True)
                 for start in range(0, batch.num_rows, _BATCH):
                     yield batch.slice(start, _BATCH)
@@ -144,41 +128,11 @@ def _is_compressed(message: pa.ipc.Message) -> bool:
     return message.type != "schema" and field(batch, 3) > 0
 
 
-def _features(tree: FileTree, folder: str, problems: Problems) -> Mapping[str, Any]:
-    """Feature type of each column, by name."""
-    name = _inside(folder, _INFO)
-    given = _read_description(tree, name, problems).get("features") or {}
-    if not isinstance(given, dict):
-        raise _cannot_open(problems, name, "its features are no object")
-    return given
-
-
-def _read_description(tree: FileTree, name: str, problems: Problems) -> dict[str, Any]:
+def _describe(tree: FileTree, name: str) -> Any:
     """A JSON file that describes the dataset."""
     if name not in tree.names:
-        raise _cannot_open(problems, name, "it is missing")
-    with _naming_damage(problems, name):
-        found = decode_json(tree.read(name))
-    if not isinstance(found, dict):
-        raise _cannot_open(problems, name, "it is no JSON object")
-    return found
-
-
-@contextmanager
-def _naming_damage(problems: Problems, name: str) -> Iterator[None]:
-    """Turn any error of the libraries about a damaged file into an InputError."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - the libraries raise whatever the files make them
-        reason = f"{type(error).__name__}: {error}"
-        raise _cannot_open(problems, name, reason) from None
-
-
-def _cannot_open(problems: Problems, name: str, reason: str) -> InputError:
-    said = f"is not a dataset that load_from_disk opens ({reason})"
-    return problems.fatal(said[:400], "Save it anew.", name)
+        raise ValueError(f"{name} is missing")
+    return decode_json(tree.read(name))
 
 
 def _inside(folder: str, name: str) -> str:

@@ -9,20 +9,13 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.registry import Registry
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
+from cobalance.ingest.tables.croissant import Croissant
 from cobalance.ingest.tables.delimited import Delimited
 from cobalance.ingest.tables.hub_features import HubParquet
 from cobalance.ingest.tables.jsonl import JsonLines
 from cobalance.ingest.tables.list_attr import ListAttr
 from cobalance.ingest.tables.lists import PlainList
 from cobalance.ingest.tables.loading import Table, TableFormat
-
-TABLES: Registry[TableFormat] = Registry("table format")
-TABLES.register("parquet", HubParquet())
-TABLES.register("jsonl", JsonLines())
-TABLES.register("list-attr", ListAttr())
-TABLES.register("list", PlainList())
-TABLES.register("tsv", Delimited("Text with tabs between fields and a header line", "\t"))
-TABLES.register("csv", Delimited("Text with commas (or semicolons) and a header line", ",;"))
 
 
 def load_table(path: Path, problems: Problems, progress: Progress) -> Table:
@@ -39,3 +32,13 @@ def load_table(path: Path, problems: Problems, progress: Progress) -> Table:
     if table.n_rows == 0:
         raise problems.fatal("has no rows", "Give it a row for each image.")
     return table
+
+
+TABLES: Registry[TableFormat] = Registry("table format")
+TABLES.register("parquet", HubParquet())
+TABLES.register("croissant", Croissant(load_table))
+TABLES.register("jsonl", JsonLines())
+TABLES.register("list-attr", ListAttr())
+TABLES.register("list", PlainList())
+TABLES.register("tsv", Delimited("Text with tabs between fields and a header line", "\t"))
+TABLES.register("csv", Delimited("Text with commas (or semicolons) and a header line", ",;"))

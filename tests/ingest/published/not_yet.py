@@ -1,8 +1,7 @@
 """Forms that are not read right yet."""
 
-_READER = "a reader of its own"
 NOT_YET = {
-    **dict.fromkeys(("nuimages", "croissant"), _READER),
+    "nuimages": "a reader of its own",
     "deepfashion": "names of attributes in a second file",
 }
 """Forms that are not read right yet, and what they wait for.
