@@ -236,7 +236,7 @@ def test_an_image_folder_alone_has_classes_and_no_concepts(tmp_path):
     assert detect_format(path) == "image-folder"
     found = read_annotations(path)
     assert seen(found) == {(name, label, ()) for name, label, _ in EXPECTED}
-    assert "no concepts yet" in found.notes[0]
+    assert "no file names concepts" in found.notes[0]
 
 
 def test_columns_of_metadata_can_be_chosen(tmp_path):
