@@ -47,6 +47,7 @@ NOT_RUN: dict[str, dict[str, str]] = {
     "captions": {"cobalance ingest instances_train2017.json": COCO},
     "evaluation": {
         "cobalance evaluate clusters": COCO,
+        "cobalance evaluate score results.json": COCO,
         "cobalance evaluate score --images made --real-images": MODEL,
         "cobalance evaluate score --images made --metric": MODEL,
         "cobalance evaluate train": "a network's weights, and a GPU",
