@@ -25,8 +25,7 @@ from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 
-_METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
-"""Tables of image folders on the Hugging Face hub, which come before all others."""
+_METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")  # come before other files
 _SHARD = re.compile(r"\d+|(?<![a-z])(train|val|test|dev)[a-z]*")
 
 

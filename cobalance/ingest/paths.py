@@ -18,6 +18,7 @@ from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import categorical, encode_names, name_fault, split_named, usual_splits
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems
+from cobalance.ingest.tables.columns import shorten_list
 
 _PART = re.compile(r"\{[^{}/]*\}|\*\*/|\*+|#|[{}]|[^{}*#]+")
 _ANY = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "#": r"\d+"}
@@ -145,7 +146,10 @@ def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotat
         notes.append((says, {str(name) for _, name in pairs}, {at: role, named[0]: "class"}))
         if context:
             notes.append(("or the classes are", notes[-1][1], {at: "class", named[0]: role}))
-    told = [f"{file}: {says} the folders {_some(names)}{_pattern(of)}" for says, names, of in notes]
+    told = [
+        f"{file}: {says} the folders {shorten_list(sorted(names), _SHOWN)}{_pattern(of)}"
+        for says, names, of in notes
+    ]
     return replace(annotations, notes=(*annotations.notes, *told))
 
 
@@ -164,11 +168,6 @@ def _are_classes(level: Sequence[str | None], images: Iterable[int]) -> bool:
     if not word:
         return is_short or not per_image
     return word in _RANKS or is_short * len(word) == 1 or all(map(_WORDNET.fullmatch, counts))
-
-
-def _some(names: Iterable[str]) -> str:
-    found = sorted(names)
-    return ", ".join(found[:_SHOWN]) + ", …" * (len(found) > _SHOWN)
 
 
 def _pattern(roles: Mapping[int, str]) -> str:

@@ -111,11 +111,12 @@ def test_from_python_a_running_session_is_used(session, images, folder):
     assert session.sparkContext.master == "local[2]"
 
 
-def test_text_is_split_at_its_delimiter(session, tmp_path):
+@pytest.mark.parametrize(("cell", "more"), [("cow.sea", {"delimiter": "."}), ("cow sea", {})])
+def test_text_is_split_at_its_delimiter_or_at_spaces(session, tmp_path, cell, more):
     path = str(tmp_path / "text.parquet")
-    rows = {"kind": ["a", "b", "a"], "seen": ["cow.sea", "", "sea"]}
+    rows = {"kind": ["a", "b", "a"], "seen": [cell, "", "sea"]}
     pq.write_table(pa.table(rows), path)
-    given = {"class_column": "kind", "concepts_column": "seen", "delimiter": "."}
+    given = {"class_column": "kind", "concepts_column": "seen", **more}
     found = counted_there(session, path, MiningOptions(2, common=()), **given)
     assert rows_of(found) == [(("cow",), [1, 0]), (("sea",), [2, 0]), (("cow", "sea"), [1, 0])]
 

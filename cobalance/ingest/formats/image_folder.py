@@ -21,8 +21,7 @@ from cobalance.ingest.trees import FileTree
 _DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xml", ".txt")
 _MOST_LOOKED_AT, _SHORT = 1000, 4
 _WORDS = re.compile(r"[\s,;:=<>|\"'/\\]+")
-_OTHER_ENDINGS = ("jpeg", "tiff")
-IMAGE_ENDINGS = tuple(sorted({f".{it}" for it in (*IMAGE_FORMATS.values(), *_OTHER_ENDINGS)}))
+IMAGE_ENDINGS = tuple(sorted({f".{it}" for it in (*IMAGE_FORMATS.values(), "jpeg", "tiff")}))
 
 
 class ImageFolder(TreeReader):

@@ -247,7 +247,7 @@ def _mentions(
     mentions, notes = [], []
     if "concepts" in columns.of:
         column, _ = concept_cells(table.columns[columns.of["concepts"]])
-        cells = read_cells(column, options.delimiter, rows)
+        cells = read_cells(column, options.delimiter, rows, may_be_spaced=True)
         numbers = dict(cells.numbers)
         if "scores" in columns.of:
             numbers["score"] = read_scores(table.columns[columns.of["scores"]], cells, rows)

@@ -199,9 +199,9 @@ def _images(
                 for number, line in enumerate(tree.lines(place), start=1):
                     problems.within("rows", number, place, "lines")
                     if line.strip():
-                        path = _within(description.root, line.strip())
-                        inner = _within(description.root, line.strip().partition("/")[2])
-                        yield split, inner if path not in files and inner in files else path
+                        given = line.strip(), line.strip().partition("/")[2]
+                        paths = [_within(description.root, it) for it in given]
+                        yield split, next((it for it in paths if it in files), paths[0])
                 continue
             labels = tree.below(_labels_folder(place), ".txt") if place else []
             names = tree.below(place, *IMAGE_ENDINGS) or [_image_of(it, place) for it in labels]

@@ -18,7 +18,7 @@ from cobalance.ingest.frames import TEXT
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.spark.rows import RowReader, open_rows
-from cobalance.ingest.tables.concept_cells import DELIMITERS, starts_list
+from cobalance.ingest.tables.concept_cells import DELIMITERS, are_spaced, starts_list
 
 MOST_VALUES = 1_000_000
 """Different values of all columns together that a decision is taken from."""
@@ -142,7 +142,7 @@ def _in_full(kind: str, choice: Choice | None, cells: pa.Array) -> str:
 
 
 def _delimiters(name: str, values: Iterable[str | None], file: str) -> list[str]:
-    """Delimiters of plain text; none of lists in text.
+    """Delimiters of plain text, spaces too, or one that it lacks; none of lists in text.
 
     Raises for cells that others say how to read, as these may be in other tasks.
     """
@@ -150,7 +150,10 @@ def _delimiters(name: str, values: Iterable[str | None], file: str) -> list[str]
     lists = {starts_list(text) for text in texts}
     if len(lists) > 1 or any(text.startswith("{") for text in texts):
         raise _refusal(file, name, "holds objects, or lists beside plain text")
-    return [mark for mark in DELIMITERS if any(mark in text for text in texts if lists == {False})]
+    if lists != {False}:
+        return []
+    found = [mark for mark in DELIMITERS if any(mark in text for text in texts)]
+    return found or [" " if are_spaced([*dict.fromkeys(texts)]) else DELIMITERS[0]]
 
 
 def _refusal(file: str, column: str, reason: str) -> InputError:

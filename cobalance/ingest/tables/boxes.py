@@ -60,10 +60,10 @@ def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> di
     given = [boxes.table.columns[side].to_pandas().astype(str) for side in boxes.sides]
     filled = np.array([~it.str.strip().isin({*MISSING}) for it in given])
     sides = np.array([pd.to_numeric(it, errors="coerce") for it in given], dtype=np.float64)
-    x, y, w, h = values = sides.copy()
+    values = sides.copy()
     if boxes.are_corners:
         values[2:] -= values[:2]
-    wrong = ~np.isfinite(values).all(axis=0) | (w < 0) | (h < 0)
+    wrong = ~np.isfinite(values).all(axis=0) | (values[2:] < 0).any(axis=0)
     rows.report(
         wrong & filled.any(axis=0),
         lambda row: f"{', '.join(boxes.sides)} are {sides[:, row].tolist()}, which is no box",
@@ -71,7 +71,6 @@ def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> di
     )
     values[:, wrong] = np.nan
     if not wrong.all() and np.abs(sides[:, ~wrong]).max() <= 1:
-        for size, along in ((images.widths, (x, w)), (images.heights, (y, h))):
-            for side in along:
-                side *= np.nan if size is None else size.to_numpy(zero_copy_only=False)
+        for side, size in zip(values, (images.widths, images.heights) * 2, strict=True):
+            side *= np.nan if size is None else size.to_numpy(zero_copy_only=False)
     return dict(zip(NUMBERS[2:], values, strict=True))

@@ -22,7 +22,6 @@ from cobalance.ingest.problems import RowProblems
 DELIMITERS = ("|", ";", ",")
 _NOTHING = (None,) * len(NUMBERS)
 _AT_ONCE = 1 << 20
-_SAMPLE = 1_000  # cells that are looked at
 _FIX_JSON = 'Write a JSON list of names, or of objects like {"concept": "tree", "score": 0.9}'
 
 _ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -78,13 +77,15 @@ class Cells:
     delimiter: str | None
 
 
-def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Cells:
+def read_cells(
+    column: pa.Array, delimiter: str | None, rows: RowProblems, *, may_be_spaced: bool = False
+) -> Cells:
     """Parse the cells of a concepts column.
 
     Text is read as lists, in JSON or as Python prints them, if no delimiter is given and the first
     cell that is not blank starts like one; otherwise it is split at the delimiter, or at the first
-    of ``|``, ``;`` and ``,`` that occurs anywhere in the column, or else at spaces if cells share
-    their words. Blank cells and empty pieces are ignored.
+    of ``|``, ``;`` and ``,`` that occurs anywhere in the column, or else, if it `may_be_spaced`, at
+    spaces where cells share their words. Blank cells and empty pieces are ignored.
     """
     if column.type != TEXT:
         return _from_lists(column, rows)
@@ -94,9 +95,8 @@ def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Ce
         return _from_text(text, rows)
     if delimiter is None:
         present = (mark for mark in DELIMITERS if pc.any(pc.match_substring(text, mark)).as_py())
-        delimiter = next(
-            present, " " if _are_spaced(filled.unique()[:_SAMPLE].to_pylist()) else None
-        )
+        spaced = may_be_spaced and are_spaced(filled.unique().to_pylist())
+        delimiter = next(present, " " if spaced else None)
     row: IntArray = np.arange(len(text))
     names = text
     if delimiter is not None:
@@ -110,8 +110,8 @@ def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Ce
     return Cells(row, _check_names(names, row, rows), {}, note, delimiter)
 
 
-def _are_spaced(cells: list[str]) -> bool:
-    """Whether each cell of several words shares one with another cell, as lists of tags do."""
+def are_spaced(cells: list[str]) -> bool:
+    """Whether each of some different cells of several words shares one with another, as tags do."""
     words = [{*cell.split()} for cell in cells]
     cells_with = Counter(word for cell in words for word in cell)
     several = [cell for cell in words if len(cell) > 1]

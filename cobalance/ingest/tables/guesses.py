@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from cobalance.ingest.names import split_named
 from cobalance.ingest.tables.columns import USUAL_NAMES, usual_column
 from cobalance.ingest.tables.concept_cells import DELIMITERS, starts_list
 
 IMAGE_FILE = re.compile(r"\S\.(jpe?g|png|webp|bmp|gif|tiff?)([?#]\S*)?$", re.IGNORECASE)
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)
 _NUMBERS = re.compile(r"[\s\d.,;|+-]*$")
-_SPLITS = frozenset(["train", "training", "val", "valid", "validation", "dev", "test", "testing"])
 _MOST_CLASSES = 100
 _MOST_RIVALS = 2
 _CAPTION_WORDS = 5.0
@@ -104,7 +104,7 @@ class _Values:
 
     @cached_property
     def is_split(self) -> bool:
-        return self.filled > 0 and {text.lower() for text in self.texts} <= _SPLITS
+        return self.filled > 0 and all(map(split_named, self.texts))
 
     @cached_property
     def words(self) -> float:

@@ -9,8 +9,7 @@ from cobalance.ingest.names import split_of_file
 from cobalance.ingest.tables.delimited import Delimited
 from cobalance.ingest.tables.guesses import IMAGE_FILE
 
-PRESENT = "is present"
-"""Column that says whether an image has the attribute of the one before."""
+PRESENT = "is present"  # column of whether an image has the attribute of the one before
 _MOST, _LOOKED_AT = 3, 20  # fields, lines
 _BOXES = re.compile(r"\S+,((-?\d+\.?\d*,){4}|,,,,)[^,]*$")
 
@@ -21,8 +20,8 @@ class PlainList(Delimited):
 
     Columns are ``image_id`` (a number before the file name, or in its place) and ``path``; others
     are named after the file, or ``label`` where its name says a split, as in ``rock_train.txt``.
-    A line may have the corners of a box and its object, as RetinaNet's CSV has. Of more fields than
-    three, as of CUB, the second is an attribute and the third whether the image has it.
+    More fields are the corners of a box and its object (RetinaNet), or an attribute and whether it
+    is present (CUB).
     """
 
     description: str = "List without a header: an image's file name and values, by spaces or tabs"
