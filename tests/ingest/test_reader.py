@@ -90,7 +90,3 @@ def test_a_folder_leads_to_the_file_to_name(tmp_path, failure):
     assert list(read_annotations(table).records()) == [
         ImageRecord("cat/1.jpg", "cat", (Mention("sofa"), Mention("lamp")), None, "cat/1.jpg")
     ]
-    table.unlink()
-    for name in ("cat/metadata.jsonl", "metadata.csv", "manifest.parquet"):
-        (tmp_path / name).touch()
-        assert failure(tmp_path).remedy == f"Name the file with its annotations: {tmp_path / name}."

@@ -52,7 +52,7 @@ def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
     """A column with its objects, in JSON or Arrow, as lists of concepts; whether it has any."""
     if column.type == TEXT:
         if pc.all(pc.match_substring_regex(column, _PLACED)).as_py():
-            return pa.array(map(_placed, column.to_pylist()), TEXT), True
+            return pa.array(map(_corner_objects, column.to_pylist()), TEXT), True
         if not pc.any(pc.match_substring_regex(column, r"^(\[[\[ \n]*)?\{")).as_py():
             return column, False
         return pa.array(map(concept_list, column.to_pylist()), TEXT), True
@@ -62,7 +62,7 @@ def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
     return pa.array([_dump(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT), True
 
 
-def _placed(cell: str | None) -> str:
+def _corner_objects(cell: str | None) -> str:
     """Objects with their corners, as in lists of ImageNet: ``n02107142 10 20 60 90``."""
     words = (cell or "").split()
     x, y, right, bottom = (np.array(words[at::5], dtype=float) for at in range(1, 5))
