@@ -73,7 +73,6 @@ def page() -> None:
     if not current.is_mined:
         mine_button.offer(current)
         return
-    _choose_comparison(current)
     next_step = _headline(current)
     first = st.container()
     _metrics(current)
@@ -110,9 +109,9 @@ def _choose_comparison(current: CurrentDataset) -> None:
         "Compare by",
         ["", *names],
         index=1 + names.index(now[0]) if now and now[0] in names else 0,
-        format_func=lambda name: name or classes,
-        help="The dataset's classes; or a concept: the images that show it with those that do not.",
-        width=260,
+        format_func=lambda name: f"Compare by {name or classes}",
+        label_visibility="collapsed",
+        width=240,
         key=f"_compare {current.state.mined_as} {now}",
     )
     if chosen != "".join(now):
@@ -133,6 +132,7 @@ def _headline(current: CurrentDataset) -> DeltaGenerator:
             said += f"; by chance {top['expected']:,.0f} would."
     with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
         st.subheader(said, anchor=False, help=meaning("evidence"))
+        _choose_comparison(current)
         return st.container(width="content")
 
 
@@ -217,9 +217,10 @@ def _pictures(
         )
         edges, color = EDGES[1], BY_CLASS
         if view == GRAPH_VIEW:
-            edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"), width=80)
             kinds = [BY_CLASS, BY_GROUP, *([] if model is None else [BY_ACCURACY])]
-            color = st.selectbox("Colour", kinds, **choice_in_url("color"), width=112)
+            with st.popover("", icon=":material/tune:", help="Links and colours of the graph"):
+                edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"))
+                color = st.selectbox("Colour", kinds, **choice_in_url("color"))
         bars = BARS[0]
         if view == COMBINATIONS:
             # Counts of classes of unequal sizes say little beside each other.

@@ -363,7 +363,7 @@ def test_without_classes_the_picture_is_what_occurs_together(
     row = app.dataframe[0].value.iloc[0]
     assert [*row["concepts"], row["count_x"], row["count_no x"]] == ["y", 30, 0]
     (choice,) = (box for box in app.selectbox if box.label == "Compare by")
-    choice.select_index(0).run()
+    choice.select("").run()
     together = app.dataframe[1].value
     assert together[["concepts", "images", "expected"]].iloc[0].tolist() == ["x + y", 30, "9.0"]
 
