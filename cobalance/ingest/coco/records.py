@@ -153,10 +153,14 @@ def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
     """Further fields of each image as JSON; none if the first hundred have no such field."""
     read = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
     known = {*Image.__struct_fields__, "date_captured"} - {*problems.options.field}
-    if all(read(raw).keys() <= known for raw in images[:100]):
-        return Records([], "images")
-    rows = ({k: it for k, it in read(raw).items() if k not in known} for raw in images)
-    return Records([msgspec.json.encode(row) for row in rows], "images")
+    try:
+        if all(read(raw).keys() <= known for raw in images[:100]):
+            return Records([], "images")
+        rows = ({k: it for k, it in read(raw).items() if k not in known} for raw in images)
+        return Records([msgspec.json.encode(row) for row in rows], "images")
+    except UNDECODABLE as error:
+        reason = f"has an image with a field that is no JSON ({decoding_fault(error)})"
+        raise problems.fatal(reason, "Write its fields as JSON in UTF-8.") from None
 
 
 def _licenses(given: object) -> "Records[License]":

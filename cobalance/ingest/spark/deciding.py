@@ -76,7 +76,7 @@ def decide_columns(
             continue
         column, codes = _expand(values[name], cells.type), names.get(name, {})
         found = read_column(name, column, choices.get(name), codes, Problems(file, options))
-        marks = _delimiters(name, values[name], file) if found.kind == "list" else ()
+        marks = _delimiters(name, values[name], file) if found.kind == "list" else []
         if len(marks) > 1 or any((it or "").startswith("{") for it in values[name]):
             raise _refusal(file, name, "holds objects, or several delimiters")
         decided[name] = _in_full(found.kind, choices.get(name), name_values(column, codes))

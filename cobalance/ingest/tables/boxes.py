@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray
+from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.ingest.frames import NUMBERS, ImageColumns
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import RowProblems
@@ -63,7 +63,7 @@ def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> di
     values = sides.copy()
     if boxes.are_corners:
         values[2:] -= values[:2]
-    wrong = ~np.isfinite(values).all(axis=0) | (values[2:] < 0).any(axis=0)
+    wrong: BoolArray = np.any(~np.isfinite(values), axis=0) | np.any(values[2:] < 0, axis=0)
     rows.report(
         wrong & filled.any(axis=0),
         lambda row: f"{', '.join(boxes.sides)} are {sides[:, row].tolist()}, which is no box",

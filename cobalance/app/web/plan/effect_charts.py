@@ -281,7 +281,9 @@ def budgets(curve: pd.DataFrame, made: int) -> None:
         )
 
 
-def _by_images(curve: pd.DataFrame, y: alt.Y, tooltip: list[Any], made: int) -> alt.LayerChart:
+def _by_images(
+    curve: pd.DataFrame, y: alt.Y, tooltip: list[Any], made: int
+) -> alt.LayerChart | alt.FacetChart:
     """A line by images to make, with the plan as a rule."""
     x = alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f"))
     line = alt.Chart(curve).mark_line(point=True).encode(x=x, y=y, tooltip=tooltip)
