@@ -60,15 +60,7 @@ def splits_table(found: ComparedSplits) -> pd.DataFrame:
 
 
 def difference_texts(frame: pd.DataFrame) -> list[str]:
-    """Differences of log odds ratios with their intervals, and of which two classes.
-
-    Examples
-    --------
-    >>> difference_texts(pd.DataFrame({"log_odds_difference": [1.5], "rises_in": ["urban"],
-    ...     "falls_in": ["country"], "log_odds_difference_low": [0.5],
-    ...     "log_odds_difference_high": [2.5]}))
-    ['+1.50 [0.50, 2.50] urban vs country']
-    """
+    """Differences of log odds ratios with their intervals, and of which two classes."""
     texts = cells.log_odds_texts(frame, "log_odds_difference")
     both = zip(texts, cells.class_pairs(frame, "rises_in", "falls_in"), strict=True)
     return [text if text == "-" else f"{text} {pair}" for text, pair in both]

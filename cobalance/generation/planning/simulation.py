@@ -56,15 +56,6 @@ def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
         A query names a class or concept that `cliques` does not know.
     OptionError
         A query is not as `check_query` has it.
-
-    Examples
-    --------
-    >>> cliques = Cliques(
-    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
-    ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> after = simulate(cliques, [PlannedQuery("country", ("cow", "road"), 2)])
-    >>> after.counts.tolist(), after.class_sizes.tolist()
-    ([[7, 7], [7, 5], [3, 3]], [11, 9])
     """
     return simulate_images(cliques, sets_of(cliques, queries))
 

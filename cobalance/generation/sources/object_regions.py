@@ -131,13 +131,5 @@ def choose_instances(settings: MaskSettings, areas_px: Sequence[float]) -> list[
 
 
 def bounds_area(mask: MaskArray) -> int:
-    """Area of a mask's bounding box in pixels; 0 for an empty mask.
-
-    Examples
-    --------
-    >>> mask = np.zeros((5, 6), bool)
-    >>> mask[1, 1] = mask[3, 4] = True
-    >>> bounds_area(mask)
-    12
-    """
+    """Area of a mask's bounding box in pixels; 0 for an empty mask."""
     return prod(find_box(mask).shape) if mask.any() else 0

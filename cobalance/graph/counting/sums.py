@@ -30,15 +30,6 @@ def sum_cliques(parts: Sequence[Cliques]) -> Cliques:
     Notes
     -----
     Complexity: O(n log n) in the number of cliques of all parts, whatever the number of images.
-
-    Examples
-    --------
-    >>> sizes = np.array([9])
-    >>> one = Cliques(np.array([[0]]), np.array([[3]]), sizes, ("cow",), ("farm",))
-    >>> two = Cliques(np.array([[0]]), np.array([[2]]), sizes, ("barn",), ("city",))
-    >>> both = sum_cliques([one, one, two])
-    >>> both.names(), both.counts.tolist(), both.class_sizes.tolist()
-    ([('barn',), ('cow',)], [[2, 0], [0, 6]], [9, 18])
     """
     return _combine(parts, [1] * len(parts))
 

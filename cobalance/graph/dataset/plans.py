@@ -184,15 +184,6 @@ def replan_actions(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, 
         The plan's dataset, as it is now.
     plan : mapping
         The properties of the plan's node.
-
-    Examples
-    --------
-    >>> plan = {"name": "small", "planner": "minimal", "min_size": 1, "max_size": 2, "budget": 40}
-    >>> print(*replan_actions(DatasetState("zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan))
-    run `plan('zoo', name='small', planner='minimal', min_size=1, max_size=2, budget=40)`
-    >>> edits = {"images_digest": 1, "planner": "resampled", "planner_options": '{"limit": 9}'}
-    >>> print(*replan_actions(DatasetState("zoo", 2, 2, 2, None, (), None), plan | edits))
-    run `plan_counterfactuals('zoo', recipe='resampled', name='small', limit=9)`
     """
     kept = dict(plan)
     own = json.loads(kept.get("planner_options") or "{}")

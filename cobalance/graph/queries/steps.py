@@ -44,17 +44,6 @@ def with_images(overview: Overview, added: Iterable[Images]) -> Overview:
         The counts without them. Pairs that were not mined stay uncounted.
     added : iterable of (class, concepts, images)
         Classes and concepts that the overview lacks change nothing in it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> columns = {"concept": ["cow"], "images": [3], COUNT + "a": [3], COUNT + "b": [0]}
-    >>> edges = pd.DataFrame(columns=[*_PAIR, "images", COUNT + "a", COUNT + "b"])
-    >>> before = Overview(class_sizes={"a": 9, "b": 9}, pair_class_sizes={"a": 9, "b": 9},
-    ...                   concepts=pd.DataFrame(columns), edges=edges, hidden_concepts=0)
-    >>> after = with_images(before, [("b", ["cow", "dog"], 3)])
-    >>> after.concepts.values.tolist(), after.class_sizes
-    ([['cow', 6, 3, 3]], {'a': 9, 'b': 12})
     """
     concepts, edges = overview.concepts.copy(), overview.edges.copy()
     sizes, pair_sizes = dict(overview.class_sizes), dict(overview.pair_class_sizes)

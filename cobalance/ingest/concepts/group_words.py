@@ -108,15 +108,7 @@ class GroupWords:
             )
 
     def phrase(self, group: str) -> tuple[str, str]:
-        """Noun and adjective of a group for prompts; empty where the list has none.
-
-        Examples
-        --------
-        >>> rows = (WordRow({"man": "man", "woman": "woman"}),)
-        >>> words = GroupWords("sexes", rows=rows, nouns={"woman": "woman"})
-        >>> words.times("age", {"old": "elderly"}).phrase("old woman")
-        ('woman', 'elderly')
-        """
+        """Noun and adjective of a group for prompts; empty where the list has none."""
         values, base = self.parts[group]
         told = [adjectives[value] for adjectives in self.attributes.values() for value in values
                 if value in adjectives]  # fmt: skip

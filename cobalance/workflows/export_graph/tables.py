@@ -66,18 +66,6 @@ def graph_tables(
     -------
     GraphTables
         ``concepts`` and ``pairs`` with ``count_<class>`` and the columns of `LEAN`.
-
-    Examples
-    --------
-    >>> from cobalance.graph.counting.incidence import build_incidence
-    >>> held = build_incidence([0, 0, 1], [0, 1, 0], [0, 1], ("cow", "road"), ("farm", "town"))
-    >>> found = graph_tables(held)
-    >>> found.concepts[["concept", "images", "count_farm", "gap", "over_represented"]]
-      concept  images  count_farm  gap over_represented
-    0     cow       2           1    0              NaN
-    1    road       1           1    1             farm
-    >>> found.class_counts.values.tolist()
-    [['farm', 'cow', 1], ['farm', 'road', 1], ['town', 'cow', 1]]
     """
     names = np.array(incidence.concepts, dtype=object)
     counted = _count(incidence)

@@ -13,7 +13,7 @@ def test_a_dry_run_says_what_columns_become_and_needs_no_database(tmp_path, monk
     words = ["ingest", str(file), "--dry-run", "--field", "age=bins:18:years"]
     whole_program().main(words, standalone_mode=False)
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["weather", "a", "concept", "for", "each", "value", "2", "3", "0"] in shown
+    assert ["weather", "a", "concept", "per", "value", "2", "3", "0"] in shown
     assert ["age", "bins", "of", "equal", "counts", "2", "2", "1", "edges", "18"] in shown
     with pytest.raises(OptionError, match="--dry-run reads files here"):
         whole_program().main(

@@ -47,15 +47,7 @@ def show(current: CurrentDataset, job: Job) -> None:
 
 
 def made_from(datasets: pd.DataFrame, job: str) -> list[str]:
-    """The datasets that a job's images were added to, by their source.
-
-    Examples
-    --------
-    >>> listed = pd.DataFrame(
-    ...     {"dataset": ["a", "b"], "source": ["a.csv", "a and the images of job 5f1c"]})
-    >>> made_from(listed, "5f1c")
-    ['b']
-    """
+    """The datasets that a job's images were added to, by their source."""
     found = datasets["source"].fillna("").str.endswith(f" and the images of job {job}")
     return list(datasets["dataset"][found])
 

@@ -99,17 +99,7 @@ class LabelledImages:
             )
 
     def roots(self) -> list[str]:
-        """For each image the one that it was made from in the end; itself where it is real.
-
-        Examples
-        --------
-        >>> frame = pd.DataFrame({
-        ...     "image": ["a", "b", "c"], "class_name": "cat", "concepts": [[], [], []],
-        ...     "split": None, "uri": None, "synthetic": [False, True, True],
-        ...     "source": [None, "a", "b"]})
-        >>> LabelledImages("zoo", frame, lambda uri, synthetic: b"").roots()
-        ['a', 'a', 'a']
-        """
+        """For each image the one that it was made from in the end; itself where it is real."""
         of = dict(zip(self.frame["image"], self.frame["source"], strict=True))
         return [[image, *_ancestors(image, of)][-1] for image in self.frame["image"]]
 

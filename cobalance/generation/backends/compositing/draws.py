@@ -23,16 +23,6 @@ class Draws:
     ----------
     *identity : object
         What identifies the draws, such as an image's seed and the purpose.
-
-    Examples
-    --------
-    >>> draws = Draws(7, "example")
-    >>> [draws.below(6) for _ in range(8)]
-    [2, 4, 5, 5, 2, 5, 0, 3]
-    >>> draws.choice(["forest", "ocean"])
-    'forest'
-    >>> round(draws.uniform(), 4), draws.uniforms(2).round(4).tolist()
-    (0.6241, [0.8179, 0.6894])
     """
 
     def __init__(self, *identity: object) -> None:

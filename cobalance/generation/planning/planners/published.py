@@ -41,14 +41,6 @@ def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
     with two concepts an image, both are the same at size 2.
 
     O(n_cliques x n_classes).
-
-    Examples
-    --------
-    >>> cliques = Cliques(
-    ...     np.array([[0, 1, -1], [0, 2, -1], [0, 1, 2]]), np.array([[3, 5], [4, 4], [1, 3]]),
-    ...     np.array([9, 9]), ("a", "b", "c"), ("x", "y"))
-    >>> plan_images(cliques, PlanOptions()).tolist()
-    [[2, 0], [0, 0], [2, 0]]
     """
     rows, counts = options.rows(cliques), cliques.counts.astype(np.int64)
     images = np.zeros_like(counts)

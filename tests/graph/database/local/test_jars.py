@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.graph.database.local.jar_lock import LOCK_FILE, Jar, JarLock, format_lock, read_lock
+from cobalance.graph.database.local.jar_lock import LOCK_FILE, Jar, JarLock, read_lock
 from cobalance.graph.database.local.jars import ensure_jars
 from cobalance.graph.errors import StoreUnavailableError
+from requirements.neo4j_jars import format_lock
 
 CONTENTS = {
     f"org.example:part-{n}:1.0": bytes([n]) * (100_000 + 50_000 * n) for n in range(1, 6)
