@@ -23,8 +23,7 @@ from cobalance.graph.dataset import sampled, state as states, write
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
 from cobalance.ingest import hub, load, problems
-from cobalance.ingest.fields import report as report_words, saved
-from cobalance.ingest.fields.code_files import read_code_names
+from cobalance.ingest.fields import code_files, report as report_words, saved
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
 from cobalance.workflows import spark
 from cobalance.workflows.load import dataset as loading, image_places
@@ -97,7 +96,7 @@ def _read_options(given: dict[str, Any]) -> ReadOptions:
             "class_category": pairs(given["class_category"] or ()),
             "rename_class": pairs(given["rename_class"] or (), needs_value=True),
             "field": pairs(given["field"] or (), needs_value=True),
-            "names": code_names(given["names"] or (), read_code_names),
+            "names": code_names(given["names"] or (), code_files.read_code_names),
             "keep_class": tuple(given["keep_class"] or ()),
             "keep_split": tuple(given["keep_split"] or ()),
             "join": tuple(given["join"] or ()),
