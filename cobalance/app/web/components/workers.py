@@ -108,7 +108,7 @@ def _draw_log(worker: LocalWorker) -> None:
         st.code("\n".join(lines[-LAST_LINES:]), language=None, wrap_lines=True)
         download(
             "Download the log",
-            lambda: "\n".join([*worker.lines(), ""]).encode(),
+            "\n".join([*lines, ""]).encode(),
             f"worker-{worker.number}.log",
             key=f"_worker_log_file {worker.number}",
         )

@@ -24,9 +24,12 @@ _TYPES = {
 
 
 def download(
-    label: str, content: Callable[[], bytes], file: str, *, key: str, disabled: bool = False
+    label: str, content: bytes | Callable[[], bytes], file: str, *, key: str, disabled: bool = False
 ) -> None:
-    """Draw a button that downloads a file, whose content is made when it is pressed."""
+    """Draw a button that downloads a file, whose content a function makes when it is pressed.
+
+    Streamlit forgets the function as soon as the button is drawn again: give what refreshes bytes.
+    """
     st.download_button(
         label,
         content,
