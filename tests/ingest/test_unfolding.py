@@ -177,7 +177,7 @@ BOMBS: dict[str, tuple[Callable[[Path], None], str]] = {
     "samples.zip": (samples, UNFOLDS),
     "aliases": (aliases, "has an alias"),
     "picture.zip": (picture, UNFOLDS),
-    "saved": (saved_dataset, "its rows are compressed"),
+    "saved": (saved_dataset, "the rows of a.arrow are compressed"),
     "hole.tar": (hole_in_tar, UNFOLDS),
     "pipe-labels": (pipe("labels/a.txt"), PIPE),
     "pipe-parquet": (pipe("metadata.parquet"), PIPE),

@@ -152,7 +152,7 @@ def decode(
 def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
     """Further fields of each image as JSON; none if the first hundred have no such field."""
     read = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-    known = {*Image.__struct_fields__, "date_captured"} - {*problems.options.field}
+    known = {*Image.__struct_fields__, "date_captured", "cobalance"} - {*problems.options.field}
     try:
         if all(read(raw).keys() <= known for raw in images[:100]):
             return Records([], "images")

@@ -73,11 +73,11 @@ class FiftyOneDataset(TreeReader):
         class_field = None
         if not (options.class_category or options.classes_come_later or options.searches_classes):
             known = fields.get("Classification", [])
-            class_field = _choose(known, options.class_column, "class_column", problems)
+            class_field = _choose(known, options.class_column, "class", problems)
         known = [name for type_ in _LISTS for name in fields.get(type_, [])]
         usual = "ground_truth" if "ground_truth" in known else None
         wanted = options.concepts_column or usual
-        concept_field = _choose(known, wanted, "concepts_column", problems)
+        concept_field = _choose(known, wanted, "concepts", problems)
         collector = Collector(problems, options)
         for number, sample in enumerate(samples):
             place = f"{name}, sample {number + 1}"
@@ -122,15 +122,16 @@ def _fields(samples: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
     return {type_: [*names] for type_, names in fields.items()}
 
 
-def _choose(known: list[str], wanted: str | None, option: str, problems: Problems) -> str | None:
+def _choose(known: list[str], wanted: str | None, role: str, problems: Problems) -> str | None:
     """The wanted field, or the only one, or None without any."""
     if wanted is None and len(known) < 2:
         return known[0] if known else None
     if wanted not in known:
         reason = (
-            f"which field to take is not clear (fields of labels: {', '.join(known) or 'none'})"
+            f"which field has the {role} is not clear (fields of labels: "
+            f"{', '.join(known) or 'none'})"
         )
-        raise problems.fatal(reason, ("Set ", Setting(option), " to one of them."))
+        raise problems.fatal(reason, ("Set ", Setting(f"{role}_column"), " to one of them."))
     return wanted
 
 
