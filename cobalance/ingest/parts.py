@@ -26,6 +26,7 @@ from cobalance.ingest.tables.columns import shorten_list
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")  # come before other files
+_EXPORT = ("manifest.parquet", "cobalance-export.json")  # in each export with images
 _SHARD = re.compile(r"\d+|(?<![a-z])(train|val|test|dev)[a-z]*")
 
 
@@ -44,7 +45,8 @@ def find_parts(tree: FileTree) -> dict[str, list[str]]:
     """
     found = defaultdict[str, list[str]](list)
     names = list(annotation_files(tree))
-    for name in [it for it in names if PurePosixPath(it).name in _METADATA] or names:
+    metadata = [it for it in names if PurePosixPath(it).name in _METADATA]
+    for name in [_EXPORT[0]] if {*tree.names} >= {*_EXPORT} else metadata or names:
         with tree.local(name) as path:
             kind = _format_of(path)
         found["" if kind == "jsonl" and name.endswith(".json") else kind].append(name)

@@ -46,7 +46,7 @@ from cobalance.ingest.tables.loading import Table, TableFormat
 _IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
 _ROLES = ("id", "class", "concepts", "scores", "split", "uri", "width", "height")
 _OF_IMAGES = ("class", "split", "uri", "width", "height")
-_EXPORTED = {"synthetic", "original_uri", "sha256"}  # columns of the table of an export
+_EXPORTED = {"synthetic", "original_uri"}  # columns of the tables of an export
 
 
 @dataclass(frozen=True)
