@@ -15,6 +15,7 @@ from cobalance.ingest.formats.hub_dataset import HubDataset
 from cobalance.ingest.formats.image_folder import ImageFolder
 from cobalance.ingest.formats.labelling_tools import TOOLS
 from cobalance.ingest.formats.lvis import Lvis
+from cobalance.ingest.formats.nuimages import NUIMAGES
 from cobalance.ingest.formats.open_images import OpenImages
 from cobalance.ingest.formats.pascal_voc import PASCAL_VOC
 from cobalance.ingest.formats.table import TableReader
@@ -41,6 +42,7 @@ FORMATS = Formats("format", group="formats", declaration=Format)
 for _name, _tool in (TOOLS | BOX_LISTS).items():
     FORMATS.register(_name, _tool)
 FORMATS.register("visual-genome", VISUAL_GENOME)
+FORMATS.register("nuimages", NUIMAGES)
 FORMATS.register("lvis", Lvis())
 FORMATS.register("coco-instances", CocoInstances())
 FORMATS.register("coco-captions", CocoCaptions())

@@ -18,7 +18,8 @@ from cobalance.ingest.trees import FileTree
 
 _SPLITS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
 _LOOKED_AT = 20  # files of a folder, of which some may be about something else
-_FAULTS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, *UNDECODABLE)
+_FAULTS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError,
+           *UNDECODABLE)  # fmt: skip
 
 
 @dataclass
@@ -108,7 +109,9 @@ class ToolReader(TreeReader):
         problems: Problems,
     ) -> None:
         path = PurePosixPath(file)
-        split = next((_SPLITS[it] for it in (*path.parts, path.stem) if it in _SPLITS), None)
+        version = PurePosixPath(problems.file, file).parent.name.rpartition("-")[2]  # v1.0-train
+        words = (*path.parts, path.stem, version)
+        split = next((_SPLITS[it] for it in words if it in _SPLITS), None)
         records = self.records(file, read)
         while True:
             at = ""

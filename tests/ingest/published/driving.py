@@ -368,51 +368,79 @@ def scalabel(folder: Path) -> None:
     )
 
 
-@form(
-    "nuImages",
-    "v1.0-mini",
-    {
-        "samples/CAM_FRONT/n003-2018-01-02__CAM_FRONT__1.jpg":
-            seen(**{"vehicle.car": [CAR, BUS]}),
-        "samples/CAM_BACK/n003-2018-01-02__CAM_BACK__2.jpg":
-            seen(**{"human.pedestrian.adult": PERSON, "vehicle.car": CAR}),
-    },
-    "attribute", "channel", "location", "modality", "vehicle", "log",
-)  # fmt: skip
+_FRONT, _BACK = (
+    "samples/CAM_FRONT/n003-{}__CAM_FRONT__1.jpg",
+    "samples/CAM_BACK/n003-{}__CAM_BACK__2.jpg",
+)
+_DAYS = {"train": "2018-01-02", "val": "2018-09-17"}
+_NUIMAGES = {
+    name.format(day): shown._replace(split=split)
+    for split, day in _DAYS.items()
+    for name, shown in [
+        (_FRONT, seen("flat.driveable_surface", "vehicle.parked", "channel: CAM_FRONT",
+                      **{"vehicle.car": [CAR, BUS]})),
+        (_BACK, seen("channel: CAM_BACK", **{"human.pedestrian.adult": PERSON,
+                                             "vehicle.car": CAR})),
+    ]
+}  # fmt: skip
+
+
+@form("nuImages", "nuimages", _NUIMAGES, "location", "vehicle", "logfile")
 def nuimages(folder: Path) -> None:
     """nutonomy/nuscenes-devkit, schema_nuimages.md: tables whose rows name one another."""
-    root = folder / "v1.0-mini"
-    put_json(root / "category.json", [
-        {"token": "c1", "name": "vehicle.car", "description": ""},
-        {"token": "c2", "name": "human.pedestrian.adult", "description": ""}])  # fmt: skip
-    put_json(root / "attribute.json", [
-        {"token": "a1", "name": "vehicle.parked", "description": ""}])  # fmt: skip
-    put_json(root / "log.json", [
-        {"token": "l1", "logfile": "n003-2018-01-02", "vehicle": "n003",
-         "date_captured": "2018-01-02", "location": "singapore-onenorth"}])  # fmt: skip
-    put_json(root / "sensor.json", [
-        {"token": "e1", "channel": "CAM_FRONT", "modality": "camera"},
-        {"token": "e2", "channel": "CAM_BACK", "modality": "camera"}])  # fmt: skip
-    put_json(root / "sample.json", [
-        {"token": f"s{n}", "timestamp": 1514862005000000 + n, "log_token": "l1",
-         "key_camera_token": f"d{n}"} for n in (1, 2)])  # fmt: skip
-    data = [
-        (1, "samples/CAM_FRONT/n003-2018-01-02__CAM_FRONT__1.jpg", True),
-        (2, "samples/CAM_BACK/n003-2018-01-02__CAM_BACK__2.jpg", True),
-        (3, "sweeps/CAM_BACK/n003-2018-01-02__CAM_BACK__3.jpg", False),
-    ]
-    put_json(root / "sample_data.json", [
-        {"token": f"d{n}", "sample_token": f"s{min(n, 2)}", "ego_pose_token": "p1",
-         "calibrated_sensor_token": f"k{min(n, 2)}", "filename": name, "fileformat": "jpg",
-         "width": WIDTH, "height": HEIGHT, "timestamp": 1514862005000000 + n, "is_key_frame": key,
-         "prev": "", "next": ""} for n, name, key in data])  # fmt: skip
-    put_json(root / "object_ann.json", [
-        {"token": f"o{n}", "sample_data_token": image, "category_token": category,
-         "attribute_tokens": [], "bbox": list(_corners(box)), "mask": None}
-        for n, (image, category, box) in enumerate(
-            [("d1", "c1", CAR), ("d1", "c1", BUS), ("d2", "c2", PERSON), ("d2", "c1", CAR)])
-    ])  # fmt: skip
-    put_json(root / "surface_ann.json", [])
+    for split, day in _DAYS.items():
+        _nuimages_version(folder / "nuimages", f"v1.0-{split}", day)
+
+
+@form(
+    "nuImages, one version",
+    "nuimages/v1.0-val",
+    {name: one for name, one in _NUIMAGES.items() if one.split == "val"},
+    "location", "vehicle", "logfile",
+)  # fmt: skip
+def nuimages_version(folder: Path) -> None:
+    """nutonomy/nuscenes-devkit, nuImages tutorial: a version is a folder of tables."""
+    nuimages(folder)
+
+
+def _nuimages_version(folder: Path, version: str, day: str) -> None:
+    """Tables of a version beside its pictures; each row has a token."""
+    root = folder / version
+    tables: dict[str, list[dict[str, Any]]] = {
+        "category": [{"token": token, "name": name, "description": ""} for token, name in [
+            ("c1", "vehicle.car"), ("c2", "human.pedestrian.adult"),
+            ("c3", "flat.driveable_surface")]],
+        "attribute": [{"token": "a1", "name": "vehicle.parked", "description": ""}],
+        "log": [{"token": "l1", "logfile": f"n003-{day}", "vehicle": "n003",
+                 "date_captured": day, "location": "singapore-onenorth"}],
+        "sensor": [{"token": "e1", "channel": "CAM_FRONT", "modality": "camera"},
+                   {"token": "e2", "channel": "CAM_BACK", "modality": "camera"}],
+        "calibrated_sensor": [
+            {"token": f"k{n}", "sensor_token": f"e{n}", "translation": [1.7, 0.0, 1.5],
+             "rotation": [0.5, -0.5, 0.5, -0.5], "camera_intrinsic": [], "camera_distortion": []}
+            for n in (1, 2)],
+        "sample": [{"token": f"s{n}", "timestamp": 1514862005000000 + n, "log_token": "l1",
+                    "key_camera_token": f"d{n}"} for n in (1, 2)],
+        "sample_data": [
+            {"token": f"d{n}", "sample_token": f"s{min(n, 2)}", "ego_pose_token": "p1",
+             "calibrated_sensor_token": f"k{min(n, 2)}", "filename": name, "fileformat": "jpg",
+             "width": WIDTH, "height": HEIGHT, "timestamp": 1514862005000000 + n,
+             "is_key_frame": name.startswith("samples"), "prev": "", "next": ""}
+            for n, name in enumerate([_FRONT.format(day), _BACK.format(day),
+                                      f"sweeps/CAM_BACK/n003-{day}__CAM_BACK__3.jpg"], 1)],
+        "object_ann": [
+            {"token": f"o{n}", "category_token": category, "bbox": list(_corners(box)),
+             "mask": {"size": [HEIGHT, WIDTH], "counts": "UFQx"}, "attribute_tokens": states,
+             "sample_data_token": image}
+            for n, (image, category, box, states) in enumerate(
+                [("d1", "c1", CAR, ["a1"]), ("d1", "c1", BUS, []), ("d2", "c2", PERSON, []),
+                 ("d2", "c1", CAR, [])])],
+        "surface_ann": [{"token": "f1", "sample_data_token": "d1", "category_token": "c3",
+                         "mask": {"size": [HEIGHT, WIDTH], "counts": "UFQx"}}],
+    }  # fmt: skip
+    for name, rows in tables.items():
+        put_json(root / f"{name}.json", rows)
+    put_pictures(folder, [row["filename"] for row in tables["sample_data"]])
 
 
 @form(

@@ -1,7 +1,6 @@
 """Forms that are not read right yet."""
 
 NOT_YET = {
-    "nuimages": "a reader of its own",
     "deepfashion": "names of attributes in a second file",
 }
 """Forms that are not read right yet, and what they wait for.

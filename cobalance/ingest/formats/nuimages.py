@@ -1,0 +1,60 @@
+"""nuImages: JSON tables of a version, whose rows name one another by tokens.
+
+https://github.com/nutonomy/nuscenes-devkit/blob/master/docs/schema_nuimages.md
+"""
+
+from collections import defaultdict
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+from cobalance.ingest.images.outlines import place_of
+
+_BY_TOKEN = ("attribute", "calibrated_sensor", "category", "log", "sample", "sensor")
+
+
+def _records(file: str, read: Read) -> Records:
+    """Key frames, which alone have objects and surfaces."""
+    version = PurePosixPath(file).parent
+    tables = {name: {row["token"]: row for row in _rows(version, name, read)} for name in _BY_TOKEN}
+    shown = defaultdict[str, list[Any]](list)
+    for name in ("object_ann", "surface_ann"):
+        for row in _rows(version, name, read):
+            shown[row["sample_data_token"]].append({**row, "mask": None})
+
+    def follow(row: Any, *names: str) -> Any:
+        for name in names:
+            row = tables[name][row[f"{name}_token"]]
+        return row
+
+    def picture(frame: Any) -> Picture:
+        log = follow(frame, "sample", "log")
+        told = {name: log[name] for name in ("location", "vehicle", "logfile")}
+        told["channel"] = follow(frame, "calibrated_sensor", "sensor")["channel"]
+        found = Picture(frame["filename"], frame["width"], frame["height"], told)
+        for one in shown[frame["token"]]:
+            corners = one.get("bbox", [])
+            states = (tables["attribute"][it]["name"] for it in one.get("attribute_tokens", ()))
+            place = place_of([corners[:2], corners[2:]] if corners else [])
+            found.add(follow(one, "category")["name"], place, dict.fromkeys(states, True))
+        return found
+
+    for frame in _rows(version, "sample_data", read):
+        if frame["is_key_frame"]:
+            yield frame["token"], partial(picture, frame)
+
+
+def _rows(version: PurePosixPath, table: str, read: Read) -> Any:
+    content = read(str(version / f"{table}.json"))
+    return map(msgspec.json.decode, msgspec.json.decode(content, type=list[msgspec.Raw]))
+
+
+NUIMAGES = ToolReader(
+    "nuImages: JSON tables of a version, such as v1.0-train",
+    (rb'"sample_data_token"', rb'"category_token"', rb'"bbox"'),
+    _records,
+    ("object_ann.json",),
+)
