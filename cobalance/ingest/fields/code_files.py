@@ -13,7 +13,8 @@ def read_code_names(path: Path) -> dict[str, str]:
     """Read the names of codes.
 
     A line has a code and its name, a name and its code, or a name alone, numbered from 0; a table
-    may have a header. JSON is an object of names or of codes, or a list of names.
+    may have a header, and a count and a header may stand before names that are numbered from 1.
+    JSON is an object of names or of codes, or a list of names.
 
     Raises
     ------
@@ -31,6 +32,8 @@ def read_code_names(path: Path) -> dict[str, str]:
         pairs = list(held.items() if isinstance(held, dict) else enumerate(held))
         if all(isinstance(code, int) for _, code in pairs):
             pairs = [(code, name) for name, code in pairs]
+    elif lines[0] == str(len(lines) - 2):
+        pairs = [(at, line.rsplit(maxsplit=1)[0]) for at, line in enumerate(lines[2:], 1)]
     elif all(re.match(r"[^\s,]+,", line) for line in lines):
         header, *rows = csv.reader(lines)
         at = next((at for at, name in enumerate(header) if "name" in name.lower()), 1)

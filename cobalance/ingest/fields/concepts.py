@@ -56,7 +56,9 @@ def read_column(
         guessed = "list", ""
     else:
         values = encode_values(name_values(cells, names))
-        guessed = ("values", "") if names else guess_kind(name, values)
+        guessed = guess_kind(name, values)
+        if names and guessed[0] != "list":
+            guessed = "values", ""
     kind, why = (choice.kind, "") if choice else guessed
     missing = len(values.codes) - values.filled
     if kind == "ignore":

@@ -1,13 +1,14 @@
-"""CelebA's list_attr files: a count, attribute names, then -1 or 1 per image."""
+"""Lists of CelebA and DeepFashion: a count, names of columns, then a line for each image."""
 
 import io
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cobalance.graph.errors import Setting
 from cobalance.graph.progress import Progress
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.columns import PRESENT
+from cobalance.ingest.tables.columns import PRESENT, USUAL_NAMES
 from cobalance.ingest.tables.loading import Table, column_names, text_rows
 from cobalance.ingest.trees import lines_of
 
@@ -16,17 +17,22 @@ ID = "image_id"
 
 @dataclass(frozen=True)
 class ListAttr:
-    """Fields separated by white space; the first column, of file names, is unnamed."""
+    """Fields separated by white space; the first column, of file names, may be unnamed.
 
-    description: str = "CelebA's list_attr: a count, attribute names, then -1 or 1 an image"
+    Without its name the others are attributes with -1 or 1, as of CelebA. Several values under one
+    name are a list of those that are 1, by their numbers, as of DeepFashion.
+    """
+
+    description: str = "CelebA's and DeepFashion's lists: a count, names of columns, then values"
 
     def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
-        """Whether the first line is a number, and the third holds only -1 and 1."""
+        """Whether a number is first, then names with that of the images, or numbers below them."""
         lines = head.split(b"\n", 3)
         if len(lines) < 3 or not lines[0].strip().isdigit() or not lines[1].strip():
             return False
         values = lines[2].split()[1:]
-        return bool(values) and {value.lstrip(b"-").isdigit() for value in values} == {True}
+        has_id = _names_images(lines[1].decode(errors="replace").split())
+        return bool(values) and (has_id or all(it.lstrip(b"-").isdigit() for it in values))
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows as text; the file names become the column ``image_id``."""
@@ -50,6 +56,8 @@ class ListAttr:
                     "Write them there.",
                     "line 2",
                 )
+            if has_id := _names_images(names):
+                del names[0]
             names = column_names([ID, *names], problems, "line 2")[1:]
             rows = text_rows([ID, *names], problems)
             seen = 0
@@ -58,13 +66,16 @@ class ListAttr:
                 if not row:
                     continue
                 seen += 1
+                if has_id and len(names) == 1 and len(row) > 2:
+                    shown = [str(at) for at, it in enumerate(row) if at and it == "1"]
+                    row = [row[0], json.dumps(shown)]
                 if len(row) != len(names) + 1:
                     problems.record(
                         f"line {number}",
                         f"has {len(row) - 1} values for {len(names)} attributes",
                         "Write a file name without spaces, and one value an attribute",
                     )
-                elif not PRESENT.keys() >= {*row[1:]}:
+                elif not (has_id or PRESENT.keys() >= {*row[1:]}):
                     odd = next(at for at, it in enumerate(row) if at and it not in PRESENT)
                     problems.record(
                         f"line {number}",
@@ -80,4 +91,8 @@ class ListAttr:
                 "line 1",
             )
         progress("read", size, size)
-        return replace(rows.table(), concept_columns=tuple(names))
+        return replace(rows.table(), concept_columns=() if has_id else tuple(names))
+
+
+def _names_images(header: list[str]) -> bool:
+    return header[0].lower() in USUAL_NAMES["id"].split()

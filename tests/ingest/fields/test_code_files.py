@@ -21,6 +21,7 @@ NAMES = {"0": "stop sign", "1": "bus"}
         ('{"0": "stop sign", "1": "bus"}', NAMES),
         ('{"stop sign": 0, "bus": 1}', NAMES),
         ('["stop sign", "bus"]', NAMES),
+        ("2\nname  type\nstop sign  3\nbus  1\n", {"1": "stop sign", "2": "bus"}),
         ("n01 tench, Tinca\nn02 bus\n", {"n01": "tench, Tinca", "n02": "bus"}),
     ],
 )

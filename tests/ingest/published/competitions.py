@@ -100,18 +100,40 @@ def stanford_cars(folder: Path) -> None:
 
 
 @form(
-    "DeepFashion, attributes",
-    "Anno/list_attr_img.txt",
-    {"img/Dress/img_00000001.jpg": seen("a-line", "zip"), "img/Dress/img_00000002.jpg": seen("zip"),
-     "img/Tee/img_00000001.jpg": seen("abstract")},
-)  # fmt: skip
+    "DeepFashion, categories and attributes",
+    "Anno/list_attr_img.txt --names attribute_labels=Anno/list_attr_cloth.txt"
+    " --join Anno/list_category_img.txt --class-column category_label"
+    " --names category_label=Anno/list_category_cloth.txt"
+    " --join Eval/list_eval_partition.txt --split-column evaluation_status",
+    {
+        f"img/{folder}/{name}.jpg": seen(
+            *(f"attribute_labels: {it}" for it in shown), cls=kind, split=split
+        )
+        for folder, name, shown, kind, split in [
+            ("Sheer_Dress", "img_00000001", ["a-line", "zip up"], "Dress", "train"),
+            ("Sheer_Dress", "img_00000002", ["zip up"], "Dress", "val"),
+            ("V-Neck_Tee", "img_00000001", ["abstract"], "Tee", "test"),
+            ("V-Neck_Tee", "img_00000002", [], "Tee", "train"),
+        ]
+    },
+)
 def deepfashion(folder: Path) -> None:
     """DeepFashion, Category and Attribute: a count, a header line, then -1, 0 or 1 an attribute."""
-    put(folder / "Anno/list_attr_img.txt", "3\nimage_name attribute_labels\n"
-        "img/Dress/img_00000001.jpg  1 -1  1\nimg/Dress/img_00000002.jpg -1 -1  1\n"
-        "img/Tee/img_00000001.jpg -1  1 -1\n")  # fmt: skip
-    put(folder / "Anno/list_attr_cloth.txt", "3\nattribute_name attribute_type\n"
-        "a-line  3\nabstract  1\nzip  4\n")  # fmt: skip
+    put(folder / "Anno/list_attr_img.txt", "4\nimage_name  attribute_labels\n"
+        "img/Sheer_Dress/img_00000001.jpg  1 -1  1\nimg/Sheer_Dress/img_00000002.jpg -1 -1  1\n"
+        "img/V-Neck_Tee/img_00000001.jpg -1  1 -1\n"
+        "img/V-Neck_Tee/img_00000002.jpg  0 -1 -1\n")  # fmt: skip
+    put(folder / "Anno/list_attr_cloth.txt", "3\nattribute_name  attribute_type\n"
+        "a-line         3\nabstract       1\nzip up         4\n")  # fmt: skip
+    put(folder / "Anno/list_category_img.txt", "4\nimage_name  category_label\n"
+        "img/Sheer_Dress/img_00000001.jpg  2\nimg/Sheer_Dress/img_00000002.jpg  2\n"
+        "img/V-Neck_Tee/img_00000001.jpg   1\nimg/V-Neck_Tee/img_00000002.jpg   1\n")  # fmt: skip
+    put(folder / "Anno/list_category_cloth.txt", "2\ncategory_name  category_type\n"
+        "Tee    1\nDress  3\n")  # fmt: skip
+    put(folder / "Eval/list_eval_partition.txt", "4\nimage_name  evaluation_status\n"
+        "img/Sheer_Dress/img_00000001.jpg  train\nimg/Sheer_Dress/img_00000002.jpg  val\n"
+        "img/V-Neck_Tee/img_00000001.jpg   test\n"
+        "img/V-Neck_Tee/img_00000002.jpg   train\n")  # fmt: skip
 
 
 @form(

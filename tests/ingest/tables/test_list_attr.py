@@ -3,8 +3,11 @@
 import pytest
 
 from cobalance.graph.errors import InputError, render
+from cobalance.graph.progress import silent
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import sample_table
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables import TABLES
 
 GOOD = "2\nMale Smiling Hat\n1.jpg 1 -1 1\n"
 OPTIONS = ReadOptions(class_column="Male")
@@ -71,3 +74,18 @@ def test_names_that_are_not_utf8(write, failure):
     assert (error.record, error.reason) == ("line 2", "the byte 0xe9 is not UTF-8")
     with pytest.raises(InputError, match="0xe9 is not UTF-8"):
         sample_table(path, "list-attr")
+
+
+def test_values_under_one_name_are_a_list(write):
+    path = write("2\nimage_name  attribute_labels\na/1.jpg  1 -1  1\na/2.jpg 0 0 0\n")
+    table = TABLES["list-attr"].load(path, Problems("a"), silent)
+    assert table.columns["image_id"].to_pylist() == ["a/1.jpg", "a/2.jpg"]
+    assert table.columns["attribute_labels"].to_pylist() == ['["1", "3"]', "[]"]
+
+
+def test_named_columns_hold_any_values(write):
+    path = write("1\nimage_name item_id evaluation_status\na/1.jpg id_02 train\n")
+    table = TABLES["list-attr"].load(path, Problems("a"), silent)
+    assert {name: column.to_pylist() for name, column in table.columns.items()} == {
+        "image_id": ["a/1.jpg"], "item_id": ["id_02"], "evaluation_status": ["train"]
+    }  # fmt: skip
