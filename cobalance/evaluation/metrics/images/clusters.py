@@ -15,12 +15,11 @@ from cobalance.evaluation.metrics.metric import (
     Inputs,
     MetricPlugin,
     score_frame,
-    stack,
     with_left_out,
 )
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.arrays import STRING, FloatArray
-from cobalance.graph.diagnosis.intervals import sum_interval, wilson
+from cobalance.graph.arrays import STRING
+from cobalance.graph.diagnosis.intervals import newcombe
 from cobalance.graph.errors import DataError, OptionError, needs_extra
 from cobalance.graph.libraries import sklearn
 from cobalance.graph.names import clean_name
@@ -177,19 +176,18 @@ def caption_clusters(
     cluster, group = clusters["cluster"][of_image.notna()], of_image.dropna()
     numbers = sorted(set(clusters["cluster"]))
     counts = pd.crosstab(cluster, group).reindex(numbers, fill_value=0)
-    sizes = counts.sum(axis=1).to_numpy(dtype=np.float64)
-    n = float(sizes.sum())
-    shifts = []
-    for name in counts.columns:
-        inside = counts[name].to_numpy(dtype=np.float64)
-        outside, rest = inside.sum() - inside, n - sizes
-        shifts.append(_shift(inside, sizes, outside, rest, confidence))
-    frames = []
-    for row, number in enumerate(numbers):
-        labels = [f"{(names or {}).get(number, number)}: {name}" for name in counts.columns]
-        value, low, high = np.array([shift[row] for shift in shifts]).T.reshape(3, -1)
-        frames.append(score_frame("cluster_shift", labels, value, low, high, sizes[row]))
-    return stack(frames)
+    inside = counts.to_numpy(dtype=np.float64)
+    sizes = inside.sum(axis=1, keepdims=True) + np.zeros_like(inside)
+    outside, rest = inside.sum(axis=0) - inside, inside.sum() - sizes
+    low, high = newcombe(inside.ravel(), sizes.ravel(), outside.ravel(), rest.ravel(), confidence)
+    with np.errstate(invalid="ignore"):
+        shift = (inside / sizes - outside / rest).ravel()
+        part = 100 * (rest / (sizes + rest)).ravel()
+    value, low, high = (np.where(part == 0, 0, part * limit) for limit in (shift, low, high))
+    labels = [
+        f"{(names or {}).get(number, number)}: {name}" for number in numbers for name in counts
+    ]
+    return score_frame("cluster_shift", labels, value, low, high, sizes.ravel())
 
 
 def cluster_names(words: Mapping[int, list[str]], taken: Collection[str] = ()) -> dict[int, str]:
@@ -219,29 +217,6 @@ def cluster_names(words: Mapping[int, list[str]], taken: Collection[str] = ()) -
         named[number] = name
         used.add(name)
     return named
-
-
-def _shift(
-    inside: FloatArray, sizes: FloatArray, outside: FloatArray, rest: FloatArray, confidence: float
-) -> FloatArray:
-    """Shift of one group in each cluster, and its limits: shape (n_clusters, 3)."""
-    with np.errstate(invalid="ignore"):
-        shares, others = inside / sizes, outside / rest
-    limits, other_limits = (wilson(*one, confidence) for one in ((inside, sizes), (outside, rest)))
-    part = rest / (sizes + rest)
-    shifts = np.full((len(sizes), 3), np.nan)
-    for row in range(len(sizes)):
-        if rest[row] == 0:  # all images are in this cluster
-            shifts[row] = 0.0
-        elif sizes[row]:
-            low, high = sum_interval(
-                np.array([1.0, -1.0]),
-                np.array([shares[row], others[row]]),
-                np.array([limits[0][row], other_limits[0][row]]),
-                np.array([limits[1][row], other_limits[1][row]]),
-            )
-            shifts[row] = np.array([shares[row] - others[row], low, high]) * part[row]
-    return np.asarray(100 * shifts)
 
 
 class ClusterOptions(Options):
