@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,6 @@ from pydantic import Field
 
 from cobalance.evaluation.groups import By, Grouping, group_rows
 from cobalance.evaluation.metrics.metric import (
-    Inputs,
     MetricPlugin,
     score_frame,
     stack,
@@ -234,13 +233,6 @@ class ByOptions(AccuracyOptions):
     by: Literal["group", "class"] = "group"
 
 
-def _compute_with(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
-    def compute(inputs: Inputs, options: AccuracyOptions) -> pd.DataFrame:
-        return function(inputs.need("predictions"), inputs.groups, **options.model_dump())
-
-    return compute
-
-
 def _plugin(
     function: Callable[..., pd.DataFrame], purpose: str, options: type[Options]
 ) -> MetricPlugin:
@@ -250,7 +242,9 @@ def _plugin(
         options=options,
         takes=("predictions",),
         may_take=("groups",),
-        compute=_compute_with(function),
+        compute=lambda inputs, chosen: function(
+            inputs.need("predictions"), inputs.groups, **chosen.model_dump()
+        ),
     )
 
 
