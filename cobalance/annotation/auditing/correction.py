@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.diagnosis.intervals import sum_interval, wilson
+from cobalance.graph.diagnosis.intervals import proportions, sum_interval
 
 
 def rates(audited: pd.DataFrame) -> pd.DataFrame:
@@ -40,9 +40,7 @@ def rates(audited: pd.DataFrame) -> pd.DataFrame:
         counts = chosen.groupby(keys, observed=True)["shows"].agg(["sum", "count"]).reset_index()
         joined = result[keys].merge(counts, how="left", on=keys)
         hits, n = (joined[of].fillna(0).to_numpy(np.float64) for of in ("sum", "count"))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            result[name] = hits / n
-        result[f"{name}_low"], result[f"{name}_high"] = wilson(hits, n)
+        result[name], result[f"{name}_low"], result[f"{name}_high"] = proportions(hits, n)
         result[f"{name}_n"] = n.astype(np.int64)
     return result
 

@@ -10,7 +10,7 @@ from cobalance.evaluation.metrics.ratios import UNKNOWN, GroupsOptions, two_grou
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table
 from cobalance.evaluation.predictions import runs
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.diagnosis.intervals import wilson
+from cobalance.graph.diagnosis.intervals import proportions
 from cobalance.graph.errors import InputError
 
 DRAWS = 2_000
@@ -75,9 +75,9 @@ def artefact_shift(
             scores.append(unfolded_ratio("artefact_ratio", run, group, a, b, confidence))
             if (pairs["class_name"] == UNKNOWN).all():
                 continue  # captions, which have no class to be right about
-            hits = np.array([(pairs["class_name"] == pairs[column]).sum()], dtype=np.float64)
-            limits = wilson(hits, np.array([float(n)]), confidence)
-            scores.append(score_frame("artefact_accuracy", group, hits / n, *limits, n, run=run))
+            hits = (pairs["class_name"] == pairs[column]).sum()
+            share = proportions(hits, n, confidence)
+            scores.append(score_frame("artefact_accuracy", group, *share, n, run=run))
     return stack(scores)
 
 

@@ -17,7 +17,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.predictions import runs
 from cobalance.graph.arrays import BoolArray, FloatArray
-from cobalance.graph.diagnosis.intervals import sum_interval, wilson
+from cobalance.graph.diagnosis.intervals import proportions, sum_interval
 from cobalance.graph.options import Options
 
 
@@ -66,11 +66,9 @@ class GroupAccuracy:
 
     def score_pooled(self, metric: str, groups: BoolArray, confidence: float) -> pd.DataFrame:
         """The score of the images of some groups together, each image counting once."""
-        hits = np.array([np.nansum(np.where(groups, self.n * self.accuracy, 0))])
-        n = np.array([self.n[groups].sum()])
-        with np.errstate(invalid="ignore"):
-            value = hits / n
-        return score_frame(metric, "", value, *wilson(hits, n, confidence), n, run=self.run)
+        hits = np.nansum(np.where(groups, self.n * self.accuracy, 0))
+        n = self.n[groups].sum()
+        return score_frame(metric, "", *proportions(hits, n, confidence), n, run=self.run)
 
 
 def accuracy_of_runs(
@@ -88,9 +86,7 @@ def accuracy_of_runs(
         at = rows.index.to_numpy()
         of_run = Grouping(grouping.table, grouping.codes[at])
         sizes, hits = of_run.sums(n[at]), of_run.sums(n[at] * right[at])
-        with np.errstate(invalid="ignore"):
-            values = hits / sizes
-        yield GroupAccuracy((method, seed), of_run, values, *wilson(hits, sizes, confidence), sizes)
+        yield GroupAccuracy((method, seed), of_run, *proportions(hits, sizes, confidence), sizes)
 
 
 def group_accuracy(

@@ -18,7 +18,7 @@ from cobalance.evaluation.metrics.metric import (
 from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
-from cobalance.graph.diagnosis.intervals import wilson
+from cobalance.graph.diagnosis.intervals import proportions
 from cobalance.graph.errors import InputError
 
 BLOCK = 1_024  # queries ranked at a time
@@ -103,9 +103,7 @@ def retrieval_recall(
     ]
     n = np.array([mask.sum() for mask in masks], dtype=np.float64)
     right = np.array([hits[mask].sum() for mask in masks], dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        value = right / n
-    return score_frame(f"recall@{k}", ["", *names], value, *wilson(right, n, confidence), n)
+    return score_frame(f"recall@{k}", ["", *names], *proportions(right, n, confidence), n)
 
 
 def _unit(vectors: FloatArray, source: str) -> FloatArray:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from cobalance.evaluation.study.questions import CANNOT_TELL, QUESTIONS
 from cobalance.graph.arrays import STRING
-from cobalance.graph.diagnosis.intervals import wilson
+from cobalance.graph.diagnosis.intervals import proportions
 from cobalance.graph.errors import needs_extra
 
 ALL = ""
@@ -143,12 +143,9 @@ def alphas(answers: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
 
 def _shares(measure: str, rows: Sequence[tuple[str, str, str, str, int, int]]) -> pd.DataFrame:
     """Shares with their intervals, of rows of question, person, group, answer, hits and n."""
-    hits, n = (np.array([row[at] for row in rows], dtype=np.float64) for at in (4, 5))
-    with np.errstate(invalid="ignore"):
-        values = hits / n
-    low, high = wilson(hits, n)
-    found = zip(rows, values, low, high, strict=True)
-    return _frame([(measure, *row[:4], value, *limits, row[5]) for row, value, *limits in found])
+    hits, n = ([row[at] for row in rows] for at in (4, 5))
+    shares = zip(rows, *proportions(hits, n), strict=True)
+    return _frame([(measure, *row[:4], *share, row[5]) for row, *share in shares])
 
 
 def _frame(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:

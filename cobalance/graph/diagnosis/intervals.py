@@ -1,6 +1,7 @@
 """Confidence intervals of proportions, their differences and their sums."""
 
 import numpy as np
+import numpy.typing as npt
 
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.libraries import special
@@ -37,6 +38,15 @@ def wilson(
     low = np.where(some & (np.asarray(hits) == 0), 0.0, centre - half)
     high = np.where(some & (np.asarray(hits) == n), 1.0, centre + half)
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+
+
+def proportions(
+    hits: npt.ArrayLike, n: npt.ArrayLike, confidence: float = 0.95
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Each proportion, and both limits of its interval by `wilson`; NaN for one of nothing."""
+    hits, n = np.asarray(hits, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return hits / n, *wilson(hits, n, confidence)
 
 
 def sum_interval(
@@ -80,9 +90,8 @@ def newcombe(
     """Newcombe's interval of the difference of two proportions; NaN where one has no images."""
     limits = np.full((2, len(hits)), np.nan)
     some = (n > 0) & (other_n > 0)
-    rate, other = hits[some] / n[some], other_hits[some] / other_n[some]
-    low, high = wilson(hits[some], n[some], confidence)
-    other_low, other_high = wilson(other_hits[some], other_n[some], confidence)
+    rate, low, high = proportions(hits[some], n[some], confidence)
+    other, other_low, other_high = proportions(other_hits[some], other_n[some], confidence)
     limits[0, some] = rate - other - np.hypot(rate - low, other_high - other)
     limits[1, some] = rate - other + np.hypot(high - rate, other - other_low)
     return limits[0], limits[1]

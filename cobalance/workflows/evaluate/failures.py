@@ -8,7 +8,7 @@ import pandas as pd
 from cobalance.graph.arrays import BoolArray
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_concepts
-from cobalance.graph.diagnosis.intervals import wilson
+from cobalance.graph.diagnosis.intervals import proportions
 from cobalance.graph.errors import DataError
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.ingest.stored.output_folder import OutputFolder
@@ -90,9 +90,7 @@ def accuracy_of_cliques(
     for at, clique in enumerate(cliques):
         images = np.logical_and.reduce([everywhere, *(shows[name] for name in clique)], axis=0)
         n[at], hits[at] = images.sum(), (images & right).sum()
-    with np.errstate(invalid="ignore"):
-        accuracy = hits / n
-    columns = (accuracy, *wilson(hits, n, 0.95), n.astype(np.int64))
+    columns = (*proportions(hits, n), n.astype(np.int64))
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 

@@ -12,7 +12,7 @@ from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import PROBABILITY
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.diagnosis.intervals import NORMAL_95, wilson
+from cobalance.graph.diagnosis.intervals import NORMAL_95, proportions
 from cobalance.graph.errors import DataError, check_known
 
 LeakageScore = Literal["confidence", "accuracy", "folded"]
@@ -85,11 +85,9 @@ def leakage(
     for name, attack in attacks.items():
         estimates[name] = attack.estimate(score)
         scores.append(_score(f"leakage_{name}", *estimates[name], n=attack.total))
-        low, high = wilson(np.array([attack.n @ attack.right]), np.array([attack.total]))
-        accuracy = float(attack.n @ attack.right) / attack.total
-        scores.append(
-            tables.Score(f"attacker_accuracy_{name}", "", accuracy, low[0], high[0], attack.total)
-        )
+        right, low, high = map(float, proportions(attack.n @ attack.right, attack.total))
+        accuracy = f"attacker_accuracy_{name}"
+        scores.append(tables.Score(accuracy, "", right, low, high, attack.total))
     if data is not None:
         first, second = attacks["model"], attacks["data"]
         difference = estimates["model"][0] - estimates["data"][0]

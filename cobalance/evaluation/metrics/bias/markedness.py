@@ -12,7 +12,7 @@ from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import Score, by_run, score_rows, text_column, under
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.diagnosis.intervals import wilson
+from cobalance.graph.diagnosis.intervals import proportions
 from cobalance.graph.errors import DataError, OptionError, check_known
 from cobalance.graph.options import Options
 
@@ -138,9 +138,8 @@ def person_preference(
         own = similarities[prompt].to_numpy(dtype=np.float64)
         won = (neutral > own if against == "own" else neutral >= best)[rows]
         n, hits = len(rows), int(won.sum())
-        low, high = wilson(np.array([hits]), np.array([n]))
-        share = hits / n if n else np.nan
-        scores.append(Score("person_preference", str(prompt), share, low[0], high[0], n))
+        share, low, high = map(float, proportions(hits, n))
+        scores.append(Score("person_preference", str(prompt), share, low, high, n))
     return score_rows(scores)
 
 
