@@ -1,8 +1,9 @@
 """Form of an import's options, with choices read from the file."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,11 +13,10 @@ from cobalance.app.web.load.column_heads import draw_heads, say_missing
 from cobalance.app.web.widgets.theme import bold
 from cobalance.app.web.widgets.wording import IF_EXISTS, LABELS, ON_ERROR
 from cobalance.graph.dataset.sampled import PER_CLASS, Sample
-from cobalance.graph.dataset.write import IfExists
 from cobalance.graph.names import clean_name
 from cobalance.ingest.concepts.word_lists import word_list_names
 from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.options import OnError, ReadOptions, code_names, pairs
+from cobalance.ingest.options import ReadOptions, code_names, pairs
 from cobalance.ingest.preview import WHOLE_FOLDER, FoundFile, category_names, sample_table
 from cobalance.ingest.tables import TABLES
 from cobalance.workflows.load.check import ImportRequest
@@ -36,8 +36,8 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
     with st.container(border=True):
         columns = st.columns([1.2, 1.4, 1, 1])
         automatic = f"{file.format} (found)"
-        chosen = columns[0].selectbox(
-            LABELS["input_format"], [automatic, *dict(FORMATS.items())], key=form.key("format")
+        chosen = form.field(
+            columns[0].selectbox, "input_format", [automatic, *dict(FORMATS.items())]
         )
         input_format = None if chosen in (automatic, None) else chosen
         dataset = columns[1].text_input(
@@ -46,39 +46,31 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
             key=form.key("dataset"),
             help="A new name makes a new dataset; a known one brings that dataset up to date.",
         )
-        split = columns[2].text_input(
-            LABELS["split"],
-            key=form.key("split"),
-            placeholder="as the file says",
-            help="Such as train.",
+        split = form.field(
+            columns[2].text_input, "split", placeholder="as the file says", help="Such as train."
         )
-        on_error = columns[3].selectbox(
-            LABELS["on_error"],
-            list(ON_ERROR),
-            format_func=ON_ERROR.__getitem__,
-            key=form.key("on error"),
-        )
+        on_error = form.choice(columns[3], "on_error", ON_ERROR)
         format_ = input_format or file.format or ""
         options = form.columns(format_)
         images, separator, kept = st.columns([1.3, 1, 1])
-        sampled = images.segmented_control(
-            LABELS["sample"],
+        sampled = form.field(
+            images.segmented_control,
+            "sample",
             [False, True],
             default=False,
             required=True,
             format_func=lambda few: f"A sample of {PER_CLASS} per clique" if few else "All",
-            key=form.key("images"),
             help="Every count is kept either way, so that the numbers are the same. A sample of "
             "each clique and class is for millions of images; it has no boxes and no captions.",
         )
         if options.concepts_column is not None:
-            delimiter = separator.text_input(
-                LABELS["delimiter"], key=form.key("delimiter"), placeholder="automatic: | or ; or ,"
+            delimiter = form.field(
+                separator.text_input, "delimiter", placeholder="automatic: | or ; or ,"
             )
             options = replace(options, delimiter=delimiter or None)
         if options.about_columns:
-            each_row = separator.checkbox(
-                LABELS["each_row"], key=form.key("each row"), help="Else rows of an id are merged."
+            each_row = form.field(
+                separator.checkbox, "each_row", help="Else rows of an id are merged."
             )
             options = replace(options, each_row=each_row)
         with kept:
@@ -90,41 +82,38 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
             )
         pattern, joined = st.columns(2)
         if PATTERN in st.session_state:
-            st.session_state[form.key("path pattern")] = st.session_state.pop(PATTERN)
-        path_pattern = pattern.text_input(
-            LABELS["path_pattern"],
-            key=form.key("path pattern"),
+            st.session_state[form.key("path_pattern")] = st.session_state.pop(PATTERN)
+        path_pattern = form.field(
+            pattern.text_input,
+            "path_pattern",
             placeholder="{split}/{context}/{class}/*",
             help="What the end of each image's path names; the check says what folders may be.",
         )
-        join = joined.multiselect(
-            LABELS["join"],
-            [other.name for other in others],
-            key=form.key("join"),
-            placeholder="More about the images",
-        )
-        if_exists = st.selectbox(
-            LABELS["if_exists"],
-            list(IF_EXISTS),
-            format_func=IF_EXISTS.__getitem__,
-            key=form.key("if exists"),
-        )
+        names = [other.name for other in others]
+        join = form.field(joined.multiselect, "join", names, placeholder="More about the images")
+        if_exists = form.choice(st, "if_exists", IF_EXISTS)
         options = replace(
             form.options(format_, options),
             captions=captions,
             path_pattern=path_pattern or None,
             join=tuple(map(Path, join)),
             split=clean_name(split) or None,
-            on_error=cast("OnError", on_error),
+            on_error=on_error,
         )
     sample = Sample() if sampled else None
-    return ImportRequest(
-        file.name, clean_name(dataset), options, input_format, cast("IfExists", if_exists), sample
-    )
+    return ImportRequest(file.name, clean_name(dataset), options, input_format, if_exists, sample)
 
 
 class _Form(ChosenFile):
     """The fields that depend on the file and its format."""
+
+    def field(self, draw: Callable[..., Any], option: str, *values: Any, **look: Any) -> Any:
+        """Draw the field of an option by one of Streamlit's functions; return its value."""
+        return draw(LABELS[option], *values, key=self.key(option), **look)
+
+    def choice(self, place: Any, option: str, texts: Mapping[str, str]) -> Any:
+        """Draw the choice of one of an option's values, of which there are texts."""
+        return self.field(place.selectbox, option, list(texts), format_func=texts.__getitem__)
 
     def columns(self, format_: str) -> ReadOptions:
         """Draw the first rows of a table with the role of each column; nothing for others."""
@@ -208,12 +197,7 @@ class _Form(ChosenFile):
         left, right = st.columns(2)
         with left:
             name = self.companion(LABELS["vocabulary"], "vocabulary", "A concept a line.")
-            mode = st.selectbox(
-                LABELS["match"],
-                list(_MATCHES),
-                format_func=_MATCHES.__getitem__,
-                key=self.key("match"),
-            )
+            mode = self.choice(st, "match", _MATCHES)
         typed = right.text_area(
             "or a concept a line, variants after a colon",
             key=self.key("vocabulary lines"),
@@ -226,13 +210,8 @@ class _Form(ChosenFile):
     def _refinement(self) -> dict[str, Any]:
         left, middle, right = st.columns(3)
         least = {
-            option: place.number_input(
-                LABELS[option],
-                0.0,
-                most,
-                None,
-                step,
-                key=self.key(option),
+            option: self.field(
+                *(place.number_input, option, 0.0, most, None, step),
                 placeholder="any",
                 help=f"Those without {what} stay.",
             )
@@ -268,10 +247,7 @@ class _Form(ChosenFile):
         self, place: DeltaGenerator, option: str, placeholder: str, help_: str | None = None
     ) -> list[str]:
         """Draw the field of an option that takes a value a line."""
-        field = place.text_area(
-            LABELS[option], key=self.key(option), placeholder=placeholder, help=help_
-        )
-        return _split(field)
+        return _split(self.field(place.text_area, option, placeholder=placeholder, help=help_))
 
 
 def _split(text: str) -> list[str]:
