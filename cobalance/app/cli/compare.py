@@ -10,9 +10,10 @@ from cobalance.app.cli.plan import Budget, MaxPerQuery, MaxSize, MinSize
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.options import (
+    Assignments,
+    Count,
     DatasetName,
     LimitOption,
-    assignments_option,
     cleaned,
     note_limit,
 )
@@ -39,9 +40,7 @@ def compare_datasets(
         typer.Argument(metavar="OTHER", help="The dataset to compare it with.", callback=cleaned),
     ],
     min_size: Annotated[int, typer.Option(min=1, help="Smallest clique.")] = 1,
-    max_size: Annotated[
-        int | None, typer.Option(min=1, help="Largest clique. Default: as both were mined.")
-    ] = None,
+    max_size: Annotated[Count, "Largest clique. Default: as both were mined."] = None,
     limit: LimitOption = 20,
 ) -> None:
     """Compare with another dataset, such as a rebalanced one: the largest changes first."""
@@ -64,9 +63,7 @@ def compare_splits(
     dataset: DatasetName,
     first: Annotated[str, typer.Argument(metavar="SPLIT", help="Such as train.")],
     second: Annotated[str, typer.Argument(metavar="SPLIT", help="Such as val.")],
-    max_size: Annotated[
-        int | None, typer.Option(min=1, help="Largest clique. Default: as mined.")
-    ] = None,
+    max_size: Annotated[Count, "Largest clique. Default: as mined."] = None,
     max_q_value: Annotated[
         float, typer.Option("--max-q", help="Largest q-value: of an imbalance that holds.")
     ] = MAX_Q_VALUE,
@@ -117,8 +114,7 @@ def compare_planners(
     to: TableOutput,
     dataset: DatasetName,
     setting: Annotated[
-        list[str] | None,
-        assignments_option("An option of a planner, such as minimal.tolerance=0.1."),
+        Assignments, "An option of a planner, such as minimal.tolerance=0.1. Repeat it."
     ] = None,
     min_size: MinSize = None,
     max_size: MaxSize = None,

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.options import LimitOption, dataset_option, note_limit
+from cobalance.app.cli.shared.options import DatasetOption, LimitOption, note_limit
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import out
@@ -26,17 +26,11 @@ def cypher(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", "-l", help="List the saved queries.")] = False,
     show: Annotated[bool, "Print the Cypher of the saved query; do not run it."] = False,
-    dataset: Annotated[
-        str | None, dataset_option("The dataset: the same as --param dataset=NAME.")
-    ] = None,
+    dataset: Annotated[DatasetOption, "The dataset: the same as --param dataset=NAME."] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option(
-            "--param",
-            "-p",
-            metavar="NAME=VALUE",
-            help="A parameter; a list as JSON, or repeat it. Repeatable.",
-        ),
+        typer.Option("--param", "-p", metavar="NAME=VALUE"),
+        "A parameter; a list as JSON, or repeat it. Repeatable.",
     ] = None,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Time limit in seconds, of the query.")

@@ -9,7 +9,9 @@ from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import (
     ALL_JOBS,
     DatasetName,
+    Name,
     SimilarityOption,
+    YesOption,
     cleaned,
     confirm,
 )
@@ -108,10 +110,7 @@ def check(to: TableOutput, dataset: DatasetName, similarity: SimilarityOption = 
 
 
 @app.command()
-def drop(
-    dataset: DatasetName,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
+def drop(dataset: DatasetName, yes: YesOption = False) -> None:
     """Delete a dataset and everything derived from it; images that jobs made stay."""
     settings = environment()
     with opened_store() as (store, progress):
@@ -158,17 +157,12 @@ def export_graph(
     target: Annotated[Path, typer.Argument(help="The file to write, or the folder, for Neo4j.")],
     format_: Annotated[
         str | None,
-        typer.Option(
-            "--as",
-            help=f"The format: {listed('workflows.export_graph.files.FORMATS')}. Default: by the "
-            "suffix.",
-        ),
+        typer.Option("--as"),
+        f"The format: {listed('workflows.export_graph.files.FORMATS')}. Default: by the suffix.",
     ] = None,
     centrality: _Centrality = False,
     cliques: Annotated[bool, "With the mined cliques as nodes."] = False,
-    split: Annotated[
-        str | None, typer.Option(help="Only images of this split are counted.", callback=cleaned)
-    ] = None,
+    split: Annotated[Name, "Only images of this split are counted."] = None,
     overwrite: Annotated[bool, "Replace what is there: the file, or all in the folder."] = False,
 ) -> None:
     """Write the concept graph as GraphML, GEXF, node-link JSON, or CSV for Neo4j's import.

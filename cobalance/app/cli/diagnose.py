@@ -9,7 +9,7 @@ import typer
 from cobalance.app.cli.shared.assignments import given
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import DatasetName, LimitOption, listed_names
+from cobalance.app.cli.shared.options import Count, DatasetName, LimitOption, listed_names
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import TableOutput
@@ -39,14 +39,9 @@ _FEW_CLASSES = 4  # whose counts a narrow table keeps
 
 def mine(
     dataset: DatasetName,
-    max_size: Annotated[
-        int | None, typer.Option(min=1, help="Largest clique, in concepts; at first 4.")
-    ] = None,
+    max_size: Annotated[Count, "Largest clique, in concepts; at first 4."] = None,
     min_support: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Minimum images of a clique in its most frequent class; at first 1."
-        ),
+        Count, "Minimum images of a clique in its most frequent class; at first 1."
     ] = None,
     common: Annotated[
         list[str] | None,
@@ -54,22 +49,17 @@ def mine(
     ] = None,
     any_class: Annotated[
         bool | None,
-        typer.Option(
-            "--any-class/--every-class",
-            help="Keep concepts that some class never shows, too, or only those that all show.",
-        ),
+        typer.Option("--any-class/--every-class"),
+        "Keep concepts that some class never shows, too, or only those that all show.",
     ] = None,
     split: Annotated[
         str | None, "Only images of this split are counted; '' for all, as at first."
     ] = None,
     classes: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Concepts to compare by, with commas between or repeat it: each with the images "
-            "that do not show it; `imbalances` shows the first. '' for the dataset's classes, as "
-            "at first.",
-            metavar="CONCEPT,...",
-        ),
+        typer.Option(metavar="CONCEPT,..."),
+        "Concepts to compare by, with commas between or repeat it: each with the images that do "
+        "not show it; `imbalances` shows the first. '' for the dataset's classes, as at first.",
     ] = None,
     confidence: Annotated[
         float | None, "Confidence level of intervals, of odds ratios; at first 0.95."
@@ -161,8 +151,8 @@ def imbalances(
     concept: Annotated[
         list[str] | None, "Only this concept: cliques that have it; repeat it."
     ] = None,
-    min_size: Annotated[int | None, typer.Option(min=1, help="Smallest clique.")] = None,
-    max_size: Annotated[int | None, typer.Option(min=1, help="Largest clique.")] = None,
+    min_size: Annotated[Count, "Smallest clique."] = None,
+    max_size: Annotated[Count, "Largest clique."] = None,
     max_q_value: Annotated[
         float | None, typer.Option("--max-q", help="Largest q-value: the false discovery rate.")
     ] = None,
@@ -172,11 +162,8 @@ def imbalances(
     closed: Annotated[bool, "Leave out cliques of which a larger one has the same counts."] = False,
     evaluation: Annotated[
         str | None,
-        typer.Option(
-            help="An evaluation: its accuracy on the test images of each clique: where the "
-            "model fails.",
-            callback=full_id(EVALUATION),
-        ),
+        typer.Option(callback=full_id(EVALUATION)),
+        "An evaluation: its accuracy on the test images of each clique: where the model fails.",
     ] = None,
     limit: LimitOption = 20,
 ) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import DatasetName, SimilarityOption, assignments_option
+from cobalance.app.cli.shared.options import Assignments, DatasetName, SimilarityOption
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
@@ -62,7 +62,7 @@ def compute(
         str, f"Image features: {listed('evaluation.training.features.FEATURES')}."
     ] = USUAL,
     setting: Annotated[
-        list[str] | None, assignments_option("An option of the features, such as model=FOLDER.")
+        Assignments, "An option of the features, such as model=FOLDER. Repeat it."
     ] = None,
     here: Annotated[bool, "Work now, in this process: compute them."] = False,
 ) -> None:

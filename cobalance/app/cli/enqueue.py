@@ -8,7 +8,7 @@ import typer
 
 from cobalance.app.cli.shared.assignments import read_file, read_settings
 from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import DatasetName, assignments_option, cleaned
+from cobalance.app.cli.shared.options import Assignments, DatasetName, Name
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
@@ -28,12 +28,8 @@ def enqueue(
     to: TableOutput,
     dataset: DatasetName,
     plan: Annotated[
-        str | None,
-        typer.Option(
-            help="A plan of the dataset. Default: conbias, or the recipe's own where it edits "
-            "images.",
-            callback=cleaned,
-        ),
+        Name,
+        "A plan of the dataset. Default: conbias, or the recipe's own where it edits images.",
     ] = None,
     plan_file: Annotated[
         Path | None, "A file from `cobalance plan --format json`, in place of --plan."
@@ -56,26 +52,20 @@ def enqueue(
     ] = None,
     filter_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--filter",
-            help=f"A filter that judges them: {listed('generation.filters.FILTERS')}. Repeat "
-            "it; `none` for none.",
-        ),
+        typer.Option("--filter"),
+        f"A filter that judges them: {listed('generation.filters.FILTERS')}. Repeat it; `none` for "
+        "none.",
     ] = None,
     setting: Annotated[
-        list[str] | None,
-        assignments_option(
-            "An option of the job, such as making.steps=30, masks.object=person or "
-            "filters.clip.threshold=0.65."
-        ),
+        Assignments,
+        "An option of the job, such as making.steps=30, masks.object=person or "
+        "filters.clip.threshold=0.65. Repeat it.",
     ] = None,
     consent: Annotated[
         str | None,
-        typer.Option(
-            metavar="BASIS",
-            help="The basis on which people are painted, in your words; kept with the job, its "
-            "manifest and the dataset. Asked for where a recipe paints people.",
-        ),
+        typer.Option(metavar="BASIS"),
+        "The basis on which people are painted, in your words; kept with the job, its manifest and "
+        "the dataset. Asked for where a recipe paints people.",
     ] = None,
     alters_real_people: Annotated[
         bool, "Confirm that a part of real people stays in images that show them as somebody else."

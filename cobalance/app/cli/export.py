@@ -11,7 +11,7 @@ import typer
 from cobalance.app.cli.shared.assignments import assigned, given
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import JobId
-from cobalance.app.cli.shared.options import assignments_option, cleaned
+from cobalance.app.cli.shared.options import Assignments, cleaned
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation import export as exports
@@ -35,9 +35,8 @@ _RECIPE = Annotated[
 ]
 _SHARE = Annotated[
     float | None,
-    typer.Option(
-        min=0, max=1, help="With --real unedited, the share of edited images that give way."
-    ),
+    typer.Option(min=0, max=1),
+    "With --real unedited, the share of edited images that give way.",
 ]
 _INCOMPLETE = Annotated[
     Literal["drop", "keep"] | None,
@@ -58,18 +57,13 @@ def export(
     overwrite: Annotated[bool, "Replace what is there: all in the folder."] = False,
     split: Annotated[
         str | None,
-        typer.Option(
-            "--assign-split",
-            help="Split to give images: generated ones whose source image has none. Default: "
-            "train, if any other image has a split.",
-            callback=cleaned,
-        ),
+        typer.Option("--assign-split", callback=cleaned),
+        "Split to give images: generated ones whose source image has none. Default: train, if any "
+        "other image has a split.",
     ] = None,
     option: Annotated[
-        list[str] | None,
-        assignments_option(
-            "An option of the format's own, such as shard_images=1000 of webdataset."
-        ),
+        Assignments,
+        "An option of the format's own, such as shard_images=1000 of webdataset. Repeat it.",
     ] = None,
     recipe: _RECIPE = None,
     real: _REAL = None,
@@ -138,8 +132,7 @@ def rebalance(
         str | None, "The model: a folder, or owner/name of the hub, of the annotator."
     ] = None,
     setting: Annotated[
-        list[str] | None,
-        assignments_option("An option of the annotator, such as threshold=0.4."),
+        Assignments, "An option of the annotator, such as threshold=0.4. Repeat it."
     ] = None,
     recipe: _RECIPE = None,
     real: _REAL = None,

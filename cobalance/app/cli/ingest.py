@@ -13,7 +13,7 @@ import typer
 from cobalance.app.cli.shared import tables
 from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import dataset_option
+from cobalance.app.cli.shared.options import DatasetOption
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import folders, opened_store
@@ -114,9 +114,7 @@ def ingest(
             show_default=False,
         ),
     ],
-    dataset: Annotated[
-        str | None, dataset_option("The dataset to load into. Default: the file's name.")
-    ] = None,
+    dataset: Annotated[DatasetOption, "The dataset to load into. Default: the file's name."] = None,
     input_format: Annotated[str | None, f"Format, when its detection is wrong: {_FORMATS}."] = None,
     if_exists: Annotated[
         Literal["fail", "append", "replace"],
@@ -126,34 +124,26 @@ def ingest(
     dry_run: Annotated[bool, "Say what the columns of FILE become, and load nothing."] = False,
     keep_images: Annotated[
         Literal["all", "sample"],
-        typer.Option(
-            help="Keep all images in the graph, or all counts and a sample of the images.",
-            rich_help_panel=_LARGE,
-        ),
+        typer.Option(rich_help_panel=_LARGE),
+        "Keep all images in the graph, or all counts and a sample of the images.",
     ] = "all",
     sample: Annotated[
         int,
-        typer.Option(
-            min=1, help="Images of each clique and class in a sample.", rich_help_panel=_LARGE
-        ),
+        typer.Option(min=1, rich_help_panel=_LARGE),
+        "Images of each clique and class in a sample.",
     ] = PER_CLASS,
     seed: Annotated[
         int, typer.Option(min=0, help="Random seed, of the sample.", rich_help_panel=_LARGE)
     ] = 0,
     engine: Annotated[
         Literal["memory", "spark"],
-        typer.Option(
-            help="Where to count: here, or on Apache Spark, which leaves the images in their "
-            "Parquet files.",
-            rich_help_panel=_LARGE,
-        ),
+        typer.Option(rich_help_panel=_LARGE),
+        "Where to count: here, or on Apache Spark, which leaves the images in their Parquet files.",
     ] = "memory",
     master: Annotated[
         str | None,
-        typer.Option(
-            help="Spark's master, such as local[4]; by default all cores here.",
-            rich_help_panel=_LARGE,
-        ),
+        typer.Option(rich_help_panel=_LARGE),
+        "Spark's master, such as local[4]; by default all cores here.",
     ] = None,
     **reading: Any,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared.ids import WorkId
-from cobalance.app.cli.shared.options import LimitOption, dataset_option, note_limit
+from cobalance.app.cli.shared.options import DatasetOption, LimitOption, note_limit
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
@@ -29,9 +29,7 @@ app = typer.Typer(no_args_is_help=True)
 def list_(
     to: TableOutput,
     tasks: Annotated[bool, "Only tasks, such as evaluations, and no jobs."] = False,
-    dataset: Annotated[
-        str | None, dataset_option("The dataset whose jobs and tasks are listed.")
-    ] = None,
+    dataset: Annotated[DatasetOption, "The dataset whose jobs and tasks are listed."] = None,
     limit: LimitOption = 50,
 ) -> None:
     """Show the progress of all jobs and tasks.
@@ -108,18 +106,14 @@ def work(
     until_idle: Annotated[bool, "End when no job or task is left to run."] = False,
     gpus: Annotated[
         str | None,
-        typer.Option(
-            help="One worker process for each of these GPUs, as 0,1,2 or all. Default: one worker "
-            "in this process, on the first GPU if there is any.",
-            show_default=False,
-        ),
+        typer.Option(show_default=False),
+        "One worker process for each of these GPUs, as 0,1,2 or all. Default: one worker in this "
+        "process, on the first GPU if there is any.",
     ] = None,
     dead_after: Annotated[
         float,
-        typer.Option(
-            min=1,
-            help="Seconds without a heartbeat after which workers on other machines count as dead.",
-        ),
+        typer.Option(min=1),
+        "Seconds without a heartbeat after which workers on other machines count as dead.",
     ] = 30.0,
     check: Annotated[
         bool,

@@ -6,7 +6,7 @@ import typer
 
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import DatasetName, assignments_option, cleaned, read_clique
+from cobalance.app.cli.shared.options import Assignments, Count, DatasetName, Name, read_clique
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
@@ -19,21 +19,13 @@ from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.panel import verdicts
 from cobalance.workflows.plan import planners as planning, summaries as plan_summaries
 
-MinSize = Annotated[
-    int | None,
-    typer.Option(min=1, help="Smallest clique to balance. Default: 2, by whole-images 1."),
-]
-MaxSize = Annotated[
-    int | None, typer.Option(min=1, help="Largest clique to balance. Default: as mined.")
-]
-MaxPerQuery = Annotated[int | None, typer.Option(min=1, help="Most images of one query.")]
+MinSize = Annotated[Count, "Smallest clique to balance. Default: 2, by whole-images 1."]
+MaxSize = Annotated[Count, "Largest clique to balance. Default: as mined."]
+MaxPerQuery = Annotated[Count, "Most images of one query."]
 Budget = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Most images in all, spent first on what has evidence. Default: by `whole-images` a "
-        "tenth of the dataset's, else as many as it takes.",
-    ),
+    Count,
+    "Most images in all, spent first on what has evidence. Default: by `whole-images` a tenth of "
+    "the dataset's, else as many as it takes.",
 ]
 
 
@@ -46,9 +38,7 @@ def plan(
         "`conbias`: Algorithm 1. `minimal`: fewest images within a tolerance. `published`: as "
         "the authors ran Algorithm 1.",
     ] = None,
-    setting: Annotated[
-        list[str] | None, assignments_option("An option of the planner's own.")
-    ] = None,
+    setting: Annotated[Assignments, "An option of the planner's own. Repeat it."] = None,
     min_size: MinSize = None,
     max_size: MaxSize = None,
     max_per_query: MaxPerQuery = None,
@@ -59,23 +49,14 @@ def plan(
     ] = None,
     continued: Annotated[
         list[str] | None,
-        typer.Option(
-            "--continue",
-            metavar="JOB",
-            help="Plan again from what this job has accepted, beside the real images; may be given "
-            "more than once. Without --budget: what the first was asked for and all have not got.",
-            callback=full_id(JOB),
-        ),
+        typer.Option("--continue", metavar="JOB", callback=full_id(JOB)),
+        "Plan again from what this job has accepted, beside the real images; may be given more "
+        "than once. Without --budget: what the first was asked for and all have not got.",
     ] = None,
     supported_only: Annotated[
         bool, "Leave out imbalances of models' labels that no audit supports."
     ] = False,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of the plan in the graph. Default: the planner's.", callback=cleaned
-        ),
-    ] = None,
+    name: Annotated[Name, "Name of the plan in the graph. Default: the planner's."] = None,
 ) -> None:
     """Plan the missing images, and measure their effect.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared.assignments import given
-from cobalance.app.cli.shared.options import DatasetName, cleaned, listed_names, read_clique
+from cobalance.app.cli.shared.options import Count, DatasetName, Name, listed_names, read_clique
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
 from cobalance.app.cli.shared.terminal import notes, out
@@ -22,30 +22,24 @@ def plan_edits(
     recipe: Annotated[str, "The recipe: one that edits images, such as resampled."],
     groups: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="GROUP,...",
-            help="Groups to show, such as woman,man. Repeat it for names with commas. Default: "
-            "those of the words, or else the classes.",
-        ),
+        typer.Option(metavar="GROUP,..."),
+        "Groups to show, such as woman,man. Repeat it for names with commas. Default: those of the "
+        "words, or else the classes.",
     ] = None,
     made: Annotated[
         str | None, "What each image is edited to show: `all` groups, or the `others`."
     ] = None,
     words: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LIST",
-            help="Word list of groups, by name or file, to edit captions with. Repeat it for "
-            "lists of adjectives, such as skin-tone, which make products: darker-skinned woman.",
-        ),
+        typer.Option(metavar="LIST"),
+        "Word list of groups, by name or file, to edit captions with. Repeat it for lists of "
+        "adjectives, such as skin-tone, which make products: darker-skinned woman.",
     ] = None,
     captions: Annotated[
         str | None,
-        typer.Option(
-            "--edit-captions",
-            help="`one-group`: only images whose captions name one group. `unify`: all, every "
-            "word of another group replaced. `none`: all, without captions.",
-        ),
+        typer.Option("--edit-captions"),
+        "`one-group`: only images whose captions name one group. `unify`: all, every word of "
+        "another group replaced. `none`: all, without captions.",
     ] = None,
     unnamed: Annotated[
         str | None, "Captions that name no group, of an image with others: keep or drop."
@@ -54,8 +48,7 @@ def plan_edits(
         str | None, "Only images of this split are edited. Default: the training split."
     ] = None,
     max_images: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most images: those edited, chosen by a hash of their ids."),
+        Count, "Most images: those edited, chosen by a hash of their ids."
     ] = None,
     concept: Annotated[
         list[str] | None,
@@ -73,12 +66,7 @@ def plan_edits(
         str | None,
         "Images whose licence forbids to publish changed ones: drop or keep. Default: drop.",
     ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of the plan in the graph. Default: the recipe's.", callback=cleaned
-        ),
-    ] = None,
+    name: Annotated[Name, "Name of the plan in the graph. Default: the recipe's."] = None,
 ) -> None:
     """Plan to edit images by a recipe: the same image with each group in it.
 

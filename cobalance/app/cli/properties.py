@@ -21,11 +21,8 @@ def properties(
     here: Annotated[bool, "Work now, in this process: measure them."] = False,
     concept: Annotated[
         list[str] | None,
-        typer.Option(
-            "--as-concept",
-            metavar="PROPERTY",
-            help="Have images show this property as concepts, no others; repeat it. all or none.",
-        ),
+        typer.Option("--as-concept", metavar="PROPERTY"),
+        "Have images show this property as concepts, no others; repeat it. all or none.",
     ] = None,
     extremes: Annotated[
         str | None,

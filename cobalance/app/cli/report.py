@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import DatasetName, cleaned
+from cobalance.app.cli.shared.options import DatasetName, Name, cleaned
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.evaluation_nodes import EVALUATION
@@ -18,19 +18,12 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file, as HTML.")],
     compare: Annotated[
         str | None,
-        typer.Option(
-            metavar="OTHER",
-            help="Another version of the dataset, such as a rebalanced one: which imbalances it "
-            "closes, and which it opens.",
-            callback=cleaned,
-        ),
+        typer.Option(metavar="OTHER", callback=cleaned),
+        "Another version of the dataset, such as a rebalanced one: which imbalances it closes, and "
+        "which it opens.",
     ] = None,
     plan: Annotated[
-        str | None,
-        typer.Option(
-            help="A plan of the dataset, with its images, and the gaps that remain.",
-            callback=cleaned,
-        ),
+        Name, "A plan of the dataset, with its images, and the gaps that remain."
     ] = None,
     evaluation: Annotated[
         str | None,

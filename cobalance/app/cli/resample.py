@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.plan import MaxSize, MinSize
-from cobalance.app.cli.shared.options import DatasetName
+from cobalance.app.cli.shared.options import Count, DatasetName
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
@@ -25,10 +25,7 @@ def resample(
     ],
     min_size: MinSize = None,
     max_size: MaxSize = None,
-    max_images: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most images: those pruned. Default: a tenth."),
-    ] = None,
+    max_images: Annotated[Count, "Most images: those pruned. Default: a tenth."] = None,
     seed: Annotated[
         int, typer.Option(min=0, help="Random seed, of the images that are repeated or dropped.")
     ] = 0,

@@ -24,22 +24,15 @@ def app(
     demo: Annotated[bool, "Open the demo dataset; load it first if it is not there."] = False,
     port: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            max=65535,
-            help="The port; 0 for any free one. Without it 8501, or the next that is free.",
-            show_default=False,
-        ),
+        typer.Option(min=0, max=65535, show_default=False),
+        "The port; 0 for any free one. Without it 8501, or the next that is free.",
     ] = None,
     address: Annotated[str, "The address of this machine to listen on."] = "127.0.0.1",
     host: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The host name that browsers use, such as a proxy's, if it is neither this "
-            "machine's nor that of the login.",
-            show_default=False,
-        ),
+        typer.Option(metavar="NAME", show_default=False),
+        "The host name that browsers use, such as a proxy's, if it is neither this machine's nor "
+        "that of the login.",
     ] = None,
     insecure_without_login: Annotated[
         bool,

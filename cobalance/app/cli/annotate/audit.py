@@ -7,10 +7,9 @@ import typer
 
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import RunId
-from cobalance.app.cli.shared.options import read_clique
+from cobalance.app.cli.shared.options import SeedOption, read_clique
 from cobalance.app.cli.shared.panels import (
     PeopleOption,
-    SeedOption,
     find_panel,
     panel_url,
     split_people,
@@ -35,9 +34,8 @@ def audit(
     people: PeopleOption = None,
     per_stratum: Annotated[
         int,
-        typer.Option(
-            min=1, help="Images of each concept or clique, class and verdict; all where fewer."
-        ),
+        typer.Option(min=1),
+        "Images of each concept or clique, class and verdict; all where fewer.",
     ] = PER_STRATUM,
     overlap: Annotated[
         int | None, "How many people judge each: label. Default: all of them."

@@ -20,7 +20,7 @@ from cobalance.app.cli.annotate.propose import (
 )
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import DatasetName, cleaned
+from cobalance.app.cli.shared.options import Count, DatasetName, Name, cleaned
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph import plugins
@@ -46,10 +46,8 @@ def label(
     ] = "",
     concept: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this concept, in place of the accepted attributes. Repeat it.",
-            callback=cleaned,
-        ),
+        typer.Option(callback=cleaned),
+        "Only this concept, in place of the accepted attributes. Repeat it.",
     ] = None,
     rule: Annotated[
         str | None,
@@ -62,31 +60,24 @@ def label(
     threshold: Annotated[float, "The lowest score that counts."] = 0.3,
     url: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL",
-            help="Ask the model at this OpenAI-compatible address, such as "
-            "http://127.0.0.1:8000/v1, by vlm or captions. All images go there: see "
-            "--send-images.",
-        ),
+        typer.Option(metavar="URL"),
+        "Ask the model at this OpenAI-compatible address, such as http://127.0.0.1:8000/v1, by vlm "
+        "or captions. All images go there: see --send-images.",
     ] = None,
     model: Annotated[
         str | None, "The model: its name at the address; for one here see --set."
     ] = None,
     key_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A file with the key of the address. Workers read it at the same path.",
-        ),
+        typer.Option(metavar="FILE"),
+        "A file with the key of the address. Workers read it at the same path.",
     ] = None,
     timeout: TimeoutOption = 120.0,
     send_images: Annotated[bool, "Images may leave the machine for the address."] = False,
     at_once: Annotated[
         int, typer.Option(min=1, max=64, help="Questions that an address gets at a time.")
     ] = 4,
-    split: Annotated[
-        str | None, typer.Option(help="Only images of this split.", callback=cleaned)
-    ] = None,
+    split: Annotated[Name, "Only images of this split."] = None,
     chunk: Annotated[int, typer.Option(min=1, help="Images that a worker takes at once.")] = 1000,
     here: Annotated[bool, "Work now, in this process, until the run has ended."] = False,
 ) -> None:
@@ -165,10 +156,7 @@ def extract(
     key_file: KeyFileOption = None,
     timeout: TimeoutOption = 120.0,
     at_once: AtOnceOption = 4,
-    max_images: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most images: the first, by id. Default: all."),
-    ] = None,
+    max_images: Annotated[Count, "Most images: the first, by id. Default: all."] = None,
 ) -> None:
     """Have a language model find concepts in the captions that were loaded with a dataset.
 

@@ -8,7 +8,7 @@ import typer
 from cobalance.annotation.language import chat as chats, endpoint_settings
 from cobalance.annotation.proposing import cost as costs, options as proposing_options
 from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.options import assignments_option, dataset_option
+from cobalance.app.cli.shared.options import Assignments, DatasetOption, cleaned
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
@@ -43,11 +43,9 @@ PromptsOption = Annotated[
 ]
 UrlOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="URL",
-        help="Ask the model at this OpenAI-compatible address, such as http://127.0.0.1:8000/v1. "
-        "Texts go there, never images.",
-    ),
+    typer.Option(metavar="URL"),
+    "Ask the model at this OpenAI-compatible address, such as http://127.0.0.1:8000/v1. Texts go "
+    "there, never images.",
 ]
 ModelOption = Annotated[
     str | None, "The model: its name at the address; or one to run here: a folder, or owner/name."
@@ -59,9 +57,8 @@ KeyFileOption = Annotated[
 TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Time limit in seconds, of one try.")]
 AtOnceOption = Annotated[
     int,
-    typer.Option(
-        min=1, max=64, help="Questions that an address gets at a time. One runs here at a time."
-    ),
+    typer.Option(min=1, max=64),
+    "Questions that an address gets at a time. One runs here at a time.",
 ]
 CompareByOption = Annotated[
     str,
@@ -69,14 +66,15 @@ CompareByOption = Annotated[
     "CLIP's text encoder; auto, by CLIP where it is on this machine.",
 ]
 SettingOption = Annotated[
-    list[str] | None,
-    assignments_option("An option of the annotator, such as model=FOLDER."),
+    Assignments, "An option of the annotator, such as model=FOLDER. Repeat it."
 ]
 
 
 def propose(
     caption: Caption,
-    dataset: Annotated[str, dataset_option("The dataset to propose for.")],
+    dataset: Annotated[
+        str, typer.Option("--dataset", "-d", callback=cleaned), "The dataset to propose for."
+    ],
     url: UrlOption = None,
     model: ModelOption = None,
     local: LocalOption = False,
@@ -90,10 +88,8 @@ def propose(
     temperature: Annotated[float | None, "Default: the preset's, 0.3."] = None,
     phrase: Annotated[
         list[str] | None,
-        assignments_option(
-            "A category's phrase for captions: is, has, with, in or from; such as color=is.",
-            "--phrase",
-        ),
+        typer.Option(metavar="NAME=VALUE"),
+        "A category's phrase for captions: is, has, with, in or from; such as color=is. Repeat it.",
     ] = None,
     noun: Annotated[str, "What the images show. Default: the caption's own noun."] = "",
     llm_prompts: PromptsOption = False,
@@ -206,9 +202,7 @@ def cost(
     key_file: KeyFileOption = None,
     timeout: TimeoutOption = 120.0,
     at_once: AtOnceOption = 4,
-    dataset: Annotated[
-        str | None, dataset_option("The dataset whose image passes are shown, too.")
-    ] = None,
+    dataset: Annotated[DatasetOption, "The dataset whose image passes are shown, too."] = None,
     annotator: Annotated[
         str | None,
         "The annotator: also the seconds, from two batches of the dataset's images that "

@@ -10,8 +10,9 @@ from cobalance.annotation.proposing import review as reviewing
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import RunId, find_id
 from cobalance.app.cli.shared.options import (
+    Assignments,
     DatasetName,
-    assignments_option,
+    YesOption,
     cleaned,
     confirm,
     note_changed,
@@ -38,12 +39,9 @@ def review(
     ] = False,
     from_: Annotated[
         Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="Read this file: decisions in such a sheet, accept, reject, rename (with another "
-            "name), or merge (with the other attribute in the column into).",
-        ),
+        typer.Option("--from", metavar="FILE"),
+        "Read this file: decisions in such a sheet, accept, reject, rename (with another name), or "
+        "merge (with the other attribute in the column into).",
     ] = None,
     accept_all: Annotated[bool, "Accept all that are not decided, flagged ones too."] = False,
 ) -> None:
@@ -157,15 +155,12 @@ def threshold(
         ),
     ] = None,
     setting: Annotated[
-        list[str] | None,
-        assignments_option("An option of one concept: its threshold, such as sky=0.4."),
+        Assignments, "An option of one concept: its threshold, such as sky=0.4. Repeat it."
     ] = None,
     multi: Annotated[
         bool | None,
-        typer.Option(
-            "--multi/--best",
-            help="Count every attribute that scores above the base caption, not the best alone.",
-        ),
+        typer.Option("--multi/--best"),
+        "Count every attribute that scores above the base caption, not the best alone.",
     ] = None,
 ) -> None:
     """Change the scores from which a run's labels count as found; no model runs again."""
@@ -189,9 +184,7 @@ def threshold(
         note_changed(report, dataset)
 
 
-def delete(
-    run: RunId, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
-) -> None:
+def delete(run: RunId, yes: YesOption = False) -> None:
     """Delete a run that is not accepted, with its files, and its audits with all answers."""
     folder = output_folder()
     with opened_store() as (store, _):

@@ -7,7 +7,7 @@ import typer
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import EvaluationId, JobId
-from cobalance.app.cli.shared.options import DatasetName, assignments_option, note_changed
+from cobalance.app.cli.shared.options import Assignments, DatasetName, SeedOption, note_changed
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
@@ -49,13 +49,11 @@ def cam(
     ] = 200,
     objects: Annotated[
         list[str] | None,
-        typer.Option(
-            "--object",
-            help="A concept whose regions are the object, or * for any. Repeat it. Default: the "
-            "class's own name.",
-        ),
+        typer.Option("--object"),
+        "A concept whose regions are the object, or * for any. Repeat it. Default: the class's own "
+        "name.",
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seed: SeedOption = 0,
 ) -> None:
     """Map where a network sees each image's class (GradCAM), and how much of it is on the object.
 
@@ -91,13 +89,13 @@ def clusters(
         f"What embeds captions: {listed('evaluation.training.texts.TEXT_FEATURES')}. "
         "`tfidf` needs no model and no torch.",
     ] = "clip",
-    setting: Annotated[list[str] | None, assignments_option("An option of the embeddings.")] = None,
+    setting: Annotated[Assignments, "An option of the embeddings. Repeat it."] = None,
     words: Annotated[
         str,
         "Word list of groups, by name or file, whose words are read as person and name no "
         'cluster; "" for none.',
     ] = "gensynth",
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seed: SeedOption = 0,
     as_concepts: Annotated[
         bool,
         "Make each cluster a concept of its images, in place of earlier clusters, so that "

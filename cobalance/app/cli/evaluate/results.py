@@ -9,11 +9,13 @@ from cobalance.app.cli.evaluate.options import BASELINE, evaluations_of, say_fai
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import EvaluationId, EvaluationIds
 from cobalance.app.cli.shared.options import (
+    DatasetOption,
     FormatOption,
+    Name,
     OutputOption,
+    YesOption,
     cleaned,
     confirm,
-    dataset_option,
     note_limit,
 )
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
@@ -28,12 +30,8 @@ from cobalance.workflows.evaluate import results, stored
 
 def predict(
     evaluation: EvaluationId,
-    dataset: Annotated[
-        str | None, dataset_option("The dataset whose images are predicted instead.")
-    ] = None,
-    split: Annotated[
-        str | None, typer.Option(help="Only images of this split.", callback=cleaned)
-    ] = None,
+    dataset: Annotated[DatasetOption, "The dataset whose images are predicted instead."] = None,
+    split: Annotated[Name, "Only images of this split."] = None,
     format_: FormatOption = Format.CSV,
     output: OutputOption = None,
 ) -> None:
@@ -117,11 +115,8 @@ def export(
     ] = None,
     format_: Annotated[
         str | None,
-        typer.Option(
-            "--as",
-            help=f"The format: {listed('evaluation.reports.REPORTS')}. Default: by the "
-            "file's suffix.",
-        ),
+        typer.Option("--as"),
+        f"The format: {listed('evaluation.reports.REPORTS')}. Default: by the file's suffix.",
     ] = None,
     metric: Annotated[
         list[str] | None, "A metric: one to write. Repeat it. Default: all, or three."
@@ -144,10 +139,7 @@ def export(
     out.print(f"{file}: {inflect(rows, 'rows')}.")
 
 
-def delete(
-    evaluations: EvaluationIds,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
+def delete(evaluations: EvaluationIds, yes: YesOption = False) -> None:
     """Delete evaluations with their scores, predictions, activation maps and checkpoints."""
     what = inflect(len(evaluations), "evaluations")
     if not yes:

@@ -8,7 +8,7 @@ import typer
 
 from cobalance.app.cli.evaluate.options import files_of, options_of
 from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import assignments_option, dataset_option
+from cobalance.app.cli.shared.options import Assignments, DatasetOption
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cobalance.evaluation.metrics.metric import Inputs, Scored
 
 Dataset = Annotated[
-    str | None, dataset_option("The dataset of the graph that has the images, and their groups.")
+    DatasetOption, "The dataset of the graph that has the images, and their groups."
 ]
 Shortcuts = Annotated[
     Path | None,
@@ -38,11 +38,9 @@ Table = Annotated[
 ]
 Images = Annotated[
     str | None,
-    typer.Option(
-        metavar="PLACE",
-        help="Images to score: a folder, an export or a dataset; of the last two the synthetic "
-        "ones, where there are any.",
-    ),
+    typer.Option(metavar="PLACE"),
+    "Images to score: a folder, an export or a dataset; of the last two the synthetic ones, where "
+    "there are any.",
 ]
 Features = Annotated[
     str | None,
@@ -50,11 +48,9 @@ Features = Annotated[
     "inception for frechet and kernel, clip_336 for cmmd.",
 ]
 Setting = Annotated[
-    list[str] | None,
-    assignments_option(
-        "An option of a metric, such as group_accuracy.confidence=0.9, or of the features, "
-        "such as features.weights=FILE.",
-    ),
+    Assignments,
+    "An option of a metric, such as group_accuracy.confidence=0.9, or of the features, such as "
+    "features.weights=FILE. Repeat it.",
 ]
 
 
@@ -76,11 +72,9 @@ def score(
     ] = None,
     groups: Annotated[
         Path | None,
-        typer.Option(
-            "--group-table",
-            help="A table with image, and for each shortcut a column of common, uncommon or "
-            "none, or any other attribute of the images.",
-        ),
+        typer.Option("--group-table"),
+        "A table with image, and for each shortcut a column of common, uncommon or none, or any "
+        "other attribute of the images.",
     ] = None,
     dataset: Dataset = None,
     shortcuts: Shortcuts = None,
@@ -90,19 +84,15 @@ def score(
     table: Table = None,
     other: Annotated[
         list[str] | None,
-        typer.Option(
-            "--with",
-            metavar="NAME=FILE",
-            help="Another table: edited (predictions after an edit), captions, references, "
-            "embeddings, real_embeddings, texts, attributes, real_attributes, objects. Repeat it.",
-        ),
+        typer.Option("--with", metavar="NAME=FILE"),
+        "Another table: edited (predictions after an edit), captions, references, embeddings, "
+        "real_embeddings, texts, attributes, real_attributes, objects. Repeat it.",
     ] = None,
     images: Images = None,
     real_images: Annotated[
         str | None,
-        typer.Option(
-            metavar="PLACE", help="The real images of such a place, to compare images with."
-        ),
+        typer.Option(metavar="PLACE"),
+        "The real images of such a place, to compare images with.",
     ] = None,
     features: Features = None,
     setting: Setting = None,

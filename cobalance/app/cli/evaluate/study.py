@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared.ids import JobId
+from cobalance.app.cli.shared.options import Count, SeedOption
 from cobalance.app.cli.shared.panels import (
     PeopleOption,
-    SeedOption,
     find_panel,
     panel_url,
     split_people,
@@ -24,10 +24,7 @@ def study(
     to: TableOutput,
     job: JobId,
     people: PeopleOption = None,
-    pairs: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many pairs to draw. Default: 300, or all if fewer."),
-    ] = None,
+    pairs: Annotated[Count, "How many pairs to draw. Default: 300, or all if fewer."] = None,
     overlap: Annotated[
         int | None, "How many people judge each: pair. Default: all of them."
     ] = None,

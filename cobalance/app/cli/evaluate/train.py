@@ -8,7 +8,7 @@ import typer
 
 from cobalance.app.cli.evaluate.options import options_of, say_failures
 from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import assignments_option, cleaned
+from cobalance.app.cli.shared.options import Assignments, Name, cleaned
 from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph import plugins
@@ -34,10 +34,8 @@ Features = Annotated[
     "of the linear model.",
 ]
 Setting = Annotated[
-    list[str] | None,
-    assignments_option(
-        "An option of learner or method, such as learner.epochs=50 or method.refits=20."
-    ),
+    Assignments,
+    "An option of learner or method, such as learner.epochs=50 or method.refits=20. Repeat it.",
 ]
 
 
@@ -63,34 +61,17 @@ def train(
         "augmented, all of them.",
     ] = None,
     test: Annotated[
-        str | None,
-        typer.Option(
-            help="The dataset with the test images. Default: the one that was rebalanced.",
-            callback=cleaned,
-        ),
+        Name, "The dataset with the test images. Default: the one that was rebalanced."
     ] = None,
-    test_split: Annotated[
-        str | None,
-        typer.Option(help="Its split to test on. Default: test, if it has one.", callback=cleaned),
-    ] = None,
-    train_split: Annotated[
-        str | None,
-        typer.Option(help="The split to train on. Default: train, if any.", callback=cleaned),
-    ] = None,
+    test_split: Annotated[Name, "Its split to test on. Default: test, if it has one."] = None,
+    train_split: Annotated[Name, "The split to train on. Default: train, if any."] = None,
     validation: Annotated[
-        str | None,
-        typer.Option(
-            help="The dataset with images to select by. Default: the training dataset.",
-            callback=cleaned,
-        ),
+        Name, "The dataset with images to select by. Default: the training dataset."
     ] = None,
     validation_split: Annotated[
-        str | None,
-        typer.Option(
-            help="Its split. Default: validation or val where the method or preset needs one, "
-            "or else a share of the training images.",
-            callback=cleaned,
-        ),
+        Name,
+        "Its split. Default: validation or val where the method or preset needs one, or else a "
+        "share of the training images.",
     ] = None,
     shortcuts: Shortcuts = None,
     features: Features = None,

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -42,6 +43,13 @@ def cleaned(name: str | list[str] | None) -> str | list[str] | None:
 DatasetName = Annotated[
     str, typer.Argument(metavar="DATASET", help="Name of a dataset.", callback=cleaned)
 ]
+Name = Annotated[str | None, typer.Option(callback=cleaned)]
+Count = Annotated[int | None, typer.Option(min=1)]
+DatasetOption = Annotated[str | None, typer.Option("--dataset", "-d", callback=cleaned)]
+Assignments = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE")]
+"""Options whose help each command gives behind them; `assignments.assign` reads the last."""
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 LimitOption = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
 SimilarityOption = Annotated[
     float, typer.Option(min=-1, max=1, help="The least cosine of two near duplicates.")
@@ -70,8 +78,8 @@ ALL_JOBS = 1 << 31  # as a limit
 def prepare(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the signature that Typer reads.
 
-    A text beside the type of an option is its help. The first argument `to`, if there is one, is
-    made of the options ``--format`` and ``--output``.
+    A text beside the type of an option, or behind what Typer is told of it, is its help. The first
+    argument `to`, if there is one, is made of the options ``--format`` and ``--output``.
     """
     named = signature(command).parameters.values()
     own = [each.replace(annotation=_with_help(each.annotation)) for each in named]
@@ -92,20 +100,12 @@ def prepare(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _with_help(annotation: Any) -> Any:
-    match get_args(annotation):
-        case (kind, str(text)) if get_origin(annotation) is Annotated:
-            return Annotated[kind, typer.Option(help=text)]
-    return annotation
-
-
-def assignments_option(purpose: str, flag: str = "--set") -> Any:
-    """Declare a repeatable option that takes NAME=VALUE; `assignments.assign` reads it."""
-    return typer.Option(flag, metavar="NAME=VALUE", help=f"{purpose} Repeat it.")
-
-
-def dataset_option(purpose: str) -> Any:
-    """Declare an option that names a dataset."""
-    return typer.Option("--dataset", "-d", help=purpose, callback=cleaned)
+    if get_origin(annotation) is not Annotated or not isinstance(get_args(annotation)[-1], str):
+        return annotation
+    kind, *others, text = get_args(annotation)
+    option = copy(others[0]) if others else typer.Option()
+    option.help = text
+    return Annotated[kind, option]
 
 
 def note_limit(limit: int) -> None:

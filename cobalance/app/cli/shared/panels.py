@@ -18,7 +18,6 @@ PeopleOption = Annotated[
         "addresses where the web app has a login.",
     ),
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 
 P = TypeVar("P", "audits.Audit", "studies.Study")
 
