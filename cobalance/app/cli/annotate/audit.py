@@ -61,11 +61,8 @@ def audit(
     ] = False,
     from_: Annotated[
         Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="Read this file: answers, as CSV with the columns person, image, concept, answer.",
-        ),
+        typer.Option("--from", metavar="FILE"),
+        "Read this file: answers, as CSV with the columns person, image, concept, answer.",
     ] = None,
     rates: Annotated[bool, "Show how many labels are right, and the corrected counts."] = False,
     results: Annotated[bool, "Show the results: imbalances before and after correction."] = False,

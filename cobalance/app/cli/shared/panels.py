@@ -12,11 +12,9 @@ from cobalance.workflows import login_file
 
 PeopleOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAMES",
-        help="Draw a new one for these people, separated by commas: any names, or their e-mail "
-        "addresses where the web app has a login.",
-    ),
+    typer.Option(metavar="NAMES"),
+    "Draw a new one for these people, separated by commas: any names, or their e-mail addresses "
+    "where the web app has a login.",
 ]
 
 P = TypeVar("P", "audits.Audit", "studies.Study")
