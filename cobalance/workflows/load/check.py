@@ -1,7 +1,5 @@
 """Check an import: read all of it, compare it with the dataset, write nothing."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +13,14 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled
 from cobalance.graph.dataset.write import IfExists, IngestReport, dry_run
-from cobalance.graph.errors import InputError
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ALL_IMAGES, Annotations, plain_values
 from cobalance.ingest.images.regions import regions_in
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options
 from cobalance.ingest.preview import first_images, images_by_class, images_by_concept
-from cobalance.ingest.problems import reword, reword_all
-from cobalance.workflows.load.sources import Source, inside
+from cobalance.ingest.problems import reword_all
+from cobalance.workflows.load.sources import WHOLE, Source, inside
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,6 @@ MOST_SHOWN = 12
 """Images of a check that are shown."""
 MANY_LEFT_OUT = 0.1
 """The share of images left out from which on a person has to agree."""
-_WHOLE = "the files"  # what a folder of them is called in messages
 _WANTED = ("images of other classes", "images of other splits")  # left out by a person's choice
 
 
@@ -174,14 +170,14 @@ def check_import(
         The dataset holds images of another source.
     """
     # All files are opened: a companion may be any of them.
-    with source.open_files() as folder, named_plainly(folder):
+    with source.open_files() as folder:
         annotations = read_annotations(
             _in_folder(request.file, folder),
             _place_files(request.options, folder),
             request.input_format,
             progress,
         )
-        annotations = reword_all(reword_all(annotations, f"{folder}/", ""), str(folder), _WHOLE)
+        annotations = reword_all(reword_all(annotations, f"{folder}/", ""), str(folder), WHOLE)
     name, if_exists = request.dataset, request.if_exists
     if request.sample is None:
         named = Path(request.file).name or name
@@ -220,15 +216,6 @@ def _in_folder(name: str, folder: Path) -> Path:
     """The path of a file in the folder; raises if it leads out of it."""
     inside(name, folder.resolve())
     return folder / name
-
-
-@contextmanager
-def named_plainly(folder: Path) -> Iterator[None]:
-    """Name files in errors without their folder, which is a temporary one."""
-    try:
-        yield
-    except InputError as error:
-        raise reword(reword(error, f"{folder}/", ""), str(folder), _WHOLE) from None
 
 
 def proof_of(annotations: Annotations) -> Proof:

@@ -5,23 +5,37 @@ Uploads are written to a private temporary folder while they are read.
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from cobalance.graph.errors import MachineError, OptionError
+from cobalance.graph.errors import InputError, MachineError, OptionError
 from cobalance.ingest.preview import WHOLE_FOLDER, FoundFile, describe_file, find_files, with_whole
+from cobalance.ingest.problems import reword
 from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings
 
+WHOLE = "the files"  # what a folder of them is called in messages
 _LONGEST_NAME = 120  # characters; file systems allow 255 bytes
 
 
 @contextmanager
+def _named_plainly(folder: Path) -> Iterator[Path]:
+    """Name files in errors without their folder, which is a temporary one or the server's."""
+    try:
+        yield folder
+    except InputError as error:
+        raise reword(reword(error, f"{folder}/", ""), str(folder), WHOLE) from None
+
+
+@contextmanager
 def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path]:
-    """Write uploads to files of a private folder; raises MachineError when its disk is full."""
+    """Write uploads to files of a private folder, which errors do not name.
+
+    Raises MachineError when its disk is full.
+    """
     with TemporaryDirectory(prefix="cobalance-") as temporary:
         folder = Path(temporary)
         try:
@@ -30,7 +44,8 @@ def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path
         except OSError as error:
             said = f"{folder.parent}: {error.strerror}. Make room there and send the file again."
             raise MachineError(said) from error
-        yield folder
+        with _named_plainly(folder):
+            yield folder
 
 
 @dataclass(frozen=True)
@@ -132,7 +147,7 @@ class ServerFolder:
 
     def open_files(self, *_names: str) -> AbstractContextManager[Path]:
         """Open the folder itself."""
-        return nullcontext(self.path)
+        return _named_plainly(self.path)
 
 
 Source = Uploads | ServerFolder

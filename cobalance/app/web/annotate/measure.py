@@ -29,7 +29,6 @@ from cobalance.workflows.label.measure import (
     truth_of_dataset,
 )
 from cobalance.workflows.label.propose import open_embedder
-from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import temporary_files
 
 T = TypeVar("T")
@@ -108,7 +107,7 @@ def _read(sent: Any, read: Callable[[Path], T]) -> T:
     known = kept.get(read.__name__)
     if known is None or known[0] != sent.file_id:
         name = Path(sent.name).name
-        with temporary_files({name: sent.getvalue()}) as folder, named_plainly(folder):
+        with temporary_files({name: sent.getvalue()}) as folder:
             known = kept[read.__name__] = (sent.file_id, read(folder / name))
     return known[1]
 

@@ -30,7 +30,6 @@ from cobalance.graph.options import Options
 from cobalance.graph.plurals import inflect
 from cobalance.ingest.concepts.readable_names import readable
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
-from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import temporary_files
 
 MOST_SEEDS = 20
@@ -273,7 +272,7 @@ def send_shortcuts() -> Shortcuts | None:
         return None
     try:
         name = Path(sent.name).name
-        with temporary_files({name: sent.getvalue()}) as folder, named_plainly(folder):
+        with temporary_files({name: sent.getvalue()}) as folder:
             found = Shortcuts.from_toml(folder / name)
     except CobalanceError as error:
         show_error(error)

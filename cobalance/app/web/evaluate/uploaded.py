@@ -20,7 +20,6 @@ from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_dataset
-from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import temporary_files
 
 _KEPT, _SAVED = "_scored_table", "_scored_saved"
@@ -80,7 +79,7 @@ def _scored(current: CurrentDataset, sent: list[Any], *, of_dataset: bool) -> _T
     if kept is None or kept[0] != about:
         contents = {Path(one.name).name: one.getvalue() for one in sent}
         of = {"objects" if contents[one][:1] == b"{" else "predictions": one for one in contents}
-        with st.spinner("Scoring"), temporary_files(contents) as folder, named_plainly(folder):
+        with st.spinner("Scoring"), temporary_files(contents) as folder:
             inputs = read_tables({what: folder / name for what, name in of.items()})
         shortcuts = None
         if of_dataset:

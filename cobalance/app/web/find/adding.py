@@ -26,7 +26,6 @@ from cobalance.graph.tasks.lifecycle import Task
 from cobalance.ingest.embeddings.reading import SUFFIXES
 from cobalance.workflows.embed.compute import order_embeddings
 from cobalance.workflows.embed.search import USUAL, add_embeddings, computing_tasks
-from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import temporary_files
 
 COMPUTE, FILE = "Compute them", "From a file"
@@ -150,7 +149,7 @@ def _suffix(sent: Any) -> str:
 def _add(current: CurrentDataset, sent: Any, ids: Any, column: str) -> None:
     name = f"embeddings{_suffix(sent)}"
     files = {name: sent.getbuffer()} | ({} if ids is None else {"ids.txt": ids.getbuffer()})
-    with temporary_files(files) as folder, named_plainly(folder):
+    with temporary_files(files) as folder:
         names = None if ids is None else folder / "ids.txt"
         where = current.store, session.settings().folders(), current.name
         add_embeddings(*where, folder / name, names, id_column=column)

@@ -8,7 +8,6 @@ from typing import TypeVar
 import streamlit as st
 
 from cobalance.ingest.preview import FoundFile
-from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import Source
 
 T = TypeVar("T")
@@ -44,7 +43,7 @@ class ChosenFile:
         """Read something from the file once, until the files change; errors name no folder."""
 
         def look() -> T:
-            with self.source.open_files(self.file.name) as folder, named_plainly(folder):
+            with self.source.open_files(self.file.name) as folder:
                 return read(folder / self.file.name, format_)
 
         return cached_by_files(self.source, (read.__name__, self.file.name, format_), look)
