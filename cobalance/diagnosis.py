@@ -31,11 +31,7 @@ from cobalance.plots import draw_skews
 from cobalance.remedies import in_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import describe_splits, splits_table
-from cobalance.workflows.diagnose.findings import (
-    NO_COMMON_CONCEPT,
-    describe_leaning,
-    not_compared,
-)
+from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT, describe_leaning, not_compared
 from cobalance.workflows.diagnose.tables import imbalance_table as table_for_people
 
 if TYPE_CHECKING:

@@ -34,12 +34,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.spark.counting import count_cliques
 from cobalance.ingest.spark.deciding import decide_columns
-from cobalance.ingest.spark.images import (
-    Singles,
-    count_singles,
-    read_images,
-    sample_with_spark,
-)
+from cobalance.ingest.spark.images import Singles, count_singles, read_images, sample_with_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

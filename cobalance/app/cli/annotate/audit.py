@@ -8,12 +8,7 @@ import typer
 from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import RunId
 from cobalance.app.cli.shared.options import SeedOption, read_clique
-from cobalance.app.cli.shared.panels import (
-    PeopleOption,
-    find_panel,
-    panel_url,
-    split_people,
-)
+from cobalance.app.cli.shared.panels import PeopleOption, find_panel, panel_url, split_people
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes, out

@@ -6,12 +6,7 @@ import typer
 
 from cobalance.app.cli.shared.ids import JobId
 from cobalance.app.cli.shared.options import Count, SeedOption
-from cobalance.app.cli.shared.panels import (
-    PeopleOption,
-    find_panel,
-    panel_url,
-    split_people,
-)
+from cobalance.app.cli.shared.panels import PeopleOption, find_panel, panel_url, split_people
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out

@@ -23,12 +23,7 @@ from cobalance.app.web.widgets.messages import (
     show_task,
     viewer_note,
 )
-from cobalance.app.web.widgets.tables import (
-    count_column,
-    draw_columns,
-    draw_table,
-    percent_column,
-)
+from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table, percent_column
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.graph.plurals import inflect

@@ -17,23 +17,14 @@ from cobalance.app.web.server.streamlit_internals import picture_url
 
 @dataclass(frozen=True)
 class GridImage:
-    """An image of a grid, in which its id is unique, with a description for screen readers.
+    """An image of a grid, in which its id is unique, or the one in the lightbox.
 
-    `drawn` is the image with its boxes and outlines, if it has any.
+    `text` describes it to screen readers, or is its caption there; `drawn` is the image with its
+    boxes and outlines, if it has any.
     """
 
     id: str
-    alt: str
-    plain: Picture
-    drawn: Picture | None = None
-
-
-@dataclass(frozen=True)
-class OpenedImage:
-    """The image in the lightbox, as large as it is; fields as of `GridImage`."""
-
-    id: str
-    caption: str
+    text: str
     plain: Picture
     drawn: Picture | None = None
 
@@ -47,7 +38,7 @@ def image_grid(
     on_open: Callable[[str | None], None],
     overlay: bool = False,
     on_overlay: Callable[[bool], None] = lambda _: None,
-    opened: OpenedImage | None = None,
+    opened: GridImage | None = None,
     has_lightbox: bool = True,
 ) -> None:
     """Draw images in rows of one height.
@@ -63,7 +54,7 @@ def image_grid(
         Height of a row in CSS pixels.
     overlay : bool
         Whether boxes and outlines are drawn.
-    opened : OpenedImage or None
+    opened : GridImage or None
         The image in the lightbox.
     on_open : callable
         Takes the id of the requested image, or None when the lightbox is closed; called before
@@ -90,25 +81,21 @@ def grid_data(
     label: str,
     row_px: int,
     overlay: bool,
-    opened: OpenedImage | None,
+    opened: GridImage | None,
 ) -> dict[str, Any]:
     """Data for the browser to draw images in rows; parameters as in `image_grid`."""
     return {
         "images": [
             {
                 "id": image.id,
-                "alt": image.alt,
+                "alt": image.text,
                 "aspect": round(image.plain.width_px / image.plain.height_px, 3),
-                **_urls(image.plain, image.drawn, f"{key}.{place}"),
+                **_urls(image, f"{key}.{place}"),
             }
             for place, image in enumerate(images)
         ],
         "opened": opened
-        and {
-            "id": opened.id,
-            "caption": opened.caption,
-            **_urls(opened.plain, opened.drawn, f"{key}.opened"),
-        },
+        and {"id": opened.id, "caption": opened.text, **_urls(opened, f"{key}.opened")},
         "overlay": overlay,
         "row_px": row_px,
         "label": label,
@@ -138,8 +125,8 @@ def switching(key: str, name: str, on_switch: Callable[[bool], None]) -> Callabl
     return switch
 
 
-def _urls(plain: Picture, drawn: Picture | None, place: str) -> dict[str, Any]:
+def _urls(image: GridImage, place: str) -> dict[str, Any]:
     return {
-        "src": picture_url(plain.data, f"{place}.plain"),
-        "drawn": drawn and picture_url(drawn.data, f"{place}.drawn"),
+        "src": picture_url(image.plain.data, f"{place}.plain"),
+        "drawn": image.drawn and picture_url(image.drawn.data, f"{place}.drawn"),
     }

@@ -11,13 +11,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from cobalance.app.web.browser.browser_part import draw_part, no_callback
-from cobalance.app.web.browser.image_grid import (
-    GridImage,
-    OpenedImage,
-    grid_data,
-    opening,
-    switching,
-)
+from cobalance.app.web.browser.image_grid import GridImage, grid_data, opening, switching
 
 Act = Literal["accepted", "rejected", "undo"]
 ACTS: tuple[Act, ...] = ("accepted", "rejected", "undo")
@@ -60,7 +54,7 @@ def review_grid(
     overlay: Switch,
     original: Switch,
     decides: bool,
-    opened: OpenedImage | None,
+    opened: GridImage | None,
     more: bool,
     on_open: Callable[[str | None], None],
     on_end: Callable[[], None],

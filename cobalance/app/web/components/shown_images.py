@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.browser.image_grid import GridImage, OpenedImage, image_grid
+from cobalance.app.web.browser.image_grid import GridImage, image_grid
 from cobalance.app.web.pictures.thumbnails import ImageFiles, Picture
 from cobalance.app.web.state import access, session, url
 from cobalance.app.web.state.session import CurrentDataset
@@ -79,7 +79,7 @@ def draw_grid(
         own = regions[regions["id"] == name]
         plain = files.thumbnail(uris[name], LIGHTBOX_PX)
         drawn = None if own.empty else files.with_regions(uris[name], own, colors, LIGHTBOX_PX)
-        opened = OpenedImage(name, caption(name), plain, drawn)
+        opened = GridImage(name, caption(name), plain, drawn)
     image_grid(
         [
             GridImage(image, f"{image}: {said(image)}", *pair)
@@ -110,7 +110,7 @@ def draw_one(
         key=f"_picture {name}",
         label=said,
         row_px=row_px,
-        opened=OpenedImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
+        opened=GridImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
         on_open=_open,
     )
     return small

@@ -7,12 +7,7 @@ from cobalance.app.web.find import adding, map as embedding_map, tags
 from cobalance.app.web.find.images import draw_images
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import (
-    in_url,
-    named_in_url,
-    number_in_url,
-    text_in_url,
-)
+from cobalance.app.web.state.url import in_url, named_in_url, number_in_url, text_in_url
 from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape

@@ -5,14 +5,9 @@ from functools import partial
 
 import streamlit as st
 
-from cobalance.app.web.browser.image_grid import GridImage, OpenedImage
+from cobalance.app.web.browser.image_grid import GridImage
 from cobalance.app.web.browser.review_grid import ReviewImage, Switch, decisions, review_grid
-from cobalance.app.web.components.shown_images import (
-    LIGHTBOX_PX,
-    OPENED,
-    THUMBNAIL_PX,
-    image_files,
-)
+from cobalance.app.web.components.shown_images import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
 from cobalance.app.web.jobs.deciding import decide_all, undo
 from cobalance.app.web.jobs.job_cards import (
     MASK_EDGE,
@@ -233,13 +228,13 @@ def _note(candidate: Candidate, words: FilterWords, problem: str | None) -> str:
 
 def _find_opened(
     candidates: tuple[Candidate, ...], words: FilterWords, *, originals: bool
-) -> OpenedImage | None:
+) -> GridImage | None:
     """The image in the lightbox."""
     wanted = url.texts(OPENED)
     for candidate in candidates:
         if candidate.id in wanted:
             plain, drawn = _pictures(candidate, LIGHTBOX_PX, originals=originals)
-            return OpenedImage(candidate.id, _note(candidate, words, plain.problem), plain, drawn)
+            return GridImage(candidate.id, _note(candidate, words, plain.problem), plain, drawn)
     return None
 
 

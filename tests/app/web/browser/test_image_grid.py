@@ -11,7 +11,7 @@ from tests.app.web.browser.test_concept_graph import components
 def page() -> None:
     import streamlit as st
 
-    from cobalance.app.web.browser.image_grid import GridImage, OpenedImage, image_grid
+    from cobalance.app.web.browser.image_grid import GridImage, image_grid
     from cobalance.app.web.pictures.thumbnails import Picture
 
     opened = st.session_state.get("opened")
@@ -24,7 +24,7 @@ def page() -> None:
         label="Images of cat",
         row_px=120,
         overlay=st.session_state.get("overlay", True),
-        opened=OpenedImage(opened, "cat: sofa", Picture(b"large", 400, 200)) if opened else None,
+        opened=GridImage(opened, "cat: sofa", Picture(b"large", 400, 200)) if opened else None,
         on_open=lambda name: st.session_state.update(opened=name),
         on_overlay=lambda on: st.session_state.update(overlay=on),
     )
