@@ -115,7 +115,7 @@ def export(
         generated = manifest.manifest_frame(rows)
         if rows:
             with staging.open(GENERATED.name) as file:
-                manifest.write_table(manifest.manifest_table(generated), file)
+                manifest.write_rows([rows], file)
         counts = _counts(images, stream, report.counts)
         facts = card.CardFacts(
             name=dataset.name,

@@ -53,43 +53,19 @@ MANIFEST_SCHEMA = pa.schema(
         pa.field("decided_by", _TEXT),
     ]
 )
-GROUP_ROWS = 10_000
-
-
-def manifest_table(frame: pd.DataFrame) -> pa.Table:
-    """Convert rows to an Arrow table of `MANIFEST_SCHEMA`, in order of candidate.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The schema's columns in any order; others are ignored. Missing values may be None, NaN or
-        NaT; times may be ISO 8601 text.
-
-    Raises
-    ------
-    DataError
-        A column is missing, a value has the wrong type, or two rows have the same candidate.
-    """
-    missing = [name for name in MANIFEST_SCHEMA.names if name not in frame.columns]
-    if missing:
-        raise DataError(
-            f"The manifest's rows have no {', '.join(missing)}. Add the missing columns."
-        )
-    twice = frame["candidate"][frame["candidate"].duplicated()]
-    if len(twice):
-        raise DataError(
-            f"Two rows of the manifest have the candidate {twice.iloc[0]!r}. Keep one of them."
-        )
-    ordered = frame.sort_values("candidate", kind="stable")
-    columns = [_column(ordered[field.name], field) for field in MANIFEST_SCHEMA]
-    return pa.Table.from_arrays(columns, schema=MANIFEST_SCHEMA)
 
 
 def manifest_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Convert rows to a frame of the schema's columns, in order of candidate.
 
     Lists are lists, missing text is None, missing numbers are NA in Int64 columns, and times are
-    timestamps in UTC.
+    timestamps in UTC. In the rows missing values may be None, NaN or NaT, times ISO 8601 text, and
+    further values are ignored.
+
+    Raises
+    ------
+    DataError
+        A column is missing, a value has the wrong type, or two rows have the same candidate.
 
     Examples
     --------
@@ -105,22 +81,31 @@ def write_rows(batches: Iterable[Sequence[Mapping[str, Any]]], file: Any) -> Non
     Parameters
     ----------
     batches : iterable of sequence of mapping
-        In order of candidate; each is in order of candidate in the file.
+        As `manifest_frame` takes them, in order of candidate; each is in order of candidate in the
+        file.
     """
     with pq.ParquetWriter(file, MANIFEST_SCHEMA, compression="zstd") as writer:
         for rows in batches:
             writer.write_table(_table(rows))
 
 
-def write_table(table: pa.Table, file: Any) -> None:
-    """Write a table as Parquet to an open file; the same rows give the same bytes."""
-    pq.write_table(table, file, compression="zstd", row_group_size=GROUP_ROWS)
-
-
 def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     names = None if rows else MANIFEST_SCHEMA.names
     # Without dtype=object a column of whole numbers and None becomes one of floats.
-    return manifest_table(pd.DataFrame(list(rows), columns=names, dtype=object))
+    frame = pd.DataFrame(list(rows), columns=names, dtype=object)
+    missing = [name for name in MANIFEST_SCHEMA.names if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"The manifest's rows have no {', '.join(missing)}. Add the missing columns."
+        )
+    twice = frame["candidate"][frame["candidate"].duplicated()]
+    if len(twice):
+        raise DataError(
+            f"Two rows of the manifest have the candidate {twice.iloc[0]!r}. Keep one of them."
+        )
+    ordered = frame.sort_values("candidate", kind="stable")
+    columns = [_column(ordered[field.name], field) for field in MANIFEST_SCHEMA]
+    return pa.Table.from_arrays(columns, schema=MANIFEST_SCHEMA)
 
 
 def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:

@@ -10,8 +10,7 @@ import pytest
 from cobalance.generation.output.manifest import (
     MANIFEST_SCHEMA,
     manifest_frame,
-    manifest_table,
-    write_table,
+    write_rows,
 )
 from cobalance.graph.errors import DataError
 from tests.manifests import read_manifest
@@ -19,7 +18,7 @@ from tests.manifests import read_manifest
 
 def write(path, frame):
     with path.open("wb") as file:
-        write_table(manifest_table(frame), file)
+        write_rows([frame.to_dict("records")], file)
 
 
 def row(index, **others):
@@ -97,4 +96,4 @@ def test_no_rows_are_a_manifest_too(tmp_path):
 )
 def test_wrong_rows_are_refused(rows, message):
     with pytest.raises(DataError, match=message):
-        manifest_table(pd.DataFrame(rows, dtype=object))
+        manifest_frame(rows)
