@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,7 +82,7 @@ class NetworkLearner(Learner):
         method = method.prepare(training)
         weights = method.weights(training)
         passes = method.epochs(epochs or self.options.epochs)
-        digest = self._digest(training, validation, method, weights, passes, stage)
+        digest = self._digest((training, validation), method, weights, passes, stage)
         of_seed = self.run.seed_folder
         folder = None if of_seed is None else of_seed / (stage or "model")
         if folder is not None and (folder / MODEL_FILE).is_file():
@@ -162,23 +163,17 @@ class NetworkLearner(Learner):
         )
 
     def _digest(
-        self,
-        training: Examples,
-        validation: Examples | None,
-        method: Method,
-        weights: Floats,
-        epochs: int,
-        stage: str,
+        self, images: Iterable[Examples | None], method: Method, weights: Floats, *facts: object
     ) -> str:
         """Of all that decides the result, but the pixels."""
         options = self.options.model_dump(mode="json", exclude={"device", "offline"})
         of_method = [type(method).__qualname__, method.options.model_dump()]
-        facts = [options, of_method, self.run.seed, epochs, stage]
-        digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode())
-        for images in (training, validation):
-            if images is not None:
-                digest.update(json.dumps([list(images.ids), list(images.classes)]).encode())
-                for array in (images.labels, _ranks(images.groups), _ranks(images.domains)):
+        every = [options, of_method, self.run.seed, *facts]
+        digest = hashlib.sha256(json.dumps(every, sort_keys=True, default=str).encode())
+        for some in images:
+            if some is not None:
+                digest.update(json.dumps([list(some.ids), list(some.classes)]).encode())
+                for array in (some.labels, _ranks(some.groups), _ranks(some.domains)):
                     digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(np.ascontiguousarray(weights).tobytes())
         return digest.hexdigest()
