@@ -367,13 +367,13 @@ class Annotations:
     def records(self) -> Iterator[ImageRecord]:
         """Yield the annotations record by record, mentions in file order."""
         order = self.mentions.sort_values("image", kind="stable")
+        order = order.assign(crowd=order.get("crowd", False))
         bounds = np.searchsorted(order["image"].to_numpy(), np.arange(len(self.images) + 1))
-        columns = ["concept", "source", *_NUMBERS, "segmentation"]
-        columns += ["crowd"] if "crowd" in order else []
+        columns = ["concept", "source", *_NUMBERS, "segmentation", "crowd"]
         rows = list(zip(*(order[name].tolist() for name in columns), strict=True))
         images = (plain_values(self.images[name]) for name in self.images.columns)
         for position, (image_id, class_name, *rest) in enumerate(zip(*images, strict=True)):
-            found = (_mention(*row) for row in rows[bounds[position] : bounds[position + 1]])
+            found = map(_mention, rows[bounds[position] : bounds[position + 1]])
             yield ImageRecord(image_id, class_name, tuple(found), *rest)
 
 
@@ -461,26 +461,15 @@ def defined_rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
         }
 
 
-def _mention(
-    concept: str,
-    source: str,
-    score: float,
-    area_px2: float,
-    x: float,
-    y: float,
-    w: float,
-    h: float,
-    segmentation: bytes | None,
-    crowd: bool = False,
-) -> Mention:
-    box = None if np.isnan(x) else (x, y, w, h)
+def _mention(row: Sequence[Any]) -> Mention:
+    concept, source, score, area_px2, x, y, w, h, segmentation, crowd = row
     text = b"" if segmentation is None else bytes(segmentation)
     return Mention(
         concept,
         source,
         None if np.isnan(score) else score,
         None if np.isnan(area_px2) else area_px2,
-        box,
+        None if np.isnan(x) else (x, y, w, h),
         None if text in (b"", b"null") else text.decode(),
         crowd,
     )
