@@ -1,7 +1,7 @@
 """Average precision of a detector, by category and by what stands beside the object."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from cobalance.evaluation.metrics.artefact_shift import percentiles
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, score_rows
 from cobalance.evaluation.predictions import known_rows
-from cobalance.graph.arrays import FloatArray
+from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.libraries import special
@@ -31,20 +31,37 @@ def _compute(inputs: Inputs, _: Any) -> pd.DataFrame:
     objects = objects.assign(at=known_rows(objects["image"], images, "objects"))
     at = known_rows(detections["image"], images, "detections", "objects")
     precision = _match(detections.assign(at=at), objects)
-    clusters = objects.get("cluster", objects["image"]).fillna(objects["image"])
-    unit, units = pd.factorize(clusters.groupby(objects["at"]).first())
-    drawn = inputs.generator().multinomial(len(units), np.full(len(units), 1 / len(units)), DRAWS)
-    weights = np.vstack([np.ones(len(images)), drawn[:, unit]])
+    weights = _draw(objects, inputs.generator())
     named = objects.dropna(subset="concept")
     code, concepts = pd.factorize(named["concept"].astype(object))
     incidence = build_incidence(named["at"], code, np.zeros(len(images)), list(concepts), [""])
     shows = dict(zip(incidence.concepts, incidence.matrix().toarray().T > 0, strict=True))
     each = {name: np.array([of(row) for row in weights]) for name, of in precision.items()}
     mean = pd.DataFrame(each, index=range(DRAWS + 1)).mean(axis=1).to_numpy()
-    rows = [("detection_precision", "", mean, len(images))]
-    rows += [("detection_precision", name, each[name], np.sum(shows.get(name, 0))) for name in each]
+    shown = {name: np.sum(shows.get(name, 0)) for name in each}
+    scores = [_score("detection_precision", "", mean, len(images))]
+    scores += [_score("detection_precision", name, each[name], shown[name]) for name in each]
+    cliques = mine_cliques(incidence, max_size=3, min_support=LEAST_IMAGES).names()
+    return score_rows([*scores, *_clique_scores(cliques, shows, precision, weights)])
+
+
+def _draw(objects: pd.DataFrame, rng: np.random.Generator) -> FloatArray:
+    """How often each image counts: once, and in draws of clusters, shape (1 + DRAWS, n_images)."""
+    clusters = objects.get("cluster", objects["image"]).fillna(objects["image"])
+    unit, units = pd.factorize(clusters.groupby(objects["at"]).first())
+    drawn = rng.multinomial(len(units), np.full(len(units), 1 / len(units)), DRAWS)
+    return np.vstack([np.ones(len(unit)), drawn[:, unit]])
+
+
+def _clique_scores(
+    cliques: Iterable[tuple[str, ...]],
+    shows: Mapping[str, BoolArray],
+    precision: Mapping[str, _Precision],
+    weights: FloatArray,
+) -> Iterator[Score]:
+    """Precision of a category with and without the rest of a clique, where it differs most."""
     found = []
-    for clique in mine_cliques(incidence, max_size=3, min_support=LEAST_IMAGES).names():
+    for clique in cliques:
         inside = np.all([shows[one] for one in clique], axis=0)
         for name in precision.keys() & {*clique}:
             sides = inside, shows[name] & ~inside
@@ -58,16 +75,16 @@ def _compute(inputs: Inputs, _: Any) -> pd.DataFrame:
         gaps = inside - outside
         wide = special.stdtrit(n - 1, 1 - 0.025 / len(found)) / special.ndtri(0.975)
         gaps[1:] = gaps[0] + wide * (gaps[1:] - gaps[0])  # Bonferroni, of few images by Student's t
-        rows += [
-            ("clique_precision_gap", f"{name} with {others}", gaps, shows[name].sum()),
-            ("clique_precision", f"{name} with {others}", inside, sides[0].sum()),
-            ("clique_precision", f"{name} without {others}", outside, sides[1].sum()),
-        ]
-    scores = []
-    for metric, group, values, n in rows:  # basic bootstrap: draws lie too high, as the value does
-        reflected = np.clip(2 * values[0] - values[1:], -1 if metric.endswith("gap") else 0, 1)
-        scores.append(Score(metric, group, values[0], *percentiles(reflected, 0.95), n))
-    return score_rows(scores)
+        yield _score("clique_precision_gap", f"{name} with {others}", gaps, shows[name].sum())
+        yield _score("clique_precision", f"{name} with {others}", inside, sides[0].sum())
+        yield _score("clique_precision", f"{name} without {others}", outside, sides[1].sum())
+
+
+def _score(metric: str, group: str, values: FloatArray, n: float) -> Score:
+    """The first of some values, with limits by the basic bootstrap from the others, its draws."""
+    # Draws lie too high, as the value does.
+    reflected = np.clip(2 * values[0] - values[1:], -1 if metric.endswith("gap") else 0, 1)
+    return Score(metric, group, values[0], *percentiles(reflected, 0.95), n)
 
 
 def _match(detections: pd.DataFrame, objects: pd.DataFrame) -> dict[str, _Precision]:
