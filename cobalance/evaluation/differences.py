@@ -114,15 +114,6 @@ def bootstrap_differences(
     -----
     Images of a group that every run gets equally right or wrong are interchangeable, and drawn
     together: time grows with the patterns of right and wrong, not with the images.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> before, after = np.array([[1, 0, 0, 0]] * 2) > 0, np.array([[1, 1, 1, 0]] * 2) > 0
-    >>> mean = lambda accuracy: accuracy.mean(axis=-1, keepdims=True)
-    >>> found = bootstrap_differences(before, after, np.zeros(4, int), 1, mean, rng)
-    >>> {name: values.round(2).tolist() for name, values in found.items()}
-    {'before': [0.25], 'after': [0.75], 'difference': [0.5], 'low': [0.0], 'high': [1.0]}
     """
     n_seeds = len(before)
     outcomes = np.vstack([before, after]).astype(np.float64)

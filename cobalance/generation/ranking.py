@@ -54,13 +54,7 @@ def rank_candidates(scores: npt.ArrayLike, weights: npt.ArrayLike) -> npt.NDArra
 
 
 def sum_ranks(scores: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
-    """Weighted sum of each candidate's ranks, shape (m,).
-
-    Examples
-    --------
-    >>> sum_ranks([[0.3, 7], [0.2, 9], [0.3, 8]], [1, 0.5])
-    array([3. , 3.5, 2.5])
-    """
+    """Weighted sum of each candidate's ranks, shape (m,)."""
     return np.array([float(value) for value in _exact_sums(scores, weights)])
 
 

@@ -28,13 +28,6 @@ def draw_labels(
     -------
     pandas.DataFrame
         ``image`` and ``concept`` (positions) and ``labelled``, by concept, class and verdict.
-
-    Examples
-    --------
-    >>> labels = np.array([[True], [False], [False], [False]])
-    >>> drawn = draw_labels(np.array([0, 0, 0, 1]), labels, 1, np.random.default_rng(0))
-    >>> drawn.groupby("labelled").size().to_dict()
-    {False: 2, True: 1}
     """
     drawn = []
     for concept in range(labelled.shape[1]):

@@ -30,14 +30,6 @@ def image_level(scores: FloatArray, base: FloatArray, *, multi: bool = False) ->
     Returns
     -------
     bool array, shape (images, attributes)
-
-    Examples
-    --------
-    >>> scores = np.array([[0.2, 0.6, 0.5]])
-    >>> image_level(scores, np.array([0.55])).tolist(), image_level(scores, np.array([0.7])).any()
-    ([[False, True, False]], np.False_)
-    >>> image_level(scores, np.array([0.45]), multi=True).tolist()
-    [[False, True, True]]
     """
     above: BoolArray = scores > base[:, None]
     if multi or not scores.shape[1]:

@@ -161,14 +161,7 @@ class RemoteCaptions(CaptionAnnotator):
 
 
 def probability_of_yes(reply: Reply) -> float | None:
-    """Share of yes in the probabilities of yes and no as the first token; None without either.
-
-    Examples
-    --------
-    >>> tokens = [(" Yes", math.log(0.5)), ("yes", math.log(0.1)), ("No", math.log(0.2))]
-    >>> round(probability_of_yes(Reply("Yes", first_tokens=tuple(tokens))), 6)
-    0.75
-    """
+    """Share of yes in the probabilities of yes and no as the first token; None without either."""
     found = {
         word: [value for token, value in reply.first_tokens if token.strip(_SPACE) in forms]
         for word, forms in _FORMS.items()

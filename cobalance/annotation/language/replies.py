@@ -39,17 +39,6 @@ def read_list(text: str, *, may_be_empty: bool = False) -> list[str]:
     ------
     UnreadableReplyError
         There is no list of strings.
-
-    Examples
-    --------
-    >>> read_list('["framed art, prints", "bmw 3 series", "levi\'s logo"]')
-    ['framed art, prints', 'bmw 3 series', "levi's logo"]
-    >>> read_list("Sure! Here it is: categories = ['color', \"wing shape\"]. Enjoy.")
-    ['color', 'wing shape']
-    >>> read_list('{"items": ["a", "b"]}')
-    ['a', 'b']
-    >>> read_list("Sure:\n1. **bmw 3 series**\n2. framed art, prints")
-    ['bmw 3 series', 'framed art, prints']
     """
     for value in _values(text[:_MOST]):
         found = _strings(value)

@@ -175,13 +175,6 @@ def vocabulary_recall(known: FloatArray, proposed: FloatArray) -> float:
     -------
     float
         NaN where nothing is known.
-
-    Examples
-    --------
-    >>> known = np.eye(2)
-    >>> proposed = np.array([[0.9, 0.7], [0.0, 0.0]])[:1] / np.sqrt(0.9**2 + 0.7**2)
-    >>> vocabulary_recall(known, np.eye(2)), vocabulary_recall(known, proposed)
-    (1.0, 0.0)
     """
     if not len(known):
         return float("nan")
@@ -206,11 +199,6 @@ def effective_dimension(embeddings: FloatArray) -> tuple[int, float]:
     -------
     int, float
         0 components where nothing varies; the fraction is NaN without attributes.
-
-    Examples
-    --------
-    >>> effective_dimension(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
-    (1, 0.25)
     """
     n = len(embeddings)
     if n == 0:

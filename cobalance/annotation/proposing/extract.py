@@ -51,11 +51,6 @@ def span_checked(caption: str, names: Sequence[str]) -> Extracted:
     A span is matched as the captions of a dataset are: whole words in any case, hyphens as spaces,
     the last word perhaps in the plural, and no sign in between. A name inside a longer one counts
     by itself. Names without a word are neither.
-
-    Examples
-    --------
-    >>> span_checked("Two Palm-trees and a man's hat.", ["palm tree", "Hats", "beach", "man's hat"])
-    Extracted(found=('palm tree', "man's hat"), inferred=('hats', 'beach'))
     """
     found: dict[str, None] = {}
     inferred: dict[str, None] = {}

@@ -41,12 +41,6 @@ def vote(rounds: Sequence[Sequence[str]], n: int | None = None, min_votes: int =
         How many to keep; None for all.
     min_votes : int
         The fewest rounds that must have given a name.
-
-    Examples
-    --------
-    >>> said = [["Color", "Size", "Pose"], ["size", "scene", "color"], ["size", "color", "pose"]]
-    >>> [(each.name, each.votes) for each in vote(said, 3)]
-    [('size', 3), ('color', 3), ('pose', 2)]
     """
     ranks: dict[str, list[int]] = {}
     for names in rounds:

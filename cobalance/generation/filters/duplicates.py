@@ -149,11 +149,6 @@ def find_duplicates(hashes: Sequence[str], distance: int) -> list[int | None]:
     -----
     Quadratic in the worst case, when all are kept: 10,000 random hashes of 64 bits take 0.2
     to 0.3 s on one core.
-
-    Examples
-    --------
-    >>> find_duplicates(["00", "ff", "01", "fe", "00"], 1)
-    [None, None, 0, 1, 0]
     """
     words = _words(hashes)
     kept = np.empty_like(words)

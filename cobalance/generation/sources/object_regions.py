@@ -105,14 +105,6 @@ def choose_instances(settings: MaskSettings, areas_px: Sequence[float]) -> list[
     ------
     UnusableError
         Exactly one is wanted, and there are several.
-
-    Examples
-    --------
-    >>> two = MaskSettings(instances="largest_box", second_above_px=55_000)
-    >>> choose_instances(two, [55_001, 90_000, 80_000]), choose_instances(two, [90_000, 55_000])
-    ([1, 2], [0])
-    >>> choose_instances(MaskSettings(instances="all"), [1, 3, 3])
-    [1, 2, 0]
     """
     order = sorted(range(len(areas_px)), key=lambda at: -areas_px[at])
     if settings.instances == "single" and len(order) > 1:

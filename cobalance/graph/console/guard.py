@@ -97,16 +97,6 @@ def check_read_only(text: str) -> None:
     ------
     QueryRefusedError
         What was found, its line and column, why it is refused, and what to do.
-
-    Examples
-    --------
-    >>> check_read_only("MATCH (n:Set {create: 1}) RETURN n.delete AS `merge` // SET")
-    >>> check_read_only("MATCH (n) DETACH DELETE n")
-    Traceback (most recent call last):
-    ...
-    cobalance.graph.errors.QueryRefusedError: query, line 1, column 11: DETACH is refused: it \
-changes the \
-graph, and this console only reads. If it is meant as a name, write it in backticks: `DETACH`.
     """
     if len(text) > MAX_LENGTH:
         raise QueryRefusedError(

@@ -28,14 +28,6 @@ def find_changes(before: Incidence, after: Incidence) -> tuple[Incidence, Incide
     million images with a chance of 10^-5.
 
     Complexity: O(n log n) in the number of images, and linear in their concepts.
-
-    Examples
-    --------
-    >>> from cobalance.graph.counting.incidence import build_incidence
-    >>> before = build_incidence([0, 1, 2], [0, 0, 1], [0, 0, 0], ("cow", "road"), ("farm",))
-    >>> after = build_incidence([0, 1, 1], [0, 0, 1], [0, 0], ("cow", "road"), ("farm",))
-    >>> [part.class_concept_counts().tolist() for part in find_changes(before, after)]
-    [[[1, 1]], [[1, 1]]]
     """
     concepts = sorted({*before.concepts, *after.concepts})
     classes = sorted({*before.classes, *after.classes})

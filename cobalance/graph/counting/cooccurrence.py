@@ -37,15 +37,6 @@ def cooccurrence(incidence: Incidence) -> CoOccurrence:
     Notes
     -----
     One sparse matrix product: O(the sum over images of the squared number of concepts).
-
-    Examples
-    --------
-    >>> from cobalance.graph.counting.incidence import build_incidence
-    >>> edges = cooccurrence(build_incidence([0, 0, 1], [0, 1, 1], [0, 0], ["a", "b"], ["y"]))
-    >>> edges.concept_pairs.tolist(), edges.pair_images.tolist()
-    ([[0, 1]], [1])
-    >>> edges.class_concept.tolist(), edges.class_concept_images.tolist()
-    ([[0, 0], [0, 1]], [1, 2])
     """
     matrix = incidence.matrix().astype(np.int64)
     pairs = sparse.triu(matrix.T @ matrix, k=1).tocsr().sorted_indices().tocoo()

@@ -96,14 +96,6 @@ def mine_one_against_rest(
         No image shows a compared concept.
     OptionError, TooManyCliquesError
         As `mine_cliques` does.
-
-    Examples
-    --------
-    >>> from cobalance.graph.counting.incidence import build_incidence
-    >>> held = build_incidence([0, 0, 1, 2], [0, 1, 1, 0], [0, 0, 0], ("cat", "sofa"), ("any",))
-    >>> found = mine_one_against_rest(held, ("cat",)).of("cat")
-    >>> found.names(), found.counts.tolist(), found.classes
-    ([('sofa',)], [[1, 1]], ('cat', 'no cat'))
     """
     check_known("concept", compared, incidence.concepts)
     at = np.array([incidence.concepts.index(name) for name in compared], dtype=np.int64)

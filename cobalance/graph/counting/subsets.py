@@ -35,12 +35,6 @@ class SubsetIndex:
     ----------
     members : int array, shape (n_cliques, width)
         As in `Cliques`: codes ascending, -1 behind the last, no row twice.
-
-    Examples
-    --------
-    >>> index = SubsetIndex(np.array([[0, -1], [2, -1], [0, 2], [1, 2]]))
-    >>> sorted(row for _, rows in index.subsets(np.array([[0, 1, 2]])) for row in rows.tolist())
-    [0, 1, 2, 3]
     """
 
     def __init__(self, members: IntArray) -> None:

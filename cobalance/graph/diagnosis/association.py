@@ -38,12 +38,6 @@ def leading_classes(counts: IntArray) -> tuple[IntArray, IntArray]:
     Over is the class with the largest count, under the one with the smallest (the paper's argmin,
     section 3.3), the first in class order among equals. Where all counts are equal neither class
     leads: over is then the first class and under the last, so that there are two to compare.
-
-    Examples
-    --------
-    >>> over, under = leading_classes(np.array([[3, 5, 3], [2, 2, 2]]))
-    >>> over.tolist(), under.tolist()
-    ([1, 0], [0, 2])
     """
     over, under = counts.argmax(axis=1), counts.argmin(axis=1)
     return over, np.where(over == under, counts.shape[1] - 1, under)
@@ -168,11 +162,6 @@ def class_lift(counts: IntArray, class_sizes: IntArray, classes: IntArray) -> Fl
     float64 array, shape (n_cliques,)
         1 where the clique says nothing about the class, 2 where an image with the clique is
         twice as likely to be of the class as any image. NaN where no image has the clique.
-
-    Examples
-    --------
-    >>> class_lift(np.array([[30, 10]]), np.array([100, 100]), np.array([0]))
-    array([1.5])
     """
     in_class = np.take_along_axis(counts, classes[:, None], axis=1)[:, 0]
     by_chance = counts.sum(axis=1) * class_sizes[classes].astype(np.float64)
@@ -262,12 +251,6 @@ def homogeneity_test(
     row by row. Time grows with n_cliques x n_classes, and for exact tests with the different
     totals among their cliques times the smaller class, or times the tables, of which 50,000 are
     listed at most.
-
-    Examples
-    --------
-    >>> p_values, tests = homogeneity_test(np.array([[30, 20], [3, 0], [0, 0]]), np.array([99, 99]))
-    >>> p_values.round(3), [TESTS[code] for code in tests]
-    (array([0.102, 0.246, 1.   ]), ['chi-square', 'fisher', 'none'])
     """
     counts, class_sizes = counts[:, class_sizes > 0], class_sizes[class_sizes > 0]
     totals = counts.sum(axis=1)

@@ -136,11 +136,6 @@ def skew(
         -1 where only the left side has it, +1 where only the right side has, 0 where the rates
         are equal, where neither has any, and where a side has no images to compare. NaN where
         the counts are.
-
-    Examples
-    --------
-    >>> skew([[30, 10], [0, 5], [0, 0]], [100, 100], [0], [1])
-    array([-0.5,  1. ,  0. ])
     """
     found = np.asarray(counts, dtype=np.float64).reshape(-1, np.size(class_sizes))
     sizes = np.asarray(class_sizes, dtype=np.float64)

@@ -16,11 +16,6 @@ def q_values(p_values: FloatArray) -> FloatArray:
     Benjamini and Hochberg's procedure over all cliques given, those that cannot be tested
     included. Cliques that share concepts are not independent: the procedure is proven for
     independent and for positively dependent tests, and widely used beyond.
-
-    Examples
-    --------
-    >>> q_values(np.array([0.01, 0.04, 1.0]))
-    array([0.03, 0.06, 1.  ])
     """
     if not len(p_values):
         return p_values

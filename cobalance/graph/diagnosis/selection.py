@@ -115,13 +115,6 @@ def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
     -------
     int64 array, shape (n_wanted,)
         The row of each in the table; -1 for one that is not in it.
-
-    Examples
-    --------
-    >>> cliques = Cliques(np.array([[0, -1], [0, 1]]), np.array([[5, 7], [1, 3]]),
-    ...                   np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> find_rows(cliques, [("cow", "road"), ("cow", "sky"), ("cow",)]).tolist()
-    [1, -1, 0]
     """
     code_of = {name: code for code, name in enumerate(cliques.concepts)}
     width = cliques.members.shape[1]

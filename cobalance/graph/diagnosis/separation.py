@@ -37,13 +37,6 @@ def separation_table(properties: pd.DataFrame, classes: pd.Series) -> pd.DataFra
         ``effect`` (their difference), ``auc`` (how probably an image of the class has more of it
         than one of the others, ties counting as half), ``auc_low`` and ``auc_high`` (95%),
         ``p_value``, ``q_value`` (Benjamini-Hochberg over the rows).
-
-    Examples
-    --------
-    >>> light = pd.DataFrame({"brightness": np.arange(20.0), "camera": ["A"] * 20})
-    >>> table = separation_table(light, pd.Series(["cat"] * 10 + ["dog"] * 10))
-    >>> table[["property", "class", "effect", "auc"]].values.tolist()
-    [['brightness', 'cat', -10.0, 0.0]]
     """
     names, codes = np.unique(classes.to_numpy(str), return_inverse=True)
     rows = [_compare(str(name), column, codes) for name, column in properties.items()]
@@ -89,11 +82,6 @@ def auc_interval(auc: float, n: int, others: int) -> tuple[float, float]:
     By Hanley and McNeil's variance at the limits, with the mean of both numbers (Newcombe,
     Statistics in Medicine 25, 2006, method 5). Unlike DeLong's, it has a width where no image is
     out of order; with many ties it is wider than it need be.
-
-    Examples
-    --------
-    >>> [round(limit, 3) for limit in auc_interval(1.0, 200, 200)]
-    [0.99, 1.0]
     """
 
     def lower(auc: float) -> float:

@@ -84,13 +84,6 @@ def in_partition(images: pd.DataFrame, name: str) -> "pd.Series[bool]":
         There is no such partition.
     DataError
         It is not clear which classes are women and men, or whether a counterfactual changed.
-
-    Examples
-    --------
-    >>> images = pd.DataFrame({"image": ["a", "b", "a2", "a3"], "synthetic": [False, False, 1, 1],
-    ...     "class_name": ["woman", "man", "man", "woman"], "source": [None, None, "a", "a"]})
-    >>> in_partition(images, "c4").tolist()
-    [True, False, True, False]
     """
     check_known("partition", [name], PARTITIONS)
     partition = PARTITIONS[name]

@@ -32,14 +32,7 @@ class Descent:
 
 
 def head_probabilities(head: Head, features: Floats, several_labels: bool) -> Floats:
-    """Probability of each class, shape (n_images, n_classes).
-
-    Examples
-    --------
-    >>> head = np.array([[1.0], [0.0]]), np.array([0.0, np.log(3)])
-    >>> head_probabilities(head, np.array([[0.0]]), several_labels=False).round(2).tolist()
-    [[0.25, 0.75]]
-    """
+    """Probability of each class, shape (n_images, n_classes)."""
     weight, bias = head
     outputs = features @ weight.T + bias
     if several_labels:

@@ -57,13 +57,7 @@ class Style:
 
 
 def style_of(name: str) -> Style:
-    """Derive the style of a concept or class from its name.
-
-    Examples
-    --------
-    >>> style_of("cow") == style_of("cow") != style_of("horse")
-    True
-    """
+    """Derive the style of a concept or class from its name."""
     digest = hashlib.sha256(name.encode(errors="surrogatepass")).digest()
     hue = int.from_bytes(digest[:2], "big") / 65536
     turn = (0.08, -0.08, 0.42, 0.5)[digest[2] % 4]

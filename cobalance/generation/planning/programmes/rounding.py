@@ -100,11 +100,6 @@ def share_budget(images: IntArray, budget: int) -> IntArray:
     -----
     Among equal remainders, the query that asks for more goes first, then the earlier one in the
     array, so that the result depends on nothing else. O(n log n).
-
-    Examples
-    --------
-    >>> share_budget(np.array([6, 3, 1]), 5).tolist()
-    [3, 2, 0]
     """
     wanted = np.asarray(images, dtype=np.int64)
     total = int(wanted.sum())
