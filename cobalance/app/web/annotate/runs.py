@@ -102,7 +102,7 @@ def _draw(dataset: str, drawn: frozenset[tuple[str, str]]) -> None:
                     [100 * one.done / one.chunks if one.chunks else None for one in found],
                     percent_column(100),
                 ),
-                "left": ([time_left(one) for one in found], text("Time left", width=80)),
+                "left": ([_time_left(one) for one in found], text("Time left", width=80)),
                 "licence": ([one.licence or "-" for one in found], text("Licence", width=110)),
                 "error": ([one.error for one in found], text("Message", width=260)),
             },
@@ -182,14 +182,11 @@ def _task(dataset: str) -> str:
     return f"annotate {dataset}"
 
 
-def time_left(run: AnnotationRun, now: datetime | None = None) -> str:
-    """About how long a run still takes, from when a worker took a chunk; empty where unknown.
-
-    `now` is in UTC; by default it is this moment.
-    """
+def _time_left(run: AnnotationRun) -> str:
+    """About how long a run still takes, from when a worker took a chunk; empty where unknown."""
     if run.state not in _ACTIVE or not run.done or run.started_at is None:
         return ""
-    spent_s = ((now or datetime.now(UTC)) - run.started_at).total_seconds()
+    spent_s = (datetime.now(UTC) - run.started_at).total_seconds()
     left_s = max(spent_s, 0.0) / run.done * (run.chunks - run.done)
     return str(timedelta(seconds=round(left_s)))
 
