@@ -8,6 +8,7 @@ from typing import Any
 
 from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.generation.output.manifest import MANIFEST_SCHEMA
 from cobalance.ingest.images.uris import strip_secrets
 
 Row = dict[str, Any]
@@ -67,7 +68,7 @@ def new_row(
     query, index = map(int, request.id.split("/")[-2:])
     source = request.source
     software = {"cobalance": version("cobalance"), **backend.get("software", {})}
-    return {
+    return dict.fromkeys(MANIFEST_SCHEMA.names) | {
         "candidate": request.id,
         "job": job,
         "query": query,
@@ -90,17 +91,10 @@ def new_row(
         "digital_source_type": backend["digital_source_type"],
         "settings": _json(settings),
         "software": _json(software),
-        "path": None,
-        "mask_path": None,
-        "width_px": None,
-        "height_px": None,
-        "sha256": None,
         "verdict": "rejected",
         "reason": "",
-        "rank": None,
         "scores": "{}",
         "made_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "decided_by": None,
     }
 
 
