@@ -49,17 +49,6 @@ class Collector:
         Collects the malformed records, or raises at the first.
     options : ReadOptions
         The split of all images, and where their classes come from.
-
-    Examples
-    --------
-    >>> from cobalance.graph.progress import silent
-    >>> options = ReadOptions()
-    >>> collector = Collector(Problems("a.xml"), options)
-    >>> image = collector.image("1.jpg", "a.xml", class_name="country", width=640, height=480)
-    >>> collector.mention(image, "cow", "object 1", box=(10, 10, 80, 60))
-    >>> annotations = collector.annotations(silent)
-    >>> annotations.images["id"].tolist(), annotations.mentions["concept"].tolist()
-    (['1.jpg'], ['cow'])
     """
 
     def __init__(self, problems: Problems, options: ReadOptions) -> None:

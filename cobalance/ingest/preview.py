@@ -232,15 +232,7 @@ def category_names(path: Path, input_format: str) -> list[str]:
 
 
 def images_by_class(annotations: Annotations) -> pd.DataFrame:
-    """Images of each class, and how many of them have no concept.
-
-    Examples
-    --------
-    >>> from cobalance.graph.records import ImageRecord, Mention
-    >>> records = [ImageRecord("1", "cat", (Mention("sofa"),)), ImageRecord("2", "cat")]
-    >>> images_by_class(Annotations.from_records(records)).to_dict("records")
-    [{'class': 'cat', 'images': 2, 'without concept': 1}]
-    """
+    """Images of each class, and how many of them have no concept."""
     has_concept = np.zeros(len(annotations.images), dtype=bool)
     has_concept[annotations.mentions["image"].to_numpy()] = True
     lacks = pd.Series(~has_concept).groupby(annotations.images["class_name"], observed=True)
@@ -250,15 +242,7 @@ def images_by_class(annotations: Annotations) -> pd.DataFrame:
 
 
 def images_by_concept(annotations: Annotations) -> pd.DataFrame:
-    """Images with each concept, the most frequent first.
-
-    Examples
-    --------
-    >>> from cobalance.graph.records import ImageRecord, Mention
-    >>> record = ImageRecord("1", "cat", (Mention("sofa"), Mention("sofa"), Mention("toy")))
-    >>> images_by_concept(Annotations.from_records([record])).to_dict("records")
-    [{'concept': 'sofa', 'images': 1}, {'concept': 'toy', 'images': 1}]
-    """
+    """Images with each concept, the most frequent first."""
     mentions = annotations.mentions
     codes = mentions["concept"].cat.codes.to_numpy()
     names = mentions["concept"].cat.categories

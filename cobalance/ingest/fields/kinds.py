@@ -24,17 +24,7 @@ _MOSTLY = 0.95
 
 
 def guess_kind(name: str, values: Values) -> tuple[str, str]:
-    """Use of a column, as the option ``field`` names it, and the reason.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from cobalance.ingest.fields.values import TEXT, encode_values
-    >>> guess_kind("weather", encode_values(pa.array(["rainy", "sunny", "sunny"], TEXT)))
-    ('values', '')
-    >>> guess_kind("made", encode_values(pa.array(["2024-05-01", "2024-06-30"], TEXT)))
-    ('ignore', 'dates, of which a part may be asked for: year, month, weekday or hour')
-    """
+    """Use of a column, as the option ``field`` names it, and the reason."""
     n, different = values.filled, len(values.distinct)
     if not n:
         return "ignore", "no value"

@@ -90,17 +90,7 @@ def _dump(value: Any) -> str:
 
 
 def unfold(part: Metadata, problems: Problems) -> Metadata:
-    """Make columns of the keys of JSON objects in cells, and a box of one that says where.
-
-    Examples
-    --------
-    >>> cells = pa.array(['{"sky": "blue", "x": 1, "y": 2, "width": 5, "height": 6}'], TEXT)
-    >>> found = unfold(Metadata(np.array([0]), {"seen": cells}), Problems("a"))
-    >>> {name: column.to_pylist() for name, column in found.columns.items()}
-    {'sky': ['blue']}
-    >>> float(found.numbers["w_px"][0])
-    5.0
-    """
+    """Make columns of the keys of JSON objects in cells, and a box of one that says where."""
     columns = dict(part.columns)
     for name, column in part.columns.items():
         first = column.drop_null()[:1].to_pylist() if column.type == TEXT else []

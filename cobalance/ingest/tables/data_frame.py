@@ -67,12 +67,6 @@ def one_row_per_image(
     ------
     InputError
         A column is missing, or an image has rows of several classes.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"image": ["a", "a", "b"], "concept": ["cow", "road", None]})
-    >>> one_row_per_image(rows, "concept", ReadOptions())[0].to_dict("records")
-    [{'image': 'a', 'concept': ['cow', 'road']}, {'image': 'b', 'concept': []}]
     """
     image = options.id_column or usual_column("id", frame.columns)
     label = options.class_column or usual_column("class", frame.columns)

@@ -58,15 +58,6 @@ def guess_columns(
         Columns by role, as their names say.
     indicators : collection of str
         Columns of one concept each, with 0 and 1: none of them is a class.
-
-    Examples
-    --------
-    >>> columns = {"file": ["1.jpg", "2.jpg"], "kind": ["cat", "dog"], "seen": ["sofa;toy", "toy"]}
-    >>> for name, guess in guess_columns(columns, {}).items():
-    ...     print(name, guess.roles)
-    file ('id', 'uri')
-    kind ('class',)
-    seen ('concepts',)
     """
     search = _Search({name: _Values(values) for name, values in columns.items()}, dict(named))
     search.guess(indicators)

@@ -81,14 +81,7 @@ def named_row(
 
 
 def name_labels(value: Any, feature: Any) -> Any:
-    """A value with the names of its labels, as deep as its feature goes.
-
-    Examples
-    --------
-    >>> label = {"_type": "ClassLabel", "names": ["cow", "sign"]}
-    >>> name_labels({"id": [7, 9], "category": [1, 0]}, {"category": [label]})
-    {'id': [7, 9], 'category': ['sign', 'cow']}
-    """
+    """A value with the names of its labels, as deep as its feature goes."""
     if isinstance(feature, list):  # an older notation
         feature = {"_type": "List", "feature": feature[0] if feature else None}
     if value is None or not isinstance(feature, dict):

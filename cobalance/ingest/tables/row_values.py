@@ -13,8 +13,9 @@ from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table
 from cobalance.ingest.tables.parquet import unfolded_bytes
 
-NAMES = ("concept", "concepts", "category", "categories", "label", "labels", "name", "names")
-_BOXES = ("box", "boxes", "bbox", "bboxes", "bounding_box")
+NAMES = ("concept", "concepts", "category", "categories", "label", "labels", "name", "names",
+         "tag")  # fmt: skip
+_BOXES = ("box", "boxes", "bbox", "bboxes", "bounding_box", "fbox")
 _SCORES = ("score", "scores", "confidence")
 _VALUE_BYTES = 64  # of a value in Python
 _OBJECTS = ("objects", "annotations", "instances")
@@ -35,13 +36,6 @@ def table_of_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], problems: Probl
     ------
     InputError
         There are more rows or columns, or they take more memory, than the limits allow.
-
-    Examples
-    --------
-    >>> row = {"id": 1, "objects": {"bbox": [[0, 0, 5, 5]], "categories": ["cow"]}}
-    >>> table = table_of_rows([("line 1", row)], Problems("a"))
-    >>> table.columns["objects"].to_pylist()
-    ['[{"concept": "cow", "box": [0, 0, 5, 5]}]']
     """
     places: list[str] = []
     found = Rows(problems, partial(_columns, problems))

@@ -16,11 +16,6 @@ def guard_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Put an apostrophe before texts that a spreadsheet would run as a formula.
 
     Names come from datasets and from models, whoever wrote them. `read_sheet` takes it off again.
-
-    Examples
-    --------
-    >>> guard_formulas(pd.DataFrame({"name": ["=1+1", "a=b"], "n": [-1, 2]})).values.tolist()
-    [["'=1+1", -1], ['a=b', 2]]
     """
     return frame.map(
         lambda cell: f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
@@ -53,11 +48,6 @@ def read_sheet(
     ------
     InputError
         It is no CSV, a column is missing or there twice, or a row has cells beyond the header.
-
-    Examples
-    --------
-    >>> read_sheet("\ufeffname,say\r\n'=1+1,yes\r\n\r\nowl\r\n", "a.csv", ["say"])
-    [('line 2', {'name': '=1+1', 'say': 'yes'}), ('line 4', {'name': 'owl', 'say': ''})]
     """
     records = csv_records(text.removeprefix("\ufeff"), file, "Save it as CSV in UTF-8.")
     place, names = next(records, ("line 1", []))

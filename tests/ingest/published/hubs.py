@@ -184,6 +184,69 @@ def croissant(folder: Path) -> None:
     )  # fmt: skip
 
 
+@form("Croissant of a dataset on Hugging Face, beside its Parquet files",
+      "streets/croissant.json", _TRUTH)  # fmt: skip
+def croissant_parquet(folder: Path) -> None:
+    """Hugging Face, Get Croissant metadata: a set of files, splits by their paths."""
+    root = folder / "streets"
+    for split in ("train", "test"):
+        (root / "default" / split).mkdir(parents=True)
+        for number in range(2):
+            shard = _dataset(split).shard(2, number, contiguous=True)
+            shard.to_parquet(root / f"default/{split}/{number:04}.parquet")
+    files = {"fileSet": {"@id": "parquet-files-for-config-default"}}
+
+    def column(name: str, kind: str, **more: Any) -> dict[str, Any]:
+        source = {**files, "extract": {"column": name}, **more}
+        return {"@type": "cr:Field", "@id": f"default/{name}", "dataType": kind, "source": source}
+
+    context = {
+        "@language": "en", "@vocab": "https://schema.org/", "column": "cr:column",
+        "conformsTo": "dct:conformsTo", "cr": "http://mlcommons.org/croissant/",
+        "data": {"@id": "cr:data", "@type": "@json"},
+        "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+        "dct": "http://purl.org/dc/terms/", "extract": "cr:extract", "field": "cr:field",
+        "fileObject": "cr:fileObject", "fileProperty": "cr:fileProperty", "fileSet": "cr:fileSet",
+        "includes": "cr:includes", "jsonPath": "cr:jsonPath", "key": "cr:key",
+        "recordSet": "cr:recordSet", "references": "cr:references", "regex": "cr:regex",
+        "sc": "https://schema.org/", "source": "cr:source", "transform": "cr:transform",
+    }  # fmt: skip
+    put_json(
+        root / "croissant.json",
+        {
+            "@context": context,
+            "@type": "sc:Dataset",
+            "name": "streets",
+            "conformsTo": "http://mlcommons.org/croissant/1.1",
+            "url": "https://example.org/datasets/someone/streets",
+            "distribution": [
+                {"@type": "cr:FileObject", "@id": "repo", "name": "repo",
+                 "contentUrl": "https://example.org/someone/streets/tree/refs%2Fconvert%2Fparquet",
+                 "encodingFormat": "git+https", "sha256": "0" * 64},
+                {"@type": "cr:FileSet", "@id": "parquet-files-for-config-default",
+                 "containedIn": {"@id": "repo"}, "encodingFormat": "application/x-parquet",
+                 "includes": "default/*/*.parquet"},
+            ],
+            "recordSet": [
+                {"@type": "cr:RecordSet", "dataType": "cr:Split", "@id": "default_splits",
+                 "key": {"@id": "default_splits/split_name"},
+                 "field": [{"@type": "cr:Field", "@id": "default_splits/split_name",
+                            "dataType": "sc:Text"}],
+                 "data": [{"default_splits/split_name": name} for name in ("train", "test")]},
+                {"@type": "cr:RecordSet", "@id": "default", "field": [
+                    {"@type": "cr:Field", "@id": "default/split", "dataType": "sc:Text",
+                     "source": {**files, "extract": {"fileProperty": "fullpath"}, "transform":
+                                {"regex": "default/(?:partial-)?(train|test)/.+parquet$"}},
+                     "references": {"field": {"@id": "default_splits/split_name"}}},
+                    column("image", "sc:ImageObject", transform={"jsonPath": "bytes"}),
+                    column("label", "sc:Integer"),
+                    column("weather", "sc:Integer"),
+                ]},
+            ],
+        },
+    )  # fmt: skip
+
+
 @form(
     "WebDataset",
     "shards",

@@ -4,6 +4,7 @@ import json
 from hashlib import sha256
 
 import mlcroissant
+import pandas as pd
 import pytest
 
 from cobalance.graph.errors import InputError
@@ -11,7 +12,7 @@ from cobalance.graph.progress import silent
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables import load_table
-from tests.ingest.published.hubs import croissant
+from tests.ingest.published.hubs import croissant, croissant_parquet
 
 FIELDS = ("image_id", "label", "weather", "split")
 
@@ -31,7 +32,10 @@ def described(tmp_path):
     return change
 
 
-@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
+OF_MLCROISSANT = "ignore:ConjunctiveGraph is deprecated:DeprecationWarning"
+
+
+@pytest.mark.filterwarnings(OF_MLCROISSANT)
 def test_the_records_are_those_of_mlcroissant(described, tmp_path):
     digest = sha256((tmp_path / "data/streets.csv").read_bytes()).hexdigest()
     path = described(lambda about: about["distribution"][0].update(sha256=digest))
@@ -62,8 +66,101 @@ def test_a_table_lies_beside_the_file(described, tmp_path, url):
         read_annotations(path)
 
 
+def plain(value):
+    """A value of mlcroissant as a table has it: text, missing, or a list."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if value is None or value != value:
+        return None
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def records_of_both(path, records, fields, **mapping):
+    """Records as mlcroissant yields them, and as they are read here."""
+    theirs = pd.DataFrame(list(mlcroissant.Dataset(str(path), mapping=mapping).records(records)))
+    columns = load_table(path, Problems("a"), silent).columns
+    return (
+        [list(map(plain, theirs[f"{records}/{name}"])) for name in fields],
+        [columns[name].to_pylist() for name in fields],
+    )
+
+
+@pytest.fixture
+def joined(tmp_path):
+    """Images that refer to places by a part of a column, and have a column of several tags."""
+    rows = ["image,place,tags", "1.jpg,x1/lane,a|b", "2.jpg,x2/road,b", "3.jpg,none,"]
+    (tmp_path / "images.csv").write_text("\n".join(rows))
+    (tmp_path / "places.csv").write_text("code,city\nx2,Bern\nx1,Oslo\n")
+
+    def file(name):
+        digest = sha256((tmp_path / name).read_bytes()).hexdigest()
+        return mlcroissant.FileObject(
+            id=name, name=name, content_url=name, encoding_formats=["text/csv"], sha256=digest
+        )
+
+    def field(name, source, **more):
+        text = [mlcroissant.DataType.TEXT]
+        return mlcroissant.Field(id=name, name=name, data_types=text, source=source, **more)
+
+    def column(file, name, **step):
+        transforms = [mlcroissant.Transform(**step)] if step else []
+        extract = mlcroissant.Extract(column=name)
+        return mlcroissant.Source(file_object=file, extract=extract, transforms=transforms)
+
+    code, city = (mlcroissant.Source(field=f"places/{name}") for name in ("code", "city"))
+    places = [field(f"places/{name}", column("places.csv", name)) for name in ("code", "city")]
+    place = column("images.csv", "place", regex=r"^(x\d)/.*$")
+    tags = column("images.csv", "tags", separator="|")
+    images = [
+        field("images/image_id", column("images.csv", "image")),
+        field("images/place", place, references=code),
+        field("images/tags", tags, repeated=True),
+        field("images/city", city),
+    ]
+    about = mlcroissant.Metadata(
+        name="streets",
+        url="https://example.org/streets",
+        license=["mit"],
+        distribution=[file("images.csv"), file("places.csv")],
+        record_sets=[
+            mlcroissant.RecordSet(id="places", name="places", fields=places),
+            mlcroissant.RecordSet(id="images", name="images", fields=images),
+        ],
+    )
+    (tmp_path / "croissant.json").write_text(json.dumps(about.to_json(), default=str))
+    return tmp_path / "croissant.json"
+
+
+@pytest.mark.filterwarnings(OF_MLCROISSANT)
+def test_joined_and_transformed_records_are_those_of_mlcroissant(joined):
+    theirs, ours = records_of_both(joined, "images", ("image_id", "place", "tags", "city"))
+    assert ours == theirs
+    assert ours[2:] == [[["a", "b"], ["b"], None], ["Oslo", "Bern", None]]
+
+
+@pytest.mark.filterwarnings(OF_MLCROISSANT, "ignore:The inplace keyword:DeprecationWarning")
+def test_the_records_of_a_set_of_files_are_those_of_mlcroissant(tmp_path):
+    croissant_parquet(tmp_path)
+    path = tmp_path / "streets/croissant.json"
+    theirs, ours = records_of_both(path, "default", ("split", "label"), repo=str(path.parent))
+    names = {"0": "indoor", "1": "outdoor"}
+    assert ours == [theirs[0], [names[code] for code in theirs[1]]]
+    assert set(ours[0]) == {"train", "test"}
+
+
+def test_a_key_that_is_in_several_rows_is_refused(joined):
+    places = joined.with_name("places.csv")
+    places.write_text(places.read_text() + "x1,Rome\n")
+    with pytest.raises(InputError, match="describes no table that can be read"):
+        read_annotations(joined)
+
+
 def transform(about):
-    about["recordSet"][0]["field"][1]["source"]["transform"] = {"regex": "(a+)+$"}
+    about["recordSet"][0]["field"][1]["source"]["transform"] = {"jsonQuery": "a"}
+
+
+def expression(about):
+    about["recordSet"][0]["field"][1]["source"]["transform"] = {"regex": r"(a)\1"}
 
 
 def join(about):
@@ -73,7 +170,8 @@ def join(about):
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (transform, "the field streets/label is transformed"),
+        (transform, "the values of streets.csv/kind are transformed by jsonQuery: a"),
+        (expression, "describes no table that can be read"),
         (join, "its records join streets.csv, other.csv"),
         (lambda about: about.update(recordSet=[]), "no field is a column of a file"),
         (lambda about: about.update(recordSet=[3]), "describes no table that can be read"),
