@@ -241,6 +241,13 @@ def _cityscapes(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
     return found
 
 
+def _clevr(scene: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
+    found = Picture(scene["image_filename"], split=scene.get("split"))
+    for one in scene["objects"]:
+        found.add(one["shape"], {}, {name: one[name] for name in ("color", "material", "size")})
+    return found
+
+
 def _panoptic(record: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     names = {one["id"]: one["name"] for one in beside["categories"]}
     found = Picture(record["file_name"].removesuffix(".png") + ".jpg")
@@ -272,6 +279,7 @@ TOOLS = {
     "darwin": _reader("Darwin JSON of V7", _darwin, "item", "slots", "annotations"),
     "datumaro": _reader("Datumaro JSON", _datumaro, "infos", "categories", "items", key="items"),
     "cityscapes": _reader("Cityscapes", _cityscapes, "imgHeight", "imgWidth", "objects"),
+    "clevr": _reader("CLEVR", _clevr, "scenes", "image_filename", "3d_coords", key="scenes"),
     "scalabel": _reader(
         "Scalabel, BDD100K", _scalabel, "labels", "category", "box2d", key="frames"
     ),

@@ -96,6 +96,8 @@ def usual_column(role: str, names: Iterable[str]) -> str | None:
     'Label'
     """
     normal = {normal_name(str(name)): name for name in reversed(list(names))}
+    if role == "class" and "x" in normal:
+        normal.pop("y", None)  # a coordinate
     return next((normal[name] for name in USUAL_NAMES[role].split() if name in normal), None)
 
 

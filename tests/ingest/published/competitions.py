@@ -330,3 +330,58 @@ def rsna_pneumonia(folder: Path) -> None:
     put(folder / "stage_2_train_labels.csv", "patientId,x,y,width,height,Target\n"
         "0004cfab,,,,,0\n00436515,264.0,152.0,213.0,379.0,1\n"
         "00436515,562.0,152.0,256.0,453.0,1\n")  # fmt: skip
+
+
+@form(
+    "VAW (Visual Attributes in the Wild)",
+    "val.json",
+    {
+        "2373241": seen("object_name: floor", "object_name: dog", "positive_attributes: tiled",
+                        "positive_attributes: gray", "positive_attributes: brown"),
+        "2373555": seen("object_name: dog", "positive_attributes: gray"),
+    },
+    "negative_attributes",
+)  # fmt: skip
+def vaw(folder: Path) -> None:
+    """adobe-research/vaw_dataset: an object a row, with attributes that it has, or lacks."""
+    rows = [
+        ("2373241", "floor", ["tiled", "gray"], ["wooden"]),
+        ("2373241", "dog", ["brown"], []),
+        ("2373555", "dog", ["gray"], ["brown"]),
+    ]
+    put_json(folder / "val.json", [
+        {"image_id": image, "instance_id": f"{image}00{at}", "instance_bbox": [0.0, 182.5, 50, 148],
+         "instance_polygon": None, "object_name": name, "positive_attributes": has,
+         "negative_attributes": lacks}
+        for at, (image, name, has, lacks) in enumerate(rows)])  # fmt: skip
+
+
+@form(
+    "Adience",
+    "fold_0_data.txt --id-column original_image --each-row --class-column gender"
+    " --cluster-column user_id --names gender:f=female,m=male",
+    {
+        "10399646885_67c7d20df9_o.jpg": seen("age: (25, 32)", cls="female"),
+        "10424815813_e94629b1ec_o.jpg#1": seen("age: (25, 32)", cls="male"),
+        "10424815813_e94629b1ec_o.jpg#2": seen("age: (4, 6)", cls="female"),
+    },
+    "x", "y", "dx", "dy", "tilt_ang", "fiducial_yaw_angle", "fiducial_score",
+)  # fmt: skip
+def adience(folder: Path) -> None:
+    """Adience, fold_0_data.txt: a face a row, with its place in a photograph of a user."""
+    header = ["user_id", "original_image", "face_id", "age", "gender", "x", "y", "dx", "dy",
+              "tilt_ang", "fiducial_yaw_angle", "fiducial_score"]  # fmt: skip
+    rows = [
+        ("30601258@N03", "10399646885_67c7d20df9_o.jpg", 1, "(25, 32)", "f", 0, 414, 1086, 1383),
+        ("30601258@N03", "10424815813_e94629b1ec_o.jpg", 2, "(25, 32)", "m", 301, 105, 640, 641),
+        ("7285955@N06", "10424815813_e94629b1ec_o.jpg", 3, "(4, 6)", "f", 7, 105, 640, 700),
+    ]
+    lines = [header, *((*row, -115, 30, 17) for row in rows)]
+    put(folder / "fold_0_data.txt", "".join("\t".join(map(str, it)) + "\n" for it in lines))
+
+
+@form("FGVC-Aircraft", "data/images --join data/images_family_train.txt", {})
+def fgvc_aircraft(folder: Path) -> None:
+    """FGVC-Aircraft, README: an image and its family a line, of one or more words."""
+    put_pictures(folder / "data/images", ["1025794.jpg", "0056978.jpg"])
+    put(folder / "data/images_family_train.txt", "1025794 Boeing 707\n0056978 A300\n")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -570,3 +571,88 @@ def mot(folder: Path) -> None:
         for frame, who, (x, y, w, h), flag, code in rows
     )
     put(root / "gt/gt.txt", file.getvalue())
+
+
+_CLEVR = [("brown", "cylinder", "metal"), ("gray", "cube", "rubber"), ("red", "cube", "metal")]
+
+
+@form(
+    "CLEVR",
+    "scenes/CLEVR_val_scenes.json",
+    {
+        "CLEVR_val_000000.png": seen("cylinder", "cube", "color: brown", "color: gray",
+                                     "material: metal", "material: rubber", split="val"),
+        "CLEVR_val_000001.png": seen("cube", "color: gray", "color: red", "material: rubber",
+                                     "material: metal", split="val"),
+        "CLEVR_val_000002.png": seen("cube", "color: red", "material: metal", split="val"),
+    },
+    "size",
+)  # fmt: skip
+def clevr(folder: Path) -> None:
+    """facebookresearch/clevr-dataset-gen: scenes with the colour, material and shape of objects."""
+    scenes = [
+        {
+            "image_index": number,
+            "image_filename": f"CLEVR_val_{number:06}.png",
+            "split": "val",
+            "directions": {"right": [0.66, 0.75, -0.0]},
+            "relationships": {"right": [[] for _ in objects]},
+            "objects": [
+                {"color": color, "size": "large", "rotation": 269.8, "shape": shape,
+                 "3d_coords": [1.3, 0.1, 0.7], "material": material, "pixel_coords": [20, 10, 9.9]}
+                for color, shape, material in objects
+            ],
+        }
+        for number, objects in enumerate([_CLEVR[:2], _CLEVR[1:], _CLEVR[2:]])
+    ]  # fmt: skip
+    info = {"split": "val", "license": "CC BY 4.0", "version": "1.0", "date": "2/14/2017"}
+    put_json(folder / "scenes/CLEVR_val_scenes.json", {"info": info, "scenes": scenes})
+
+
+@form(
+    "CrowdHuman",
+    "annotation_val.odgt",
+    {
+        "273271,1a0d6000b9e1f5b7": seen(person=[PERSON, CAR]),
+        "273271,1b9330008da38cd6": seen(person=BUS, mask=CAR),
+    },
+)
+def crowdhuman(folder: Path) -> None:
+    """CrowdHuman, odgt: a JSON line an image, with full, visible and head boxes."""
+    images = {
+        "273271,1a0d6000b9e1f5b7": [("person", PERSON), ("person", CAR)],
+        "273271,1b9330008da38cd6": [("person", BUS), ("mask", CAR)],
+    }
+    lines = [
+        {"ID": name, "gtboxes": [
+            {"tag": tag, "hbox": [1, 2, 3, 4], "head_attr": {"ignore": 0, "occ": 1, "unsure": 0},
+             "fbox": list(box), "vbox": [1, 2, 3, 4], "extra": {"box_id": number, "occ": 1}}
+            for number, (tag, box) in enumerate(boxes)]}
+        for name, boxes in images.items()
+    ]  # fmt: skip
+    put(folder / "annotation_val.odgt", "".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+@form("DOTA", "dota/train", {})
+def dota(folder: Path) -> None:
+    """DOTA, data format: two lines on the source, then corners of boxes, name, difficulty."""
+    root = folder / "dota/train"
+    put_pictures(root / "images", ["P0000.png", "P0001.png"])
+    put(root / "labelTxt/P0000.txt", "imagesource:GoogleEarth\ngsd:0.146343\n"
+        "8.0 12.0 24.0 12.0 24.0 36.0 8.0 36.0 plane 0\n")  # fmt: skip
+    put(root / "labelTxt/P0001.txt", "imagesource:GoogleEarth\ngsd:null\n"
+        "8.0 12.0 24.0 12.0 24.0 36.0 8.0 36.0 large-vehicle 1\n")  # fmt: skip
+
+
+@form("nuScenes", "nuscenes", {})
+def nuscenes(folder: Path) -> None:
+    """nutonomy/nuscenes-devkit, schema_nuscenes.md: boxes in space, and no objects of images."""
+    root, front = folder / "nuscenes/v1.0-mini", "samples/CAM_FRONT/n015__CAM_FRONT__1.jpg"
+    put_pictures(folder / "nuscenes", [front])
+    put_json(root / "category.json", [{"token": "c1", "name": "vehicle.car", "description": ""}])
+    put_json(root / "sample_data.json", [
+        {"token": "d1", "sample_token": "s1", "calibrated_sensor_token": "k1", "fileformat": "jpg",
+         "is_key_frame": True, "height": HEIGHT, "width": WIDTH, "filename": front}])  # fmt: skip
+    put_json(root / "sample_annotation.json", [
+        {"token": "a1", "sample_token": "s1", "instance_token": "i1", "attribute_tokens": [],
+         "translation": [1.0, 2.0, 3.0], "size": [1.0, 2.0, 3.0], "num_lidar_pts": 5}])  # fmt: skip

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.ingest.preview import sample_table
+from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.guesses import guess_columns
 
 ROWS = 60
@@ -127,3 +128,8 @@ def test_usual_names_of_pictures(tmp_path, name):
     guesses = sample_table(path, "csv").guesses
     assert guesses[name].roles == ("id", "uri")
     assert (guesses["target"].roles, guesses["keywords"].roles) == (("class",), ("concepts",))
+
+
+def test_y_beside_x_is_a_coordinate():
+    assert usual_column("class", ["image", "x", "y"]) is None
+    assert usual_column("class", ["image", "y"]) == "y"
