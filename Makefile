@@ -69,9 +69,9 @@ docs: $(VENV)/dev
 
 comma := ,
 space := $() $()
-EXTRAS := app worker models annotate evaluate train graphs plot hub mcp spark demo local compiled py2neo dev
+EXTRAS := app worker models annotate evaluate train graphs plot hub mcp spark demo local compiled py2neo video dev
 # What the container of docker-compose.yml has: its databases are servers of their own.
-CONTAINER := app worker annotate evaluate graphs hub mcp compiled
+CONTAINER := app worker annotate evaluate graphs hub mcp compiled video
 
 # The pinned versions: with hashes, and without the address of any index.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -80,7 +80,7 @@ lock: $(VENV)/dev
 	$(LOCK) --upgrade $(foreach extra,$(EXTRAS) bench,--extra $(extra)) -o requirements/bench.txt
 	$(LOCK) -c requirements/bench.txt $(foreach extra,$(EXTRAS),--extra $(extra)) -o requirements/dev.txt
 	$(LOCK) -c requirements/bench.txt $(foreach extra,$(CONTAINER),--extra $(extra)) -o requirements/app.txt
-	$(LOCK) -c requirements/bench.txt --extra worker --extra models --extra annotate --extra train -o requirements/models.txt
+	$(LOCK) -c requirements/bench.txt --extra worker --extra models --extra annotate --extra train --extra video -o requirements/models.txt
 	$(LOCK) -c requirements/bench.txt --extra worker --extra annotate --extra evaluate --extra demo -o requirements/demo.txt
 	$(LOCK) -c requirements/bench.txt --extra local --extra compiled -o requirements/core.txt
 	echo uv | $(subst pyproject.toml,-,$(LOCK)) -c requirements/bench.txt -o requirements/uv.txt

@@ -21,6 +21,8 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.row_values import table_of_rows
 
+VIDEO = "video"
+"""Metadata of a frame: its video, whose frames are one cluster unless another column is named."""
 SKIPPED = -1
 """Row of an image that is malformed, or that the file does not have."""
 _LARGEST_PX = 1_000_000_000
@@ -212,6 +214,7 @@ class Collector:
             np.ones(n, dtype=bool),
             objects=columns(objects),
             metadata=list(self._all_metadata(image, numbers)),
+            roles={"cluster": VIDEO} if any(VIDEO in told for _, told in self._metadata) else None,
             set_aside={"annotations of skipped images": self._without_image},
             skipped=self._problems.messages,
             notes=(*notes, *more),

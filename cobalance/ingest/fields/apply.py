@@ -42,7 +42,8 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
     taken: dict[str, Field] = {}
     annotations = replace(annotations, metadata=tuple(parts))
     for role in _ROLES:
-        given = clean_name(getattr(options, f"{role}_column") or "")
+        own = "" if role in annotations.images else annotations.roles.get(role, "")
+        given = clean_name(getattr(options, f"{role}_column") or ("" if own in choices else own))
         if given in known:
             annotations, taken[given] = _take_role(annotations, given, role, names, file)
     for setting, wanted in (

@@ -16,11 +16,14 @@ _CLASS_WORDS = {*USUAL_NAMES["class"].split(), "category", "species", "kind", "t
 
 def describe_fields(fields: Sequence[Field], file: str) -> list[str]:
     """Notes on a load: columns of concepts, codes without names, columns left out."""
-    made = [f"{each.column} ({each.concepts:,})" for each in fields if each.concepts]
+    together = [f"{each.column} ({each.concepts:,})" for each in fields if each.kind == "cluster"]
+    shown = [each for each in fields if each.kind in KINDS and each.concepts]
+    made = [f"{each.column} ({each.concepts:,})" for each in shown]
     flags = [each.column for each in fields if each.why == UNNAMED and each.kind == "flag"]
     codes = [each.column for each in fields if each.why == UNNAMED and each.kind != "flag"]
     left = [f"{each.column} ({each.why})" for each in fields if each.kind == "ignore" and each.why]
     said = [
+        (together, "images belong together, in clusters of a column: {}"),
         (made, "columns that are concepts, with how many: {}"),
         (flags, "1 shows the concept in {}; were these codes, name them: names {}:0=...,1=..."),
         (codes, "numbers are codes in {}; name them: names {}:0=...,1=..."),
@@ -35,7 +38,8 @@ def describe_fields(fields: Sequence[Field], file: str) -> list[str]:
 
 def offer_class(fields: Sequence[Field], file: str) -> list[str]:
     """A note on the column that is likely the class, where images have none; or nothing."""
-    few = [each for each in fields if each.kind == "flag" or 1 < each.concepts <= _MOST_CLASSES]
+    known = [each for each in fields if each.kind in KINDS]
+    few = [each for each in known if each.kind == "flag" or 1 < each.concepts <= _MOST_CLASSES]
     few.sort(key=lambda each: not _CLASS_WORDS & {*normal_name(each.column).split("_")})
     return [f"{file}: the class is perhaps {few[0].column!r}"] if few else []
 

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import islice
 from pathlib import PurePosixPath
 
+from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 
 _Row = Sequence[str]
@@ -29,8 +30,8 @@ def _rows(content: bytes, between: str | None) -> list[list[str]]:
     return [line.split(between) for line in content.decode().splitlines() if line.strip()]
 
 
-def _picture(add: _Add, name: str, rows: Sequence[_Row]) -> Picture:
-    found = Picture(name)
+def _picture(add: _Add, name: str, rows: Sequence[_Row], **metadata: str) -> Picture:
+    found = Picture(name, metadata=metadata)
     for row in rows:
         add(found, row)
     return found
@@ -84,7 +85,9 @@ def _mot(file: str, read: Read) -> Records:
     root = file.removesuffix("gt.txt").removesuffix("gt/")
     for frame in range(1, max(frames, default=0) + 1):
         name = f"{root}img1/{frame:06}.jpg"
-        yield f"frame {frame}", partial(_picture, partial(_mot_row, names), name, frames[frame])
+        told = {VIDEO: root.rstrip("/") or "sequence"}
+        add = partial(_mot_row, names)
+        yield f"frame {frame}", partial(_picture, add, name, frames[frame], **told)
 
 
 def _mot_row(names: Sequence[str], found: Picture, row: _Row) -> None:

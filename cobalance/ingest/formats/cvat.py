@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.documents import decode_xml
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import place_of, turn_box
@@ -31,7 +32,10 @@ def _records(file: str, read: Read) -> Records:
         return
     video = meta.findtext(".//source") or meta.findtext("*/name") or "video"
     size = [meta.findtext(f".//original_size/{side}") for side in ("width", "height")]
-    for number in range(max(*shown, int(meta.findtext("*/size") or 0) - 1) + 1):
+    first = int(meta.findtext("*/start_frame") or 0)
+    step = int((meta.findtext("*/frame_filter") or "").rpartition("=")[2] or 1)  # "step=5"
+    last = max(*shown, first + step * (int(meta.findtext("*/size") or 0) - 1))
+    for number in range(first, last + 1, step):
         yield f"frame {number}", partial(_frame, video, number, size, shown.get(number, ()))
 
 
@@ -46,9 +50,9 @@ def _image(image: Element) -> Picture:
 
 
 def _frame(video: str, number: int, size: list[Any], shapes: Any) -> Picture:
-    """A frame, which CVAT exports as a picture of its number."""
-    found = Picture(f"{video}#frame={number}", size[0], size[1], {"video": video})
-    found.file = f"frame_{number:06}.PNG"
+    """A frame, which CVAT may export as a picture of its number."""
+    found = Picture(f"{video}/frame_{number:06}.PNG", size[0], size[1], {VIDEO: video})
+    found.frame = f"{video}#frame={number}"
     for label, shape in shapes:
         found.add(label, _place(shape), _attributes(shape))
     return found

@@ -10,14 +10,16 @@ import msgspec
 from cobalance.graph.errors import Setting
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations, Box
-from cobalance.ingest.collector import Collector
+from cobalance.ingest.collector import VIDEO, Collector
 from cobalance.ingest.documents import decode_json
+from cobalance.ingest.images.video_frames import VIDEO_ENDINGS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree
 
-_SAMPLES, _METADATA = "samples.json", "metadata.json"
+_SAMPLES, _FRAMES, _METADATA = "samples.json", "frames.json", "metadata.json"
+_VIDEO = "_video"  # of a frame, added to it
 _SPLITS = {"train", "val", "validation", "test"}
 _OF_LABELS = {"_id", "_cls", "tags", "label", "bounding_box", "confidence", "attributes", "mask",
               "index", "points", "closed", "filled", "mask_path", "logits"}  # fmt: skip
@@ -25,16 +27,20 @@ _LISTS = ("Detections", "Classifications", "Polylines")  # types of fields of ma
 
 
 class _Size(msgspec.Struct):
-    """Metadata of an image."""
+    """Metadata of an image or a video."""
 
     width: int | None = None
     height: int | None = None
+    frame_width: int | None = None
+    frame_height: int | None = None
 
 
 class _Sample(msgspec.Struct):
-    """An image; its fields of labels are read on their own."""
+    """An image, or a frame of a video; its fields of labels are read on their own."""
 
     filepath: str
+    frame_number: int | None = None
+    video: str | None = msgspec.field(default=None, name=_VIDEO)
     tags: list[str] | None = None
     metadata: _Size | None = None
 
@@ -68,7 +74,10 @@ class FiftyOneDataset(TreeReader):
         progress("read", 0, None)
         folder = _folder(tree) or ""
         name = f"{folder}{_SAMPLES}"
-        samples = _samples(tree, name, problems)
+        samples = _documents(tree, name, "samples", problems)
+        if f"{folder}{_FRAMES}" in tree.names:
+            name = f"{folder}{_FRAMES}"
+            samples = _of_videos(samples, _documents(tree, name, "frames", problems))
         fields = _fields(samples)
         class_field = None
         if not (options.class_category or options.classes_come_later or options.searches_classes):
@@ -101,15 +110,28 @@ def _folder(tree: FileTree) -> str | None:
     return min(found, key=len, default=None)
 
 
-def _samples(tree: FileTree, name: str, problems: Problems) -> list[Mapping[str, Any]]:
+def _documents(tree: FileTree, name: str, key: str, problems: Problems) -> list[Mapping[str, Any]]:
     try:
         document = decode_json(tree.read(name))
     except ValueError as error:
         raise problems.fatal(f"is not JSON ({error})", "Export it anew.", name) from None
-    samples = document.get("samples") if isinstance(document, dict) else document
-    if not isinstance(samples, list) or not all(isinstance(one, dict) for one in samples):
-        raise problems.fatal("has no list of samples", "Export it anew.", name)
-    return samples
+    found = document.get(key) if isinstance(document, dict) else document
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise problems.fatal(f"has no list of {key}", "Export it anew.", name)
+    return found
+
+
+def _of_videos(
+    samples: Sequence[Mapping[str, Any]], frames: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Images, and the frames of videos, each with the fields of its video."""
+    videos = {str(it.get("_id")): {**it, _VIDEO: it.get("filepath")} for it in samples}
+    images = [it for it in samples if not _is_video(str(it.get("filepath")))]
+    return images + [{**videos.get(str(it.get("_sample_id")), {}), **it} for it in frames]
+
+
+def _is_video(path: str) -> bool:
+    return path.lower().endswith(VIDEO_ENDINGS)
 
 
 def _fields(samples: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
@@ -149,15 +171,19 @@ def _collect(
     found: Any = next((field[kind.lower()] for kind in _LISTS if field.get(kind.lower())), [])
     splits = _SPLITS & set(one.tags or ())
     size = one.metadata or _Size()
-    width, height = size.width, size.height
+    width, height = size.width or size.frame_width, size.height or size.frame_height
+    path = one.filepath
+    if one.frame_number is not None and _is_video(path):
+        path = f"{path}#frame={one.frame_number - 1}"  # FiftyOne counts from 1
     row = collector.image(
-        one.filepath,
+        path,
         place,
-        uri=one.filepath if PurePosixPath(one.filepath).is_absolute() else folder + one.filepath,
+        uri=path if PurePosixPath(path).is_absolute() else folder + path,
         width=width,
         height=height,
         split=splits.pop() if len(splits) == 1 else None,
         class_name=own,
+        metadata={VIDEO: one.video} if one.video else None,
     )
     for number, told in enumerate(msgspec.convert(found, list[dict[str, Any]]), start=1):
         label = msgspec.convert(told, _Label)

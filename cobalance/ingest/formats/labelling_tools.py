@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from cobalance.graph.records import Box
+from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import place_of, turn_box
 
@@ -54,7 +55,7 @@ def _scalabel(frame: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     found = Picture(frame["name"], size.get("width"), size.get("height"))
     found.metadata = dict(frame.get("attributes") or {})
     if frame.get("videoName"):
-        found.metadata["video"] = frame["videoName"]
+        found.metadata[VIDEO] = frame["videoName"]
     for label in frame.get("labels") or ():
         place: dict[str, Any] = {}
         if box := label.get("box2d"):

@@ -11,6 +11,7 @@ from cobalance.graph.records import Annotations
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import UNDECODABLE
 from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
+from cobalance.ingest.images.video_frames import VIDEO_ENDINGS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import HEAD, TreeReader
@@ -26,7 +27,8 @@ _FAULTS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, 
 class Picture:
     """An image with arguments of `Collector.image`, and of `Collector.mention` for its objects.
 
-    `file` is the name of its picture, where that is not its own.
+    `file` is the name of its picture, where that is not its own; `frame` is where it is in a
+    video, for want of its picture.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Picture:
     metadata: dict[str, Any] = field(default_factory=dict)
     split: str | None = None
     file: str | None = None
+    frame: str = ""
     objects: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -89,7 +92,7 @@ class ToolReader(TreeReader):
         """Read all files with the marks, and look for their images."""
         problems = Problems(str(tree.path), options)
         collector, pictures = Collector(problems, options), dict[str, str]()
-        for path in tree.below("", *IMAGE_ENDINGS):
+        for path in tree.below("", *IMAGE_ENDINGS, *VIDEO_ENDINGS):
             keys = PurePosixPath(path).stem, PurePosixPath(path).name, path.partition("images/")[2]
             pictures |= dict.fromkeys((*keys, path), path)
         names = tree.below("", *self.endings)
@@ -127,10 +130,12 @@ class ToolReader(TreeReader):
                 problems.record(f"{place}{at}".rstrip(", ") or file, reason, "Export it anew")
                 continue
             name, where = found.file or found.name, f"{place}{at}".rstrip(", ")
+            video, mark, frame = found.frame.partition("#")
+            shown = pictures.get(name) or pictures.get(name.rsplit("/", 1)[-1])
             row = collector.image(
                 found.name,
                 where,
-                uri=pictures.get(name, pictures.get(name.rsplit("/", 1)[-1], name)),
+                uri=shown or pictures.get(video, video) + mark + frame or name,
                 width=width,
                 height=height,
                 split=found.split or split,

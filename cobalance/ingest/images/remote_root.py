@@ -8,11 +8,11 @@ import re
 import threading
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NoReturn, TypeGuard
+from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 from cobalance.graph.errors import Setting, needs_extra
-from cobalance.ingest.images.image_file import MAX_BYTES, ImageFile, ImageFileError, check_size
+from cobalance.ingest.images.image_file import ImageFile, ImageFileError, is_failure, refuse
 from cobalance.ingest.trees import ZIP_METHODS
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
@@ -55,17 +55,16 @@ class RemoteRoot:
             full = f"{base}/{path}" if base else path
             info = system.info(full)
         except (FileNotFoundError, NotADirectoryError) as error:
-            if _is_failure(error.__cause__):
-                _refuse(error)
+            if is_failure(error.__cause__):
+                refuse(error)
             return None
         except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
-            _refuse(error)
+            refuse(error)
         if info.get("type") == "directory":
             raise ImageFileError("This is a folder, not an image file.")
-        check_size(info.get("size"))
         about = sorted((key, str(value)) for key, value in info.items())
         identity = f"{self._url}\0{full}\0{version}\0{about}"
-        return ImageFile(identity, lambda: _read(system, full))
+        return ImageFile(identity, lambda: system.open(full, "rb"))
 
     def _file_system(self) -> tuple[object, Any, str]:
         version = self._version()
@@ -148,38 +147,3 @@ def _percent_decoded(path: str) -> str:
     while (shorter := unquote(path)) != path:
         path = shorter
     return path
-
-
-def _read(system: Any, path: str) -> bytes:
-    try:
-        with system.open(path, "rb") as file:
-            content: bytes = file.read(MAX_BYTES + 1)
-    except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
-        _refuse(error)
-    check_size(len(content))
-    return content
-
-
-def _is_failure(cause: BaseException | None) -> TypeGuard[Exception]:
-    """Whether a "missing" file is a failed server: fsspec reports both alike for HTTP."""
-    if isinstance(cause, OSError):
-        return not isinstance(cause, (FileNotFoundError, NotADirectoryError))
-    status = getattr(cause, "status", None)
-    return isinstance(cause, ImageFileError) or status not in (None, 404, 410)
-
-
-def _refuse(error: Exception) -> NoReturn:
-    """Translate an error of a file system."""
-    if isinstance(error, FileNotFoundError) and _is_failure(error.__cause__):
-        error = error.__cause__
-    if isinstance(error, ImageFileError):
-        raise error
-    if isinstance(error, PermissionError):
-        reason = "Permission denied"
-    elif isinstance(error, (ImportError, ValueError)):  # a protocol not installed, or not known
-        reason = str(error)
-    elif (status := getattr(error, "status", None)) is not None:
-        reason = f"the server answers with status {status}"
-    else:
-        reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
-    raise ImageFileError(f"The file cannot be read: {reason}.") from error

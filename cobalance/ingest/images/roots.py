@@ -9,11 +9,13 @@ import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import unquote
 
 from cobalance.graph.errors import Setting
-from cobalance.ingest.images.image_file import MAX_BYTES, ImageFile, ImageFileError, check_size
+from cobalance.ingest.images.image_file import ImageFile, ImageFileError, refuse
 from cobalance.ingest.images.remote_root import RemoteRoot, url_root, zip_root
+from cobalance.ingest.images.video_frames import FRAME, frame_of
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _LOCAL = re.compile(r"^(file|local)://")
@@ -32,7 +34,7 @@ class ImageRoots:
         self._roots = [_open_root(root, folders) for root in roots]
 
     def find(self, uri: str | None) -> ImageFile:
-        """Find the file that an annotation file names.
+        """Find the file that an annotation file names; ``drive.mp4#frame=12`` is in a video.
 
         Raises
         ------
@@ -47,6 +49,8 @@ class ImageRoots:
                 Setting("images"),
                 " to where they are.",
             )
+        if frame := FRAME.match(uri):
+            return frame_of(self.find(frame["video"]), frame["kind"], int(frame["number"]))
         problem = None
         spellings = uri, unquote(uri) if _LOCAL.match(uri) else uri, uri.replace("\\", "/")
         for name in dict.fromkeys(spellings):  # the last is for Windows paths
@@ -89,13 +93,12 @@ class Folder:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise ImageFileError(f"The file cannot be read: {error.strerror}.") from error
+            refuse(error)
         except ValueError as error:
             raise ImageFileError("This is not a valid file name.") from error
         _check_kind(status)
-        check_size(status.st_size)
         identity = f"{path}\0{status.st_ino}\0{status.st_size}\0{status.st_mtime_ns}"
-        return ImageFile(identity, lambda: _read_local(path))
+        return ImageFile(identity, lambda: _open_local(path))
 
 
 def _open_root(root: str, folders: Sequence[str]) -> Folder | RemoteRoot:
@@ -120,15 +123,10 @@ def _is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _read_local(path: str) -> bytes:
-    try:
-        with os.fdopen(os.open(path, _FLAGS), "rb") as file:
-            _check_kind(os.fstat(file.fileno()))
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ImageFileError(f"The file cannot be read: {error.strerror}.") from error
-    check_size(len(content))
-    return content
+def _open_local(path: str) -> BinaryIO:
+    file = os.fdopen(os.open(path, _FLAGS), "rb")
+    _check_kind(os.fstat(file.fileno()))
+    return file
 
 
 def _check_kind(status: os.stat_result) -> None:

@@ -1,5 +1,7 @@
 """CVAT's XML, as Datumaro wrote it and as CVAT's documentation has it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -73,13 +75,32 @@ def test_an_archive_finds_its_images(tmp_path):
 def test_all_frames_of_a_video_are_images(tmp_path):
     (tmp_path / "drive.xml").write_text(VIDEO)
     found = read_annotations(tmp_path / "drive.xml")
-    assert found.images["id"].tolist() == [f"drive.mp4#frame={number}" for number in range(4)]
+    names = [f"drive.mp4/frame_00000{number}.PNG" for number in range(4)]
+    assert found.images["id"].tolist() == names
+    assert set(found.images["cluster"]) == {"drive.mp4"}
     shown = [[*record.concepts] for record in found.records()]
     assert [[name for name in names if name in ("car", "dog")] for names in shown] == [
         ["car"], ["car", "dog"], [], [],
     ]  # fmt: skip
     assert boxes(found)[1] == ("car", 2, 2, 10, 20)
-    assert found.images["uri"][3] == "frame_000003.PNG"  # as CVAT calls its picture
+    assert found.images["uri"][3] == "drive.mp4#frame=3"
+
+
+def test_frames_that_were_saved_or_lie_in_a_video_beside_are_found(tmp_path):
+    (tmp_path / "annotations.xml").write_text(VIDEO)
+    for name in ("images/frame_000001.PNG", "videos/drive.mp4"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(pixels())
+    uris = read_annotations(tmp_path).images["uri"].tolist()
+    assert uris[:2] == ["videos/drive.mp4#frame=0", "images/frame_000001.PNG"]
+
+
+def test_frames_that_a_task_left_out_are_no_images(tmp_path):
+    every = "<start_frame>1</start_frame><frame_filter>step=2</frame_filter><size>2</size>"
+    text = re.sub("<size>.*?</size>", every, VIDEO)
+    (tmp_path / "drive.xml").write_text(text.replace('frame="0"', 'frame="1"'))
+    uris = read_annotations(tmp_path / "drive.xml").images["uri"].tolist()
+    assert uris == ["drive.mp4#frame=1", "drive.mp4#frame=3"]
 
 
 def test_a_turned_box_has_its_outline(tmp_path):
@@ -110,3 +131,10 @@ def test_malformed_images_can_be_skipped(tmp_path):
     found = read_annotations(tmp_path / "a.xml", ReadOptions(on_error="skip"))
     assert len(found.skipped) == 1
     assert found.images["id"].tolist() == ["street/2.jpg"]
+
+
+def test_frames_are_independent_where_people_say_so(tmp_path):
+    (tmp_path / "drive.xml").write_text(VIDEO)
+    found = read_annotations(tmp_path / "drive.xml", ReadOptions(field={"video": "ignore"}))
+    assert "cluster" not in found.images
+    assert [one.kind for one in found.fields if one.column == "video"] == ["ignore"]

@@ -557,6 +557,35 @@ def fiftyone(folder: Path) -> None:
     )  # fmt: skip
 
 
+@form(
+    "FiftyOneDataset of videos",
+    "drives",
+    {
+        "drive.mp4#frame=0": seen(car=CAR, cls="rainy", split="train"),
+        "drive.mp4#frame=1": seen(car=[CAR, BUS], cls="rainy", split="train"),
+        "drive.mp4#frame=4": seen(cls="rainy", split="train"),
+    },
+)
+def fiftyone_videos(folder: Path) -> None:
+    """voxel51/fiftyone, FiftyOneDatasetExporter: frames.json names the sample of each frame."""
+    put_json(folder / "drives/metadata.json", {"name": "drives", "media_type": "video"})
+    put_json(folder / "drives/samples.json", {"samples": [
+        {"_id": {"$oid": f"{7:024x}"}, "filepath": "data/drive.mp4", "tags": ["train"],
+         "metadata": {"_cls": "VideoMetadata", "frame_width": WIDTH, "frame_height": HEIGHT,
+                      "frame_rate": 25.0, "total_frame_count": 9, "duration": 0.36},
+         "_media_type": "video",
+         "weather": {"_cls": "Classification", "tags": [], "label": "rainy"}}]})  # fmt: skip
+    shown = {1: [CAR], 2: [CAR, BUS], 5: []}
+    put_json(folder / "drives/frames.json", {"frames": [
+        {"_id": {"$oid": f"{100 + number:024x}"}, "_sample_id": {"$oid": f"{7:024x}"},
+         "frame_number": number,
+         "detections": {"_cls": "Detections", "detections": [
+             {"_cls": "Detection", "attributes": {}, "tags": [], "label": "car",
+              "bounding_box": [x / WIDTH, y / HEIGHT, w / WIDTH, h / HEIGHT]}
+             for x, y, w, h in boxes]}}
+        for number, boxes in shown.items()]})  # fmt: skip
+
+
 _UNTAGGED = {
     name: one._replace(concepts=one.concepts - {_RAINY, _CLEAR}) for name, one in STREETS.items()
 }
