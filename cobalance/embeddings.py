@@ -15,7 +15,12 @@ from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
 from cobalance.jobs import run_in_process
 from cobalance.remedies import SpeaksPython
 from cobalance.workflows.embed.compute import order_embeddings
-from cobalance.workflows.embed.search import USUAL, keep_embeddings, require_embedded
+from cobalance.workflows.embed.search import (
+    USUAL,
+    cluster_duplicates,
+    keep_embeddings,
+    require_embedded,
+)
 from cobalance.workflows.properties import (
     compare_classes,
     order_properties,
@@ -101,8 +106,13 @@ class Embedded(SpeaksPython):
         """
         return require_embedded(self.graph, self.settings.folders(), self.name).similar(image, n)
 
-    def near_duplicates(self, similarity: float = 0.97) -> pd.DataFrame:
+    def near_duplicates(
+        self, similarity: float = 0.97, *, as_clusters: bool = False
+    ) -> pd.DataFrame:
         """Groups of images with a cosine of at least `similarity`, across classes first.
+
+        With `as_clusters` each group is a cluster of images that are not independent, and no other
+        images are, until the dataset's file is loaded again; mine again to count them.
 
         Returns
         -------
@@ -115,7 +125,10 @@ class Embedded(SpeaksPython):
             The dataset has no vectors.
         """
         found = require_embedded(self.graph, self.settings.folders(), self.name)
-        return found.duplicates(similarity, self.progress)
+        groups = found.duplicates(similarity, self.progress)
+        if as_clusters:
+            cluster_duplicates(self.graph, self.name, groups, self.progress)
+        return groups
 
     def properties(
         self, *, measure: bool = False, concepts: Sequence[str] | None = None

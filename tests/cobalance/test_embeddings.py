@@ -92,3 +92,23 @@ def test_vectors_of_other_images_change_nothing(held: cb.Dataset) -> None:
     with pytest.raises(OptionError, match="none of its 1 ids is an image"):
         held.add_embeddings(VECTORS[:1], ["elsewhere"])
     assert held.similar("a")["id"].tolist() == ["b"]
+
+
+def test_near_duplicates_as_clusters_count_as_a_column_of_clusters(
+    held: cb.Dataset, store: GraphStore, settings: Settings, dataset: str
+) -> None:
+    held.add_embeddings(VECTORS, list("abcd"))
+    held.near_duplicates(as_clusters=True)
+    named = held.graph.read(
+        "MATCH (i:Image {dataset: $dataset}) RETURN i.id AS id, i.cluster AS cluster ORDER BY id",
+        dataset=dataset,
+    )
+    assert [row["cluster"] for row in named] == ["near duplicates 1"] * 2 + [None] * 2
+    found = held.mine().imbalances()
+    images = pd.DataFrame({"id": list("abcd"), "label": ["cat", "dog"] * 2, "objects": "sofa"})
+    images["group"] = ["one", "one", None, None]
+    told = cb.read(images, cluster_column="group")
+    column = cb.Store(store, settings).load(told, dataset, if_exists="replace")
+    expected = column.mine().imbalances()
+    assert found["clusters"].tolist() == [3]
+    pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(expected))

@@ -113,11 +113,22 @@ def similar(
 
 
 @app.command()
-def duplicates(to: TableOutput, dataset: DatasetName, similarity: SimilarityOption = 0.97) -> None:
+def duplicates(
+    to: TableOutput,
+    dataset: DatasetName,
+    similarity: SimilarityOption = 0.97,
+    as_clusters: Annotated[
+        bool,
+        typer.Option("--as-clusters", help="Count each group as a cluster, and no other images."),
+    ] = False,
+) -> None:
     """List groups of near duplicates; those in several classes come first."""
     with opened_store() as (store, progress):
         found = vectors.require_embedded(store, folders(), dataset)
         frame = found.duplicates(similarity, progress)
+        if as_clusters:
+            vectors.cluster_duplicates(store, dataset, frame, progress)
+            notes.print(f"Count them: cobalance mine {dataset}")
     across = frame[frame["classes"] != frame["class"]]["group"].nunique()
     notes.print(
         f"{inflect(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes."

@@ -1,17 +1,20 @@
 """Embeddings of a dataset: added, searched for similar images and near duplicates, projected."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_classes, read_clusters
+from cobalance.graph.dataset.read import read_annotations, read_classes, read_clusters
 from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.statements import DATASET
+from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import Action, DataError, OptionError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import Task, list_tasks
 from cobalance.ingest.embeddings.reading import read_embeddings
 from cobalance.ingest.embeddings.similarity import (
@@ -85,6 +88,30 @@ class Embedded:
         """Each image on the first two principal axes: ``id``, ``class``, ``x``, ``y``."""
         place = principal_axes(self.unit, 2)
         return self.images.assign(x=place[:, 0], y=place[:, 1])
+
+
+@log_run
+def cluster_duplicates(
+    store: GraphStore, dataset: str, groups: pd.DataFrame, progress: Progress = silent
+) -> None:
+    """Make each group of near duplicates a cluster, in place of the dataset's clusters before.
+
+    `groups` is what `Embedded.duplicates` returns; images in none of them are on their own. What
+    was mined has to be mined again. A load of the dataset's file brings back the file's clusters.
+
+    Raises
+    ------
+    NotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    held = read_annotations(store, dataset, progress)
+    names = groups.set_index("id")["group"].map("near duplicates {}".format)
+    images = held.images.assign(cluster=held.images["id"].map(names).astype("category"))
+    (row,) = store.read(DATASET, dataset=dataset)
+    source = row["dataset"].get("source", "")
+    write_annotations(
+        store, dataset, replace(held, images=images), source=source, progress=progress
+    )
 
 
 def find_across_splits(

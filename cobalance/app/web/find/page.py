@@ -5,17 +5,22 @@ import streamlit as st
 
 from cobalance.app.web.find import adding, map as embedding_map, tags
 from cobalance.app.web.find.images import draw_images
-from cobalance.app.web.state import session
+from cobalance.app.web.state import access, session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, named_in_url, number_in_url, text_in_url
 from cobalance.app.web.widgets.controls import choose_view
-from cobalance.app.web.widgets.messages import empty_state
+from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.plurals import inflect
 from cobalance.ingest.embeddings.stored import time_written
-from cobalance.workflows.embed.search import Embedded, collect_computed, read_embedded
+from cobalance.workflows.embed.search import (
+    Embedded,
+    cluster_duplicates,
+    collect_computed,
+    read_embedded,
+)
 
 MAP, SIMILAR, DUPLICATES, TAGS = "Map", "Similar", "Near duplicates", "Tags"
 VIEWS = (MAP, SIMILAR, DUPLICATES, TAGS)
@@ -95,6 +100,7 @@ def _similar(current: CurrentDataset, found: Embedded) -> None:
 
 def _duplicates(current: CurrentDataset, found: Embedded, key: tuple[DatasetState, float]) -> None:
     """Draw groups of near duplicates, and the images of one."""
+    show_kept_error()
     least = st.slider("Least similarity (cosine)", 0.8, 1.0, 0.97, 0.01, **in_url("find_least"))
     groups = _groups(found, key, least)
     if groups.empty:
@@ -106,6 +112,13 @@ def _duplicates(current: CurrentDataset, found: Embedded, key: tuple[DatasetStat
         f"**{inflect(len(groups), 'images')} in {inflect(number, 'groups')}**; {across:,} of the "
         "groups have images of several classes: the same picture with different labels, perhaps."
     )
+    if access.may_edit():
+        st.button(
+            "Count each group as one cluster",
+            on_click=edits(cluster_duplicates),
+            args=(current.store, current.name, groups),
+            help="Its images are not independent: mine again for tests and intervals by cluster.",
+        )
     listed = groups.groupby("group").agg(images=("id", "size"), classes=("classes", "first"))
     texts = {
         at: f"{at}: {row['images']} images, {row['classes']}"
