@@ -173,6 +173,8 @@ def _sample(path: Path, table_format: str) -> TableSample:
     problems = Problems(str(path), ReadOptions(on_error="skip"))
     if table_format == "parquet":
         table = HubParquet().load(path, problems, silent, _SAMPLE_ROWS)
+    elif table_format == "croissant":
+        table = TABLES[table_format].load(path, problems, silent)
     else:
         with TemporaryDirectory(prefix="cobalance-") as folder:
             start = Path(folder) / "start"

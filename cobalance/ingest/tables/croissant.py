@@ -135,6 +135,8 @@ def _values(
             found = found.replace("", None).str.split(mark, regex=False)
         elif how == "regex" and len(re.findall(r"(?<!\\)\((?!\?)", mark)) == 1:
             texts = pa.array(found, TEXT, from_pandas=True)
+            if pc.any(pc.match_substring_regex(texts, f"^(?:{mark})")).as_py() is False:
+                raise ValueError(f"no value of {column} matches {mark}")
             part = pc.replace_substring_regex(texts, rf"^(?:{mark})(?s:.*)$", r"\1")
             found = part.to_pandas().set_axis(found.index)
         else:

@@ -10,6 +10,7 @@ import pytest
 from cobalance.graph.errors import InputError
 from cobalance.graph.progress import silent
 from cobalance.ingest.load import detect_format, read_annotations
+from cobalance.ingest.preview import sample_table
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables import load_table
 from tests.ingest.published.hubs import croissant, croissant_parquet
@@ -46,6 +47,12 @@ def test_the_records_are_those_of_mlcroissant(described, tmp_path):
     assert ours == [
         tuple(record[f"streets/{name}"].decode() for name in FIELDS) for record in records
     ]
+
+
+def test_its_first_rows_are_those_of_its_table(described, tmp_path):
+    sample = sample_table(tmp_path / "croissant.json", "croissant")
+    assert sample.columns == [*FIELDS]
+    assert sample.guesses["label"].roles == ("class",)
 
 
 def test_a_table_is_found_by_its_name_after_a_download(described, tmp_path):
@@ -159,6 +166,10 @@ def transform(about):
     about["recordSet"][0]["field"][1]["source"]["transform"] = {"jsonQuery": "a"}
 
 
+def other_expression(about):
+    about["recordSet"][0]["field"][1]["source"]["transform"] = {"regex": "^(a+)b"}
+
+
 def expression(about):
     about["recordSet"][0]["field"][1]["source"]["transform"] = {"regex": r"(a)\1"}
 
@@ -171,6 +182,7 @@ def join(about):
     ("edit", "said"),
     [
         (transform, "the values of streets.csv/kind are transformed by jsonQuery: a"),
+        (other_expression, r"no value of streets.csv/kind matches \^\(a\+\)b"),
         (expression, "describes no table that can be read"),
         (join, "its records join streets.csv, other.csv"),
         (lambda about: about.update(recordSet=[]), "no field is a column of a file"),
