@@ -54,7 +54,7 @@ def refuse(error: Exception) -> NoReturn:
     """Translate an error of a file system to an ImageFileError."""
     if isinstance(error, FileNotFoundError) and is_failure(error.__cause__):
         error = error.__cause__
-    if isinstance(error, ImageFileError):
+    if isinstance(error, CobalanceError):
         raise error
     if isinstance(error, PermissionError):
         reason = "Permission denied"

@@ -1,6 +1,7 @@
 """Frames of real videos, read by number, against all of their frames decoded in order."""
 
 import struct
+import sys
 from io import BytesIO
 
 import av
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.graph.errors import MissingExtraError
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.roots import ImageRoots
 
@@ -85,3 +87,10 @@ def test_a_large_video_is_read_where_an_image_of_its_size_is_not(tmp_path, monke
     with pytest.raises(ImageFileError, match="larger than"):
         roots.find("a.mp4").read()
     assert len(roots.find("a.mp4#frame=7").read()) < 1000
+
+
+def test_without_its_extra_a_frame_says_what_to_install(tmp_path, monkeypatch):
+    write_video(tmp_path / "a.mp4")
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(MissingExtraError, match="video"):
+        frame(tmp_path, "a.mp4#frame=0")
