@@ -385,3 +385,62 @@ def fgvc_aircraft(folder: Path) -> None:
     """FGVC-Aircraft, README: an image and its family a line, of one or more words."""
     put_pictures(folder / "data/images", ["1025794.jpg", "0056978.jpg"])
     put(folder / "data/images_family_train.txt", "1025794 Boeing 707\n0056978 A300\n")
+
+
+@form(
+    "PadChest",
+    "PADCHEST.csv --cluster-column PatientID --field ImageDir=ignore",
+    {
+        "2.png": seen("pulmonary fibrosis", "chronic changes", "PatientSex_DICOM: F",
+                      "Projection: PA", "Localizations: loc basal"),
+        "3.png": seen("normal", "PatientSex_DICOM: M", "Projection: L"),
+        "4.png": seen("normal", "chronic changes", "PatientSex_DICOM: M", "Projection: PA",
+                      "Localizations: loc basal"),
+    },
+    "StudyDate_DICOM",
+)  # fmt: skip
+def padchest(folder: Path) -> None:
+    """PadChest, CSV: an X-ray a row; findings and their places are lists as Python prints them."""
+    basal = "['loc basal']"
+    put_csv(
+        folder / "PADCHEST.csv",
+        ",ImageID,ImageDir,StudyDate_DICOM,StudyID,PatientID,PatientSex_DICOM,Projection,Labels,"
+        "Localizations",
+        [
+            (0, "2.png", 0, "20140915", "s1", "p1", "F", "PA",
+             "['pulmonary fibrosis', 'chronic changes']", basal),
+            (1, "3.png", 0, "20120513", "s2", "p2", "M", "L", "['normal']", "[]"),
+            (2, "4.png", 8, "20120514", "s3", "p2", "M", "PA", "['normal', 'chronic changes']",
+             basal),
+        ],
+    )  # fmt: skip
+
+
+@form(
+    "Fashion Product Images",
+    "styles.csv --class-column gender --field productDisplayName=ignore",
+    {
+        "15970": seen("masterCategory: Apparel", "subCategory: Topwear", "articleType: Shirts",
+                      "baseColour: Blue", "season: Fall", cls="Men"),
+        "39386": seen("masterCategory: Apparel", "subCategory: Bottomwear", "articleType: Jeans",
+                      "baseColour: Blue", "season: Summer", cls="Men"),
+        "59263": seen("masterCategory: Accessories", "subCategory: Watches",
+                      "articleType: Watches", "season: Summer", cls="Women"),
+    },
+    "year", "usage",
+)  # fmt: skip
+def fashion_products(folder: Path) -> None:
+    """Kaggle, Fashion Product Images: styles.csv, whose ids are the pictures' names."""
+    put_csv(
+        folder / "styles.csv",
+        "id,gender,masterCategory,subCategory,articleType,baseColour,season,year,usage,"
+        "productDisplayName",
+        [
+            (15970, "Men", "Apparel", "Topwear", "Shirts", "Blue", "Fall", 2011, "Casual",
+             "Turtle Check Men Blue Shirt"),
+            (39386, "Men", "Apparel", "Bottomwear", "Jeans", "Blue", "Summer", 2012, "Casual",
+             "Peter England Men Party Blue Jeans"),
+            (59263, "Women", "Accessories", "Watches", "Watches", "NA", "Summer", 2012, "Casual",
+             "Titan Women Watch"),
+        ],
+    )  # fmt: skip
