@@ -54,9 +54,11 @@ def _join(
     needs_class = path == options.class_file
     problems = Problems(str(path), options)
     table = load_table(path, problems, progress)
-    rows = table.rows()
     of = dict(map_columns(table, ReadOptions(), ("id", "class", "split", "uri")).of)
     key, image = _find_images(table, of, annotations)
+    if not _number_of(image):
+        table, key, image = _repeat_rows(table, key, annotations)
+    rows = table.rows()
     n, known = len(annotations.images), _number_of(image)
     if n and not known:
         first, own = table.columns[key][0].as_py(), annotations.images["id"].iloc[0]
@@ -151,6 +153,29 @@ def _find_images(
         if (found >= 0).any():
             break
     return best, found
+
+
+def _repeat_rows(table: Table, key: str, annotations: Annotations) -> tuple[Table, str, IntArray]:
+    """A row for each image, by a column of the metadata that tells the rows apart: its patient.
+
+    Without one, the table, `key`, and -1 for each row.
+    """
+    best, of_row, image = key, np.arange(table.n_rows), np.full(table.n_rows, -1)
+    for part in annotations.metadata:
+        is_of_images = len(np.unique(part.image)) == len(part.image)
+        for name, cells in part.columns.items() if is_of_images else ():
+            keys = table.columns.get(name)
+            if keys is None or {keys.type, cells.type} != {TEXT} or len(keys.unique()) < len(keys):
+                continue
+            at = pd.Index(keys.to_pandas()).get_indexer(pd.Index(cells.to_pandas()))
+            known = (at >= 0) & (part.image >= 0) & cells.is_valid().to_numpy(zero_copy_only=False)
+            if known.sum() > _number_of(image):
+                best, of_row, image = name, at[known], part.image[known]
+    columns = {name: column.take(pa.array(of_row)) for name, column in table.columns.items()}
+    repeated = replace(
+        table, columns=columns, n_rows=len(of_row), place=lambda row: table.place(of_row[row])
+    )
+    return repeated, best, image
 
 
 def _number_of(image: IntArray) -> int:

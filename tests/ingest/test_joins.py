@@ -54,6 +54,24 @@ def test_a_list_may_name_images_by_a_column_of_an_earlier_one(files):
     }  # fmt: skip
 
 
+def test_a_table_of_patients_is_joined_by_their_column(files):
+    main = "image_id,label,tags,study,patient\n1,x,a,s1,p1\n2,x,b,s2,p1\n3,y,a,s3,p2\n4,y,b,s4,\n"
+    patients = "patient,sex\np3,male\np2,male\np1,female\n"
+    found = joined(files(main=main, patients=patients), cluster_column="patient")
+    assert concepts(found) == {
+        "1": ("a", "sex: female"), "2": ("b", "sex: female"), "3": ("a", "sex: male"), "4": ("b",),
+    }  # fmt: skip
+    assert found.images["cluster"].tolist()[:3] == ["p1", "p1", "p2"]
+    assert any("3 of 4 images by patient" in note for note in found.notes)
+    studies = "patient,study,finding\np1,s1,edema\np1,s2,none\np2,s3,edema\n"
+    found = concepts(joined(files(main=main, studies=studies)))
+    assert [names[1] for names in found.values()][:3] == [
+        "finding: edema", "finding: none", "finding: edema",
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="has none of the images"):  # which of a patient's rows?
+        joined(files(main=main, visits="patient,sex\np1,female\np1,male\n"))
+
+
 def test_the_name_of_a_list_gives_the_split(files):
     paths = files(main=MAIN, a_train="u/1.jpg\nu/2.jpg\n", a_test="v/3.jpg 7\n")
     found = joined(paths)
