@@ -9,7 +9,7 @@ from cobalance.app.web.state import access, session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, named_in_url, number_in_url, text_in_url
 from cobalance.app.web.widgets.controls import choose_view
-from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error
+from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
@@ -100,7 +100,6 @@ def _similar(current: CurrentDataset, found: Embedded) -> None:
 
 def _duplicates(current: CurrentDataset, found: Embedded, key: tuple[DatasetState, float]) -> None:
     """Draw groups of near duplicates, and the images of one."""
-    show_kept_error()
     least = st.slider("Least similarity (cosine)", 0.8, 1.0, 0.97, 0.01, **in_url("find_least"))
     groups = _groups(found, key, least)
     if groups.empty:
@@ -112,13 +111,9 @@ def _duplicates(current: CurrentDataset, found: Embedded, key: tuple[DatasetStat
         f"**{inflect(len(groups), 'images')} in {inflect(number, 'groups')}**; {across:,} of the "
         "groups have images of several classes: the same picture with different labels, perhaps."
     )
-    if access.may_edit():
-        st.button(
-            "Count each group as one cluster",
-            on_click=edits(cluster_duplicates),
-            args=(current.store, current.name, groups),
-            help="Its images are not independent: mine again for tests and intervals by cluster.",
-        )
+    if access.may_edit() and st.button("Count each group as one cluster", key="_as_clusters"):
+        cluster_duplicates(current.store, current.name, groups)
+        st.toast("Mine again for tests and intervals by cluster.")
     listed = groups.groupby("group").agg(images=("id", "size"), classes=("classes", "first"))
     texts = {
         at: f"{at}: {row['images']} images, {row['classes']}"

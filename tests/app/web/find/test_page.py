@@ -102,6 +102,15 @@ def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: 
     tag_images(store, embedded, "copies", ["country ('cow', 'field') 0"])
     app = open_page("find", dataset=embedded, find_view="Near duplicates", find_least="0.99")
     assert "**2 images in 1 group**; 1 of the groups" in shown_text(app)
+    app.button(key="_as_clusters").click().run()
+    assert not app.exception
+    (named,) = store.read(
+        "MATCH (i:Image {dataset: $d}) WHERE i.cluster IS NOT NULL "
+        "RETURN count(*) AS images, count(DISTINCT i.cluster) AS clusters",
+        d=embedded,
+    )
+    assert dict(named) == {"images": 2, "clusters": 1}
+    app = open_page("find", dataset=embedded, find_view="Near duplicates", find_least="0.99")
     app.selectbox(key="_tags_tag").set_value("copies").run()
     app.selectbox(key="_tags_role").set_value("exclude").run()
     app.button(key="_tags_add").click().run()
