@@ -5,10 +5,14 @@ which three lean to a class where that is asked for. How often a cluster's image
 drawn for each cluster (of photographers, for each class in it) from a beta distribution with a
 correlation of 0.3 within clusters. Patients are of one class each, photographers have images of
 both. In brackets: the same images taken as independent, as they are without clusters.
+
+A second table is of concepts that occur together: patients' images, whatever their class, in which
+no two concepts depend on each other, or three pairs do by half: half of the images show the second
+concept of a pair by the same draw as the first.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +20,7 @@ import numpy as np
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.diagnosis.clustered_test import clustered_p_values
+from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
 from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.own_effect import own_effects
 from cobalance.graph.diagnosis.q_values import q_values
@@ -24,6 +29,8 @@ RATES = np.array([0.5, 0.3, 0.1, 0.4, 0.3, 0.2, 0.2, 0.1, 0.1, 0.05])
 LEANING = 3  # the first ones
 WITHIN = 0.3  # correlation
 ALPHA = 0.05
+DESIGNS = ((1, 600), (10, 20), (10, 60), (100, 20), (100, 60))  # images, clusters
+DEPENDENT = ((0, 1), (2, 3), (4, 5))
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,14 @@ class Design:
     size: int
     across: bool
 
-    def draw(self, rng: np.random.Generator, lean: float, n_concepts: int) -> Incidence:
-        """Draw a dataset; `lean` is the log odds ratio of the leaning concepts."""
+    def draw(
+        self, rng: np.random.Generator, lean: float, n_concepts: int, together: float = 0
+    ) -> Incidence:
+        """Draw a dataset.
+
+        `lean` is the log odds ratio of the leaning concepts, `together` the share of images in
+        which dependent concepts are drawn as one.
+        """
         cluster = np.repeat(np.arange(self.clusters), self.size)
         labels = rng.integers(0, 2, len(cluster)) if self.across else cluster % 2
         unit = 2 * cluster + labels
@@ -45,7 +58,11 @@ class Design:
         rates = (rates / (1 + rates))[np.arange(2 * self.clusters) % 2]
         strength = 1 / WITHIN - 1
         shares = rng.beta(rates * strength, (1 - rates) * strength)
-        shows = rng.random((len(cluster), n_concepts)) < shares[unit]
+        drawn = rng.random((len(cluster), n_concepts))
+        for one, other in DEPENDENT if together else ():
+            as_one = rng.random(len(drawn)) < together
+            drawn[as_one, other] = drawn[as_one, one]
+        shows = drawn < shares[unit]
         names = [f"concept {code}" for code in range(n_concepts)]
         incidence = build_incidence(*np.nonzero(shows), labels, names, ["one", "other"])
         return replace(incidence, clusters=cluster)
@@ -87,6 +104,33 @@ def simulate_pairs(design: Design, n_datasets: int) -> Iterator[tuple[float, ...
         yield tuple(row)
 
 
+def simulate_together(design: Design, n_datasets: int, together: float) -> Iterator[np.ndarray]:
+    """Yield, by cluster and not, shares of what occurs together in each dataset.
+
+    Rejected of pairs that do not depend on each other; false among the discoveries; discovered of
+    those that do.
+    """
+    rng = np.random.default_rng([design.clusters, design.size, 3])
+    pairs = {(f"concept {one}", f"concept {other}") for one, other in DEPENDENT if together}
+    for _ in range(n_datasets):
+        incidence = design.draw(rng, 0.0, len(RATES), together)
+        cliques = with_clusters(mine_cliques(incidence, max_size=2, common=()), incidence)
+        row: list[float] = []
+        for some in (incidence, None):
+            table = cooccurrence_table(cliques, some)
+            depends = table["concepts"].isin(pairs)
+            rejected, found = table["p_value"] <= ALPHA, table["q_value"] <= ALPHA
+            row.append(rejected[~depends].mean())
+            row.append((found & ~depends).sum() / max(found.sum(), 1))
+            row.append(found[depends].sum() / len(DEPENDENT))
+        yield np.array(row)
+
+
+def cells(found: Iterable[tuple[float, float]]) -> str:
+    """By cluster, and in brackets not."""
+    return " | ".join(f"{one:.1%} ({today:.1%})" for one, today in found)
+
+
 def main() -> None:
     """Simulate every design."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -95,7 +139,7 @@ def main() -> None:
     print(
         "clusters of images | p <= 5% of null | FDR of null data | FDR | power | pairs | own effect"
     )
-    for size, n_clusters in ((1, 600), (10, 20), (10, 60), (100, 20), (100, 60)):
+    for size, n_clusters in DESIGNS:
         for across in (False, True):
             design = Design(n_clusters, size, across)
             null, mixed = (
@@ -105,8 +149,14 @@ def main() -> None:
             shown = [(null[0], null[3]), (null[1], null[4]), (mixed[1], mixed[4])]
             shown += [(mixed[2], mixed[5]), (pairs[0], pairs[2]), (pairs[1], pairs[3])]
             what = "photographers" if across else "patients"
-            cells = " | ".join(f"{one:.1%} ({today:.1%})" for one, today in shown)
-            print(f"{n_clusters} {what} of {size} | {cells}", flush=True)
+            print(f"{n_clusters} {what} of {size} | {cells(shown)}", flush=True)
+    print("clusters of images | p <= 5% of null | FDR of null data | FDR | power")
+    for size, n_clusters in DESIGNS:
+        design = Design(n_clusters, size, across=False)
+        null = np.nanmean([*simulate_together(design, n_datasets, 0.0)], axis=0)
+        some = np.nanmean([*simulate_together(design, max(n_datasets // 4, 1), 0.5)], axis=0)
+        shown = [*zip(null[:2], null[3:5], strict=True), *zip(some[1:3], some[4:], strict=True)]
+        print(f"{n_clusters} clusters of {size} | {cells(shown)}", flush=True)
 
 
 if __name__ == "__main__":

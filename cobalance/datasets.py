@@ -33,6 +33,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
 from cobalance.graph.queries.console_query import ConsoleQuery, result_frame
+from cobalance.graph.queries.cooccurrences import read_clustered_images
 from cobalance.graph.records import ImageRecord
 from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
@@ -189,7 +190,9 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             The dataset has not been mined, or has changed since.
         """
         confidence = read_mining_options(self.graph, self.name).confidence
-        found = Imbalances.of(load_cliques(self.graph, self.name), confidence)
+        cliques = load_cliques(self.graph, self.name)
+        images = read_clustered_images(self.graph, self.name, cliques)
+        found = Imbalances.of(cliques, confidence, images)
         return found.where(**where) if where else found
 
     vars(imbalances)["__signature__"] = inspect.signature(Imbalances.where)

@@ -12,6 +12,7 @@ from cobalance.data import CLASSES, Data
 from cobalance.display import ALL, Result, matching_rows, rows_at
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
+from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.one_against_rest import label_by, mine_one_against_rest
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
@@ -50,17 +51,22 @@ class Imbalances(Result):
         The row of each, from `cobalance.graph.diagnosis.imbalance.imbalance_table`.
     rows : int array
         Which of them `frame` has, in its order.
+    incidence : Incidence or None
+        The images, which tests of co-occurrence need where they are in clusters.
     """
 
     cliques: Cliques
     table: pd.DataFrame
     rows: IntArray
+    incidence: Incidence | None = None
 
     @classmethod
-    def of(cls, cliques: Cliques, confidence: float = 0.95) -> "Imbalances":
+    def of(
+        cls, cliques: Cliques, confidence: float = 0.95, incidence: Incidence | None = None
+    ) -> "Imbalances":
         """Measure all of some cliques; those with evidence first."""
         table = imbalance_table(cliques, confidence=confidence)
-        return cls(cliques, table, np.arange(len(table))).sort()
+        return cls(cliques, table, np.arange(len(table)), incidence).sort()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -192,7 +198,7 @@ class Imbalances(Result):
         Of all that were mined, whatever the classes, those with evidence first; the columns are
         those of `cobalance.graph.diagnosis.cooccurrences.cooccurrence_table`.
         """
-        return cooccurrence_table(self.cliques)
+        return cooccurrence_table(self.cliques, self.incidence)
 
     def title(self) -> str:
         """Number of combinations, how many lean or have a gap, and images per class."""
@@ -310,14 +316,14 @@ def imbalances(
         name = clean_name(compare)
         counted = mine_one_against_rest(incidence, (name,), max_cliques=max_cliques, **counting)
         cliques = with_clusters(counted.of(name), label_by(incidence, name))
-        return Imbalances.of(cliques, confidence)
+        return Imbalances.of(cliques, confidence, incidence)
     cliques = mine_cliques(
         incidence,
         common=None if common is None else tuple(map(clean_name, common)),
         max_cliques=max_cliques,
         **counting,
     )
-    return Imbalances.of(with_clusters(cliques, incidence), confidence)
+    return Imbalances.of(with_clusters(cliques, incidence), confidence, incidence)
 
 
 @speaks_python

@@ -254,14 +254,10 @@ def cooccurrences(
     Classes play no part. A combination of three or more has evidence only beyond each of its parts.
     """
     with opened_store() as (store, _):
-        frame = pairings.read_cooccurrences(
-            store,
-            dataset,
-            concepts=concept or (),
-            max_size=max_size,
-            max_q_value=max_q_value,
-            limit=limit,
+        ranking = rankings.Ranking(
+            concepts=tuple(concept or ()), max_size=max_size, max_q_value=max_q_value, limit=limit
         )
+        frame = pairings.read_cooccurrences(store, dataset, ranking)
     if to.is_shown:
         if frame.empty:
             notes.print("No combination passes these filters.")

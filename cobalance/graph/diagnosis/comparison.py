@@ -32,7 +32,8 @@ class Comparison:
         Cliques that are imbalanced in either dataset, the largest change of the gap first.
         ``concepts``, ``size``, ``status``, and as Int64, missing where the clique is absent:
         ``gap_before``, ``gap_after``, ``delta`` (after less before), and for each class
-        ``count_before_<class>`` and ``count_after_<class>``. The status is
+        ``count_before_<class>`` and ``count_after_<class>``; where images are in clusters,
+        ``clusters_before`` and ``clusters_after``, in how many it stands. The status is
 
         - ``solved``: no imbalance any more
         - ``introduced``: an imbalance now, and none before, or absent
@@ -162,6 +163,8 @@ def _gaps_and_counts(cliques: Cliques, min_size: int, max_size: int, when: str) 
     sizes = cliques.sizes()
     part = cliques.take((sizes >= min_size) & (sizes <= max_size))
     columns = {f"gap_{when}": part.gaps()}
+    if part.clustering is not None:
+        columns[f"clusters_{when}"] = part.clustering.standing
     for name, counts in sorted(zip(part.classes, part.counts.T, strict=True)):
         columns[f"count_{when}_{name}"] = counts
     concepts = pd.Series(part.names(), dtype=object, name="concepts")

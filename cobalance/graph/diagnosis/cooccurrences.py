@@ -1,18 +1,21 @@
 """Concepts that occur together more or less often than their frequencies say."""
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import SubsetIndex
+from cobalance.graph.diagnosis.design_effects import independence_effects
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
-from cobalance.graph.libraries import special
+from cobalance.graph.libraries import stats
 
 _NEGLIGIBLE = 1e-17  # of a sum
 
 
-def cooccurrence_table(cliques: Cliques) -> pd.DataFrame:
+def cooccurrence_table(cliques: Cliques, incidence: Incidence | None = None) -> pd.DataFrame:
     """Return the observed and expected images of each combination, those with evidence first.
 
     A combination of two parts is expected in as many images as parts of their frequencies have in
@@ -27,6 +30,8 @@ def cooccurrence_table(cliques: Cliques) -> pd.DataFrame:
     cliques : Cliques
         All mined cliques. Pairs of their concepts that no image shows are added where one image or
         more is expected.
+    incidence : Incidence or None
+        The images that were mined; needed where they are in clusters.
 
     Returns
     -------
@@ -36,14 +41,18 @@ def cooccurrence_table(cliques: Cliques) -> pd.DataFrame:
 
         - ``concepts`` (tuple of str, ascending), ``size``, ``images`` (int64)
         - ``expected`` (images) and ``ratio``: observed over expected
+        - ``clusters``: in how many it stands; only where images are in clusters
         - ``part`` (tuple of str): the first of the two parts that ``expected`` is of
         - ``p_value``: hypergeometric, the smaller tail doubled, exact; ``q_value``:
-          Benjamini-Hochberg over all rows. Not defined where images are in clusters, whose concepts
-          are not independent
+          Benjamini-Hochberg over all rows. Where images are in clusters, the p-value is at least
+          that of the nearest whole counts after division by the design effect (Rao and Scott,
+          Biometrics 48, 1992), see `design_effects.independence_effects`, and that of a t
+          distribution of one degree of freedom less than clusters show the rarer part
 
     Notes
     -----
-    O(cliques x divisions x the images that a tail takes), at most 7 divisions of four concepts.
+    O(cliques x divisions x the images that a tail takes), at most 7 divisions of four concepts; by
+    cluster also x the clusters that the parts stand in.
 
     Examples
     --------
@@ -54,31 +63,42 @@ def cooccurrence_table(cliques: Cliques) -> pd.DataFrame:
     >>> frame[["concepts", "images", "expected", "ratio"]].to_dict("records")
     [{'concepts': ('cow', 'meadow'), 'images': 38, 'expected': 20.0, 'ratio': 1.9}]
     """
-    images, total = cliques.counts.sum(axis=1), int(cliques.class_sizes.sum())
-    parts = [_pairs_never_seen(cliques, images, total)]
+    images, total = np.append(cliques.counts.sum(axis=1), 0), int(cliques.class_sizes.sum())
     index, sizes = SubsetIndex(cliques.members), cliques.sizes()
+    found, divisions = [], []
+    for size in range(2, int(sizes.max(initial=2)) + 1):
+        members = cliques.members[sizes == size, :size]
+        if size == 2:
+            members = np.concatenate([_pairs_never_seen(cliques, total), members])
+        subsets = index.combinations(members)
+        one = np.arange(1, (1 << size) - 1, 2)  # the first member is in the first part
+        found.append(members)
+        bits = [-1] * len(one), one, ~one
+        divisions.append(np.stack([subsets[:, part] for part in bits]))
+    every = np.concatenate([rows.reshape(3, -1) for rows in divisions], axis=1)
+    p_value = _test(images[every], total, every, cliques, incidence)
+    of_size = np.split(p_value, np.cumsum([rows[0].size for rows in divisions])[:-1])
     names = np.array(cliques.concepts, dtype=object)
-    for size in range(2, int(sizes.max(initial=0)) + 1):
-        rows = np.flatnonzero(sizes == size)
-        members = cliques.members[rows, :size]
-        of_subset = np.append(images, 0)[index.combinations(members)]
-        parts.append(_table(names, members, images[rows], of_subset, total))
+    parts = [
+        _table(names[members], images[rows], total, some.reshape(rows.shape[1:]))
+        for members, rows, some in zip(found, divisions, of_size, strict=True)
+    ]
     table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     if cliques.clustering is not None:
-        table["p_value"] = np.nan
-    known = table["p_value"].notna()
-    table.loc[known, "q_value"] = q_values(table.loc[known, "p_value"].to_numpy())
+        standing = np.append(cliques.clustering.standing, 0)
+        table["clusters"] = np.concatenate([standing[rows[0, :, 0]] for rows in divisions])
+    table["q_value"] = q_values(table["p_value"].to_numpy())
     distance = (table["images"] - table["expected"]).abs().round(9)
     order = table.assign(_unproven=table["q_value"] > MAX_Q_VALUE, _distance=-distance)
     order = order.sort_values(["_unproven", "_distance", "size", "concepts"], kind="stable")
     return table.loc[order.index].reset_index(drop=True)
 
 
-def _pairs_never_seen(cliques: Cliques, images: IntArray, total: int) -> pd.DataFrame:
-    """The table of pairs that no image shows, though one or more is expected."""
+def _pairs_never_seen(cliques: Cliques, total: int) -> IntArray:
+    """Pairs that no image shows, though one or more is expected."""
     sizes = cliques.sizes()
     single, pairs = cliques.members[sizes == 1, 0], cliques.members[sizes == 2][:, :2]
-    counts = images[sizes == 1]
+    counts = cliques.counts.sum(axis=1)[sizes == 1]
     order = np.argsort(-counts, kind="stable")
     codes, counts = single[order], counts[order]
     ends = np.searchsorted(-counts, -total / np.maximum(counts, 1), side="right")
@@ -87,54 +107,59 @@ def _pairs_never_seen(cliques: Cliques, images: IntArray, total: int) -> pd.Data
     found = np.sort(np.column_stack([codes[first], codes[second]]), axis=1)
     width = len(cliques.concepts)
     unseen = ~np.isin(found @ [width, 1], pairs @ [width, 1])
-    of_subset = np.column_stack([counts[first], counts[first], counts[second], counts[second]])
-    names = np.array(cliques.concepts, dtype=object)
-    none = np.zeros(int(unseen.sum()), dtype=np.int64)
-    return _table(names, found[unseen], none, of_subset[unseen], total)
+    return found[unseen]
+
+
+def _test(
+    images: IntArray, total: int, divisions: IntArray, cliques: Cliques, incidence: Incidence | None
+) -> FloatArray:
+    """P-values of each division, by cluster where images are in clusters."""
+    both, one, other = images
+    exact = hypergeometric_test(both, one, other, total)
+    if incidence is None or cliques.clustering is None:
+        return exact
+    effects = independence_effects(cliques, incidence, divisions)
+    cells = np.stack([both, one - both, other - both, total - one - other + both]) / effects
+    few = np.rint(cells).astype(np.int64)
+    nearest = hypergeometric_test(few[0], few[0] + few[1], few[0] + few[2], few.sum(axis=0))
+    mean = one * other / total
+    spread = mean * (1 - one / total) * (1 - other / total) * effects
+    t = np.abs(both - mean) / np.sqrt(np.maximum(spread, 1e-300))
+    freedom = cliques.clustering.standing[divisions[1:]].min(axis=0) - 1
+    limit = np.where(freedom > 0, 2 * stats.t.sf(t, np.maximum(freedom, 1)), 1.0)
+    return np.maximum(exact, np.maximum(nearest, limit))
 
 
 def _table(
-    names: "np.ndarray[tuple[int], np.dtype[np.object_]]",
-    members: IntArray,
-    observed: IntArray,
-    of_subset: IntArray,
-    total: int,
+    names: npt.NDArray[np.object_], images: IntArray, total: int, p_value: FloatArray
 ) -> pd.DataFrame:
-    """The rows of combinations of one size; `of_subset` has the images of each subset's bits."""
-    n, size = members.shape
-    whole = (1 << size) - 1
-    p_value, nearest = np.zeros(n), np.full(n, np.inf)
-    expected, chosen = np.zeros(n), np.zeros(n, dtype=np.int64)
-    above, below = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
-    for mask in range(1, whole, 2):  # the first member is in the first part
-        one, other = of_subset[:, mask], of_subset[:, whole ^ mask]
-        mean = one * (other / total)
-        p_value = np.maximum(p_value, hypergeometric_test(observed, one, other, total))
-        above |= observed > mean
-        below |= observed < mean
-        distance = np.abs(observed - mean)
-        closer = distance < nearest
-        nearest, expected = np.where(closer, distance, nearest), np.where(closer, mean, expected)
-        chosen[closer] = mask
-    concepts = [tuple(row) for row in names[members].tolist()]
+    """The rows of combinations of one size, from the images of each division."""
+    (n, size), (observed, one, other) = names.shape, images
+    mean = one * (other / total)
+    contradicted = (observed > mean).any(axis=1) & (observed < mean).any(axis=1)
+    nearest = np.abs(observed - mean).argmin(axis=1)
+    expected = mean[np.arange(n), nearest]
+    concepts = [tuple(row) for row in names.tolist()]
     part = [
         tuple(name for bit, name in enumerate(row) if mask >> bit & 1)
-        for row, mask in zip(concepts, chosen.tolist(), strict=True)
+        for row, mask in zip(concepts, (2 * nearest + 1).tolist(), strict=True)
     ]
     return pd.DataFrame(
         {
             "concepts": pd.Series(concepts, dtype=object),
             "size": np.full(n, size),
-            "images": observed,
+            "images": observed[:, 0],
             "expected": expected,
-            "ratio": observed / np.where(expected > 0, expected, np.nan),
+            "ratio": observed[:, 0] / expected,
             "part": pd.Series(part, dtype=object),
-            "p_value": np.where(above & below, 1.0, p_value),
+            "p_value": np.where(contradicted, 1.0, p_value.max(axis=1)),
         }
     )
 
 
-def hypergeometric_test(both: IntArray, one: IntArray, other: IntArray, total: int) -> FloatArray:
+def hypergeometric_test(
+    both: IntArray, one: IntArray, other: IntArray, total: int | IntArray
+) -> FloatArray:
     """Return two-sided p-values of how many images show both of two things.
 
     The tail on the side of the observation, doubled, of the hypergeometric distribution: exact
@@ -144,7 +169,7 @@ def hypergeometric_test(both: IntArray, one: IntArray, other: IntArray, total: i
     ----------
     both, one, other : int arrays of equal shape
         Images that show both, the first and the second.
-    total : int
+    total : int or int array of that shape
         Images.
 
     Examples
@@ -157,24 +182,15 @@ def hypergeometric_test(both: IntArray, one: IntArray, other: IntArray, total: i
     few = both * total < first * other
     second = np.where(few, total - other, other).astype(np.float64)
     at = np.where(few, one - both, both).astype(np.float64)
-    log_p = _log_choose(second, at) + _log_choose(total - second, first - at)
-    log_p -= _log_choose(np.full_like(first, total), first)
+    first_term = np.exp(stats.hypergeom.logpmf(at, total, second, first))
+    neither, most = total - first - second, np.minimum(first, second)
     tail, term = np.ones_like(first), np.ones_like(first)
-    running = np.flatnonzero(at < np.minimum(first, second))
+    running = np.flatnonzero(at < most)
     while len(running):
         i, a, b = at[running], first[running], second[running]
-        term[running] *= (a - i) * (b - i) / ((i + 1) * (total - a - b + i + 1))
+        term[running] *= (a - i) * (b - i) / ((i + 1) * (neither[running] + i + 1))
         tail[running] += term[running]
         at[running] += 1
-        going: BoolArray = (term[running] > _NEGLIGIBLE * tail[running]) & (
-            at[running] < np.minimum(a, b)
-        )
+        going = (term[running] > _NEGLIGIBLE * tail[running]) & (at[running] < most[running])
         running = running[going]
-    found: FloatArray = np.minimum(1.0, 2 * np.exp(log_p) * tail)
-    return found
-
-
-def _log_choose(n: FloatArray, k: FloatArray) -> FloatArray:
-    log_gamma = special.gammaln
-    found: FloatArray = log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1)
-    return found
+    return np.asarray(np.minimum(1.0, 2 * first_term * tail))

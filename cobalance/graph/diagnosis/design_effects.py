@@ -138,6 +138,42 @@ def design_effects(
     return np.maximum(found * factor[:, None], 1.0), factor < 1 - 1e-9
 
 
+def independence_effects(cliques: Cliques, incidence: Incidence, divisions: IntArray) -> FloatArray:
+    """Return design effects of tests that two parts are independent: shape (n,), 1 or more.
+
+    The score of an image is the product of both parts' deviations from their rates. By clusters,
+    the variance of their sum is larger by the covariance of two images in one part times that in
+    the other, summed over the pairs of images in each cluster.
+
+    Parameters
+    ----------
+    divisions : int array, shape (3, n)
+        Rows of `cliques`: both parts together, -1 where no image shows them, and each part.
+    """
+    total, (_, *parts) = len(incidence.labels), divisions
+    rates = np.append(cliques.counts.sum(axis=1) / total, 0)
+    of_part, found, of_all = np.zeros(len(cliques)), np.zeros(divisions.shape[1]), 0.0
+    labels = np.zeros_like(incidence.labels)  # one class of all
+    incidence = replace(incidence, labels=labels, classes=("",))
+    for some in count_in_clusters(incidence, replace(cliques, classes=("",))):
+        counts, others = some.counts, some.images - 1
+        pairs = np.sqrt(some.images * others)
+        rate = np.repeat(rates[:-1], counts.getnnz(axis=1))
+        counts.data *= counts.data - 1 - 2 * rate * others[counts.indices]
+        counts.data /= np.maximum(pairs, 1)[counts.indices]
+        of_part += counts @ pairs
+        of_all += float(pairs @ pairs)
+        for at in np.array_split(np.arange(len(found)), 1 + len(found) * len(pairs) // BLOCK):
+            one, other = (counts[part[at]] for part in parts)
+            found[at] += one.multiply(other).sum(axis=1).A1
+    both, one, other = rates[divisions]
+    found += other**2 * of_part[parts[0]] + one**2 * of_part[parts[1]] + (one * other) ** 2 * of_all
+    squares = both * (1 - 2 * one) * (1 - 2 * other) + (one * other) ** 2  # of scores
+    squares += one * (1 - 2 * one) * other**2 + other * (1 - 2 * other) * one**2
+    more = np.divide(found, total * squares, out=np.zeros_like(found), where=squares > 1e-12)
+    return np.asarray(np.maximum(more, 0) + 1)
+
+
 def _own_scores(cliques: Cliques) -> list[_Scores]:
     """Scores of the highest interaction: an image counts by the fitted images that are like it."""
     parts = []

@@ -1,48 +1,45 @@
 """Observed and expected images of a dataset's combinations."""
 
-import sys
-from collections.abc import Collection
+from functools import lru_cache
 
 import pandas as pd
 
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.cliques import read_cliques, read_mining_options
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
 from cobalance.graph.errors import check_known
 from cobalance.graph.queries.imbalances import Ranking, filter_imbalances
 
 
-def read_cooccurrences(
-    store: GraphStore,
-    dataset: str,
-    *,
-    concepts: Collection[str] = (),
-    max_size: int | None = None,
-    max_q_value: float | None = None,
-    limit: int | None = None,
-) -> pd.DataFrame:
-    """Read the first rows of `cooccurrence_table` that pass some filters.
+def read_cooccurrences(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:
+    """Read the first rows of `cooccurrence_table` that pass a ranking's filters, in its own order.
 
-    All cliques are read, and compared in memory.
-
-    Parameters
-    ----------
-    concepts, max_size, max_q_value, limit
-        As of `Ranking`; by default all rows.
+    All cliques are read, and images in clusters, and compared in memory.
 
     Raises
     ------
     StaleError
         The dataset has not been mined, or has changed since.
-    OptionError, UnknownNameError
-        The q-value is not from 0 to 1, or there is no such concept.
+    UnknownNameError
+        There is no such concept.
     """
-    ranking = Ranking(
-        concepts=tuple(concepts),
-        max_size=max_size,
-        max_q_value=max_q_value,
-        limit=limit or sys.maxsize,
-    )
-    cliques = load_cliques(store, dataset)
-    check_known("concept", concepts, cliques.concepts)
-    return filter_imbalances(cooccurrence_table(cliques), ranking)
+    state = dataset_state(store, dataset)
+    check_known("concept", ranking.concepts, read_cliques(store, state).concepts)
+    return filter_imbalances(_read_table(store, state), ranking)
+
+
+@lru_cache(maxsize=2)
+def _read_table(store: GraphStore, state: DatasetState) -> pd.DataFrame:
+    cliques = read_cliques(store, state)
+    return cooccurrence_table(cliques, read_clustered_images(store, state.name, cliques))
+
+
+def read_clustered_images(store: GraphStore, dataset: str, cliques: Cliques) -> Incidence | None:
+    """Read the images that were mined where they are in clusters; None where they are not."""
+    if cliques.clustering is None:
+        return None
+    return load_incidence(store, dataset, read_mining_options(store, dataset).split)

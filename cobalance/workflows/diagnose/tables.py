@@ -159,6 +159,7 @@ def cooccurrence_table(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "concepts": frame["concepts"],
+            **({"clusters": frame["clusters"]} if "clusters" in frame else {}),
             "images": frame["images"],
             "expected": [f"{images:,.1f}" for images in frame["expected"]],
             "ratio": ["-" if is_missing(ratio) else f"{ratio:.2f}" for ratio in frame["ratio"]],

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from cobalance.generation.planning.plan import PlanOptions
@@ -16,9 +17,11 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
 from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
+from cobalance.graph.queries.cooccurrences import read_cooccurrences
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.demo.urbancars import urbancars
@@ -258,8 +261,12 @@ def test_cliques_of_clustered_images_are_stored_with_their_clustering(store, dat
     read = read_imbalances(store, dataset, Ranking()).sort_values("concepts", ignore_index=True)
     assert read[["concepts", "clusters"]].equals(table[["concepts", "clusters"]])
     np.testing.assert_allclose(read["q_value"], table["q_value"])
+    together = read_cooccurrences(store, dataset, Ranking())
+    pd.testing.assert_frame_equal(together, cooccurrence_table(expected, incidence))
+    assert together["q_value"].notna().all()
     single = [replace(record, cluster=None) for record in records]
     write_annotations(store, dataset, Annotations.from_records(single), source="a test")
     mine_dataset(store, dataset, MiningOptions(max_size=2), max_cliques=100)
     assert load_cliques(store, dataset).clustering is None
     assert "clusters" not in read_imbalances(store, dataset, Ranking())
+    assert "clusters" not in read_cooccurrences(store, dataset, Ranking())

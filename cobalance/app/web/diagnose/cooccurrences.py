@@ -7,6 +7,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.graph.queries.cooccurrences import read_cooccurrences
+from cobalance.graph.queries.imbalances import Ranking
 from cobalance.workflows.diagnose.tables import COOCCURRENCES, cooccurrence_table
 
 _ROWS = 200
@@ -15,7 +16,7 @@ _KEY = "_cooccurrences"
 
 def draw(current: CurrentDataset, concepts: tuple[str, ...], height_px: int) -> None:
     """Draw the table of the combinations with some concepts; a row's images are one click away."""
-    frame = current.read(read_cooccurrences, concepts=concepts, limit=_ROWS)
+    frame = current.read(read_cooccurrences, Ranking(concepts=concepts, limit=_ROWS))
     if frame.empty:
         empty_state("No combination", "No two concepts share an image, or are expected to.")
         return

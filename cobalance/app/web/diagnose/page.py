@@ -126,7 +126,7 @@ def _headline(current: CurrentDataset) -> DeltaGenerator:
     row = None if strongest.empty else {str(k): v for k, v in strongest.iloc[0].items()}
     said = findings.headline(totals.leaning, totals.cliques, row, current.class_sizes, _emphasise)
     if findings.not_compared(current.class_sizes):
-        found = current.read(read_cooccurrences, max_q_value=MAX_Q_VALUE, limit=1)
+        found = current.read(read_cooccurrences, Ranking(max_q_value=MAX_Q_VALUE, limit=1))
         for top in found.to_dict("records"):
             said = f"{top['images']:,} images show {_emphasise(' + '.join(top['concepts']))}"
             said += f"; by chance {top['expected']:,.0f} would."
