@@ -16,6 +16,7 @@ def comparison_table(found: Comparison) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "concepts": cliques["concepts"],
+            **cluster_texts(cliques),
             **{
                 name: cells.change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
                 for name in found.sizes_before
@@ -27,6 +28,12 @@ def comparison_table(found: Comparison) -> pd.DataFrame:
             "q-value": [cells.q_text(q) for q in cliques["q_value"]],
         }
     )
+
+
+def cluster_texts(cliques: pd.DataFrame) -> dict[str, list[str]]:
+    """The column of clusters that combinations stand in, where images of both are in clusters."""
+    both = [cliques[name] for name in ("clusters_before", "clusters_after") if name in cliques]
+    return {"clusters": cells.change_texts(*both)} if len(both) == 2 else {}
 
 
 def describe_comparison(found: Comparison) -> str:

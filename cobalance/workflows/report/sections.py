@@ -18,6 +18,7 @@ from cobalance.workflows.cells import (
     q_text,
     rate_texts,
 )
+from cobalance.workflows.compare import cluster_texts
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis, of_overview
 from cobalance.workflows.concept_graph.svg import picture_svg, text
@@ -137,6 +138,8 @@ def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
             columns.append(Column("images", counts, True))
             if tables.are_unequal(found.mined_sizes):
                 columns.append(Column("% of it", rate_texts(rates), True))
+    if "clusters" in frame:
+        columns.append(Column("clusters", frame["clusters"].tolist(), True))
     if "audit" in frame:
         columns.append(Column("audit", frame["audit"].astype(object).tolist()))
     return columns
@@ -213,6 +216,7 @@ def comparison(found: Contents) -> str:
     by_size.append(Column("sum of gaps", gaps, True))
     rows = compared.cliques
     largest = [Column("concepts", rows["concepts"].tolist())]
+    largest += [Column(name, texts, True) for name, texts in cluster_texts(rows).items()]
     if len(compared.sizes_before) <= MAX_CLASSES:
         largest += [
             Column(name, change_texts(rows[COUNT_BEFORE + name], rows[COUNT_AFTER + name]), True)

@@ -9,15 +9,17 @@ from fractions import Fraction
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
+from random import Random
 
 import pandas as pd
 import pytest
 
+from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.records import Annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.report import markup
 from cobalance.workflows.report.contents import ReportOptions, read_contents
 from cobalance.workflows.report.page import page
@@ -312,3 +314,35 @@ def test_rows_name_the_classes_that_rates_and_counts_compare(store, dataset, n_c
         assert odds == pytest.approx([math.exp(value) for value in row.log_odds], 0.01, 0.006)
         if n_classes == 20:
             assert (line["highest in"], line["lowest in"]) == (row.highest, row.lowest)
+
+
+def test_clusters_have_columns(store, dataset):
+    random, name = Random(3), f"{dataset} after"
+    records = [
+        ImageRecord(
+            str(at),
+            "ab"[at % 2],
+            tuple(Mention(each) for each in "uvw" if random.random() < 0.2 + 0.5 * (at % 2)),
+            cluster=f"video {at // 6}",
+        )
+        for at in range(120)
+    ]
+    try:
+        for version, images in ((dataset, records), (name, records[:90])):
+            write_annotations(store, version, Annotations.from_records(images), source="a test")
+            mine_dataset(store, version, MiningOptions(2), max_cliques=1000)
+        found = Read(page(read_contents(store, dataset, ReportOptions(name))).encode())
+    finally:
+        drop_dataset(store, name)
+    in_videos = {
+        each: [
+            len({record.cluster for record in part if each in record.concepts})
+            for part in (records, records[:90])
+        ]
+        for each in "uvw"
+    }
+    rows = {row["concepts"]: row["clusters"] for row in found.table("The first ")}
+    changed = {row["concepts"]: row["clusters"] for row in found.table("Combinations whose gaps")}
+    for each, (before, after) in in_videos.items():
+        assert rows[each] == str(before)
+        assert changed[each] == f"{before} → {after}"

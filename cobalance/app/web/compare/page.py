@@ -26,6 +26,7 @@ from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STAT
 from cobalance.graph.errors import render
 from cobalance.graph.queries.comparison import compare_imbalances, read_copies
 from cobalance.workflows.cells import change_texts, to_csv
+from cobalance.workflows.compare import cluster_texts
 
 ROWS = 1000
 HEIGHT_PX = 520
@@ -234,6 +235,10 @@ def _table(found: Comparison, compare: Callable[..., Comparison]) -> None:
                 text(shorten(name, 20), alignment="right", width=105),
             )
             for column, name in classes.items()
+        }
+        | {
+            name: (texts, text("Clusters", alignment="right", width=105))
+            for name, texts in cluster_texts(cliques).items()
         },
         HEIGHT_PX,
         placeholder="-",
