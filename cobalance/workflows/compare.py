@@ -33,7 +33,7 @@ def comparison_table(found: Comparison) -> pd.DataFrame:
 def cluster_texts(cliques: pd.DataFrame) -> dict[str, list[str]]:
     """The column of clusters that combinations stand in, where images of both are in clusters."""
     both = [cliques[name] for name in ("clusters_before", "clusters_after") if name in cliques]
-    return {"clusters": cells.change_texts(*both)} if len(both) == 2 else {}
+    return {"clusters": cells.change_texts(both[0], both[1])} if len(both) == 2 else {}
 
 
 def describe_comparison(found: Comparison) -> str:
