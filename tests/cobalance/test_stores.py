@@ -171,6 +171,15 @@ def test_a_plan_is_ordered_made_here_merged_compared_and_exported(
         assert repr(result)
 
 
+@pytest.fixture
+def interruptible():
+    """SIGINT interrupts, though a shell that starts the tests in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_job_goes_on_from_a_coroutine(connected, dataset, cars, monkeypatch):
     held = connected.load(cars, dataset).mine(max_size=2)
     plan = held.plan("conbias", min_size=1)
