@@ -189,10 +189,10 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         StaleError
             The dataset has not been mined, or has changed since.
         """
-        confidence = read_mining_options(self.graph, self.name).confidence
+        options = read_mining_options(self.graph, self.name)
         cliques = load_cliques(self.graph, self.name)
         images = read_clustered_images(self.graph, self.name, cliques)
-        found = Imbalances.of(cliques, confidence, images)
+        found = Imbalances.of(cliques, options.confidence, images, options.min_support)
         return found.where(**where) if where else found
 
     vars(imbalances)["__signature__"] = inspect.signature(Imbalances.where)

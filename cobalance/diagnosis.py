@@ -53,20 +53,27 @@ class Imbalances(Result):
         Which of them `frame` has, in its order.
     incidence : Incidence or None
         The images, which tests of co-occurrence need where they are in clusters.
+    min_support : int
+        As the cliques were mined.
     """
 
     cliques: Cliques
     table: pd.DataFrame
     rows: IntArray
     incidence: Incidence | None = None
+    min_support: int = 1
 
     @classmethod
     def of(
-        cls, cliques: Cliques, confidence: float = 0.95, incidence: Incidence | None = None
+        cls,
+        cliques: Cliques,
+        confidence: float = 0.95,
+        incidence: Incidence | None = None,
+        min_support: int = 1,
     ) -> "Imbalances":
         """Measure all of some cliques; those with evidence first."""
         table = imbalance_table(cliques, confidence=confidence)
-        return cls(cliques, table, np.arange(len(table)), incidence).sort()
+        return cls(cliques, table, np.arange(len(table)), incidence, min_support).sort()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -198,7 +205,7 @@ class Imbalances(Result):
         Of all that were mined, whatever the classes, those with evidence first; the columns are
         those of `cobalance.graph.diagnosis.cooccurrences.cooccurrence_table`.
         """
-        return cooccurrence_table(self.cliques, self.incidence)
+        return cooccurrence_table(self.cliques, self.incidence, self.min_support)
 
     def title(self) -> str:
         """Number of combinations, how many lean or have a gap, and images per class."""
@@ -316,14 +323,14 @@ def imbalances(
         name = clean_name(compare)
         counted = mine_one_against_rest(incidence, (name,), max_cliques=max_cliques, **counting)
         cliques = with_clusters(counted.of(name), label_by(incidence, name))
-        return Imbalances.of(cliques, confidence, incidence)
+        return Imbalances.of(cliques, confidence, incidence, min_support)
     cliques = mine_cliques(
         incidence,
         common=None if common is None else tuple(map(clean_name, common)),
         max_cliques=max_cliques,
         **counting,
     )
-    return Imbalances.of(with_clusters(cliques, incidence), confidence, incidence)
+    return Imbalances.of(with_clusters(cliques, incidence), confidence, incidence, min_support)
 
 
 @speaks_python
@@ -376,7 +383,7 @@ def imbalances_with_spark(
     with spark_session(master) as session:
         options, _ = decide_columns(session, path, given)
         cliques = SparkImages(session, path, options).count(mining, max_cliques).cliques
-    return Imbalances.of(cliques, confidence)
+    return Imbalances.of(cliques, confidence, None, min_support)
 
 
 @speaks_python

@@ -59,7 +59,7 @@ def test_files_that_are_not_there(tmp_path, failure):
     assert error.reason == "cannot be read (Not a directory)"
 
 
-@pytest.mark.timeout(20)  # opening a pipe waits for whoever writes to it
+@pytest.mark.timeout(60)  # opening a pipe waits for whoever writes to it
 @pytest.mark.parametrize("input_format", [None, "csv", "coco-instances"])
 def test_pipes_and_devices(input_format, tmp_path, failure):
     pipe = tmp_path / "pipe.csv"

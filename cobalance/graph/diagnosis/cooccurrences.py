@@ -10,12 +10,15 @@ from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import SubsetIndex
 from cobalance.graph.diagnosis.design_effects import independence_effects
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
+from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.libraries import stats
 
 _NEGLIGIBLE = 1e-17  # of a sum
 
 
-def cooccurrence_table(cliques: Cliques, incidence: Incidence | None = None) -> pd.DataFrame:
+def cooccurrence_table(
+    cliques: Cliques, incidence: Incidence | None = None, min_support: int = 1
+) -> pd.DataFrame:
     """Return the observed and expected images of each combination, those with evidence first.
 
     A combination of two parts is expected in as many images as parts of their frequencies have in
@@ -32,6 +35,9 @@ def cooccurrence_table(cliques: Cliques, incidence: Incidence | None = None) -> 
         more is expected.
     incidence : Incidence or None
         The images that were mined; needed where they are in clusters.
+    min_support : int
+        As `cliques` were mined. Above 1, pairs without images cannot be told from rare ones, and
+        none are added.
 
     Returns
     -------
@@ -49,6 +55,11 @@ def cooccurrence_table(cliques: Cliques, incidence: Incidence | None = None) -> 
           Biometrics 48, 1992), see `design_effects.independence_effects`, and that of a t
           distribution of one degree of freedom less than clusters show the rarer part
 
+    Raises
+    ------
+    OptionError
+        No pairs were mined.
+
     Notes
     -----
     O(cliques x divisions x the images that a tail takes), at most 7 divisions of four concepts; by
@@ -63,12 +74,14 @@ def cooccurrence_table(cliques: Cliques, incidence: Incidence | None = None) -> 
     >>> frame[["concepts", "images", "expected", "ratio"]].to_dict("records")
     [{'concepts': ('cow', 'meadow'), 'images': 38, 'expected': 20.0, 'ratio': 1.9}]
     """
+    if cliques.members.shape[1] < 2:
+        raise OptionError("No pairs were mined. Mine with ", Setting("max_size", 2), ".")
     images, total = np.append(cliques.counts.sum(axis=1), 0), int(cliques.class_sizes.sum())
     index, sizes = SubsetIndex(cliques.members), cliques.sizes()
     found, divisions = [], []
     for size in range(2, int(sizes.max(initial=2)) + 1):
         members = cliques.members[sizes == size, :size]
-        if size == 2:
+        if size == 2 and min_support == 1:
             members = np.concatenate([_pairs_never_seen(cliques, total), members])
         subsets = index.combinations(members)
         one = np.arange(1, (1 << size) - 1, 2)  # the first member is in the first part

@@ -35,7 +35,8 @@ def read_cooccurrences(store: GraphStore, dataset: str, ranking: Ranking) -> pd.
 @lru_cache(maxsize=2)
 def _read_table(store: GraphStore, state: DatasetState) -> pd.DataFrame:
     cliques = read_cliques(store, state)
-    return cooccurrence_table(cliques, read_clustered_images(store, state.name, cliques))
+    images = read_clustered_images(store, state.name, cliques)
+    return cooccurrence_table(cliques, images, state.mining_options().min_support)
 
 
 def read_clustered_images(store: GraphStore, dataset: str, cliques: Cliques) -> Incidence | None:

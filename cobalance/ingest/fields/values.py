@@ -14,6 +14,7 @@ from cobalance.ingest.frames import TEXT
 from cobalance.ingest.tables.columns import MISSING, PRESENT
 
 _SAMPLE = 1_000  # values that are looked at one by one
+_MISSING = pa.array(sorted(MISSING), TEXT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ def encode_values(column: pa.Array) -> Values:
     if column.type == TEXT:
         trimmed = pc.utf8_trim_whitespace(given).dictionary_encode()
         distinct, of_given = trimmed.dictionary, trimmed.indices.to_numpy(zero_copy_only=False)
-        missing = pc.is_in(distinct, pa.array(sorted(MISSING), TEXT))
+        missing = pc.is_in(distinct, _MISSING)
     else:
         distinct, of_given = given, np.arange(len(given))
         missing = pc.invert(pc.is_finite(given))

@@ -38,7 +38,7 @@ class Croissant:
         return head.lstrip().startswith(b"{") and b"//mlcommons.org/croissant/" in head
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
-        """Load the tables, which lie beside the file, and join those that a field refers to."""
+        """Load the tables, which lie beside the file, and join the ones that a field refers to."""
         try:
             about = decode_json(path.read_bytes())
             files = {one["@id"]: one for one in about["distribution"]}
@@ -93,7 +93,7 @@ def _find_files(file: Mapping[str, Any], names: list[str]) -> list[str]:
 
 
 def _read_fields(sets: list[Any]) -> tuple[dict[str, _Source], dict[str, tuple[_Source, str]]]:
-    """Fields of the first records, those that refer to others before these; keys to files."""
+    """Fields of the first records, sets with references to others first; keys to files."""
     known = {one["@id"]: one for records in sets for one in records.get("field", ())}
     refer = [any("references" in one for one in it.get("field", ())) for it in sets]
     for _, records in sorted(zip(refer, sets, strict=True), key=lambda it: not it[0]):
@@ -111,7 +111,7 @@ def _read_fields(sets: list[Any]) -> tuple[dict[str, _Source], dict[str, tuple[_
 
 
 def _find_source(field: Any, key: str, known: Mapping[str, Any]) -> _Source | None:
-    """Where a field's values, or those that it refers to, are; None for those in JSON-LD."""
+    """Where the values of a field, or its references, are; None where the JSON-LD has them."""
     source = field.get(key, {})
     if "field" in source:
         source = known[source["field"]["@id"]].get("source")

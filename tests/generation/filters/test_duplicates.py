@@ -103,7 +103,7 @@ def test_long_hashes_are_compared_whole() -> None:
     ]
 
 
-@pytest.mark.timeout(10, func_only=True)
+@pytest.mark.timeout(60, func_only=True)
 def test_ten_thousand_hashes_take_no_time() -> None:
     words = np.random.default_rng(0).integers(0, 2**63, 10_000)
     hashes = [f"{word:016x}" for word in words]

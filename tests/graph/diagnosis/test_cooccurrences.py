@@ -9,6 +9,7 @@ from scipy import stats
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table, hypergeometric_test
+from cobalance.graph.errors import OptionError
 
 
 def doubled_tail(both, one, other, total):
@@ -51,12 +52,12 @@ def images():
     return rows, names
 
 
-def mined(images, names, classes=1):
+def mined(images, names, classes=1, **options):
     entries = [(at, names.index(name)) for at, row in enumerate(images) for name in row]
     image, concept = zip(*entries, strict=True)
     labels = [at % classes for at in range(len(images))]
     class_names = [f"class {code}" for code in range(classes)]
-    return mine_cliques(build_incidence(image, concept, labels, names, class_names))
+    return mine_cliques(build_incidence(image, concept, labels, names, class_names), **options)
 
 
 @pytest.mark.parametrize("classes", [1, 3])
@@ -72,6 +73,17 @@ def test_table_is_that_of_a_brute_force(images, classes):
     assert frame["q_value"].to_numpy() == pytest.approx(
         stats.false_discovery_control(frame["p_value"])
     )
+
+
+def test_rare_pairs_that_were_not_mined_are_not_taken_for_unseen(images):
+    rows, names = images
+    expected = brute_force(rows, names)
+    some = cooccurrence_table(mined(rows, names, min_support=30), min_support=30)
+    assert dict(zip(some["concepts"], some["images"], strict=True)) == {
+        one: found[0] for one, found in expected.items() if found[0] >= 30
+    }
+    with pytest.raises(OptionError, match="max_size=2"):
+        cooccurrence_table(mined(rows, names, max_size=1))
 
 
 def test_what_excludes_each_other_comes_first_and_what_its_parts_explain_does_not(images):
