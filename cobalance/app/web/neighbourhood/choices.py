@@ -13,6 +13,7 @@ from cobalance.app.web.components.graph.choices import (
     choose_axis,
     collapse_all,
 )
+from cobalance.app.web.server.streamlit_internals import correct_parameter
 from cobalance.app.web.state.session import CurrentDataset, read_names
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
 from cobalance.app.web.widgets.controls import choose_one
@@ -54,6 +55,7 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
         names, first, key = concepts, str(frequent), CONCEPT
         if kind == "class":
             names, first, key = list(current.class_sizes), next(iter(current.class_sizes)), CLASS
+            correct_parameter(KIND, chosen)  # a run before may have sent the URL without it
         centre = st.selectbox(
             chosen, names, **named_in_url(key, first, names), on_change=collapse_all, width=200
         )
@@ -86,12 +88,9 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
 
 def toggle(name: str) -> None:
     """Expand a concept, or collapse it if it is expanded."""
-    expanded = list(st.session_state.get(EXPANDED) or ())
-    if name in expanded:
-        expanded.remove(name)
-    else:
-        expanded.append(name)
-    st.session_state[EXPANDED] = expanded
+    before = st.session_state.get(EXPANDED) or []
+    others = [one for one in before if one != name]
+    st.session_state[EXPANDED] = others if name in before else [*before, name]
 
 
 def toggle_later(name: str) -> NoReturn:

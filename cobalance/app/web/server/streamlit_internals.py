@@ -148,11 +148,12 @@ def came_back() -> bool:
 
 
 def correct_parameter(key: str, text: str) -> None:
-    """Write a query parameter whose widget was drawn in the run before.
+    """Write a query parameter of a widget, and send the browser the whole URL.
 
-    Streamlit writes it where that run ended, and not where it was cut short by a rerun.
+    Streamlit does so where the run before ended, and not where it was cut short by a rerun; what
+    that one sent may have replaced what the browser had written meanwhile.
     """
     context = get_script_run_ctx()
-    if context is not None and st.query_params.get(key) not in (None, text):
+    if context is not None:
         with context.session_state.query_params() as parameters:
             parameters.set_corrected_value(key, text, "string_value")
