@@ -18,15 +18,14 @@ def may_mount(namespace: list[str], folder: Path) -> bool:
         return False
 
 
-@pytest.mark.parametrize("cases", ["full_disk.py", "full_folders.py"])
-def test_on_a_full_disk(tmp_path: Path, cases: str) -> None:
+def test_on_a_full_disk(tmp_path: Path) -> None:
     namespace = next((one for one in NAMESPACES if may_mount(one, tmp_path)), None)
     if namespace is None:
         pytest.skip("neither root nor a user namespace may mount a file system here")
     here = Path(__file__).parent
     run = [*namespace, sys.executable, "-m", "pytest", "--quiet", "--basetemp", tmp_path / "in"]
     done = subprocess.run(
-        [*run, here / cases],
+        [*run, here / "full_disk.py", here / "full_folders.py"],
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         cwd=here.parents[1],
         stdout=subprocess.PIPE,
