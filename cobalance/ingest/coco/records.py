@@ -24,6 +24,7 @@ T = TypeVar("T")
 _CHUNK = 1 << 20  # bytes searched at once
 _RECORD = re.compile(r"^(?P<record>\w+\[\d+\])\.?(?P<field>.*)$")
 # The first of these keys tells what the annotations are; values may look like keys.
+_FURTHER = [("licenses", Any, None), ("attributes", Any, None)]  # lists that may be missing
 _MARK = re.compile(rb'"(category_id|bbox|caption)"\s*:')
 
 
@@ -53,6 +54,14 @@ class License(msgspec.Struct, gc=False):
     id: Id
     name: str | None = None
     url: str | None = None
+
+
+class Attribute(msgspec.Struct, gc=False):
+    """An entry of Fashionpedia's ``attributes``."""
+
+    id: Id
+    name: str
+    supercategory: str = "attribute"
 
 
 class _RawImages(msgspec.Struct):
@@ -104,9 +113,9 @@ class Records(Generic[T]):
 def decode(
     path: Path, kind: str, types: Mapping[str, type[Any]], problems: Problems
 ) -> dict[str, Records[Any]]:
-    """Decode lists of a COCO file into typed records, ignoring other keys but ``licenses``.
+    """Decode lists of a COCO file into typed records, ignoring other keys but these two.
 
-    The licences are of the type `License`, and those that are not are ignored.
+    ``licenses`` are of the type `License`, ``attributes`` of `Attribute`; others are ignored.
 
     The file is decoded at once; only if a record is malformed and to be skipped are the records
     decoded one by one. A field of the type `msgspec.Raw` is a view of the content, which stays in
@@ -126,7 +135,7 @@ def decode(
         malformed.
     """
     fields: list[Any] = [(name, GenericAlias(list, (type_,))) for name, type_ in types.items()]
-    whole = msgspec.defstruct("CocoFile", [*fields, ("licenses", Any, None)])
+    whole = msgspec.defstruct("CocoFile", [*fields, *_FURTHER])
     # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
     # been truncated kills the process.
     raw = path.read_bytes()
@@ -146,7 +155,7 @@ def decode(
         _check_number(name, getattr(decoded, name), problems)
     found = {name: Records(getattr(decoded, name), name) for name in types}
     images = msgspec.json.decode(content, type=_RawImages).images if "images" in types else []
-    return {**found, "licenses": _licenses(decoded.licenses), "further": _further(images, problems)}
+    return {**found, **_lenient(decoded), "further": _further(images, problems)}
 
 
 def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
@@ -163,12 +172,16 @@ def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
         raise problems.fatal(reason, "Write its fields as JSON in UTF-8.") from None
 
 
-def _licenses(given: object) -> "Records[License]":
-    found = []
-    for record in given if isinstance(given, list) else []:
-        with suppress(msgspec.ValidationError):
-            found.append(msgspec.convert(record, License))
-    return Records(found, "licenses")
+def _lenient(decoded: Any) -> dict[str, Records[Any]]:
+    """Licences and attributes that are as they should be."""
+    found: dict[str, Records[Any]] = {}
+    for name, type_ in (("licenses", License), ("attributes", Attribute)):
+        given, items = getattr(decoded, name), []
+        for record in given if isinstance(given, list) else []:
+            with suppress(msgspec.ValidationError):
+                items.append(msgspec.convert(record, type_))
+        found[name] = Records(items, name)
+    return found
 
 
 def _check_number(name: str, records: Sized, problems: Problems) -> None:
@@ -204,13 +217,13 @@ def _decode_singly(
 ) -> dict[str, Records[Any]]:
     """Decode record by record, and skip malformed ones."""
     fields: list[Any] = [(name, list[msgspec.Raw]) for name in types]
-    raw_type = msgspec.defstruct("RawCocoFile", [*fields, ("licenses", Any, None)])
+    raw_type = msgspec.defstruct("RawCocoFile", [*fields, *_FURTHER])
     try:
         raw = _decode_all(content, raw_type, problems)
     except msgspec.ValidationError as error:
         reason, _, fix = _validation_fault(str(error))
         raise problems.fatal(reason, (*parts_of(fix), ".")) from None
-    result: dict[str, Records[Any]] = {"licenses": _licenses(raw.licenses)}
+    result = _lenient(raw)
     for name, type_ in types.items():
         _check_number(name, getattr(raw, name), problems)
         decoder = msgspec.json.Decoder(type_)

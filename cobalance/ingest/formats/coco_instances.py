@@ -1,5 +1,6 @@
 """COCO instances: a JSON file of objects with category, box, area and segmentation."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import chain
 from math import nan
@@ -16,6 +17,7 @@ from cobalance.graph.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
 from cobalance.ingest.coco.image_columns import coco_images, coco_texts, field, json_metadata
 from cobalance.ingest.coco.records import (
+    Attribute,
     Category,
     Id,
     Image,
@@ -59,6 +61,7 @@ class Instance(msgspec.Struct, gc=False):
     segmentation: msgspec.Raw = _NO_OUTLINE
     iscrowd: bool | int | float | str | None = None
     attributes: msgspec.Raw = _NO_OUTLINE
+    attribute_ids: list[Id] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,9 @@ class CocoInstances:
         texts = coco_texts(lists["images"], lists["licenses"])
         n = len(lists["images"].items)
         metadata = json_metadata("image", np.arange(n), lists["further"].items, {})
-        given = field(instances, "attributes")
-        has = [at for at, row in enumerate(sound.tolist()) if given[row] is not _NO_OUTLINE]
-        told = [bytes(given[row]) for row in sound[has]]
+        given = _attributes(instances, lists["attributes"])
+        has = [at for at, row in enumerate(sound.tolist()) if given[row]]
+        told = [given[row] for row in sound[has]]
         boxes = {name: values[has] for name, values in numbers.items()}
         metadata += json_metadata("attributes", image[has], told, boxes)
         del lists, instances  # hundreds of megabytes
@@ -116,6 +119,19 @@ class CocoInstances:
             skipped=problems.messages,
             notes=notes,
         )
+
+
+def _attributes(instances: Records[Instance], known: Records[Attribute]) -> list[bytes]:
+    """The attributes of each instance as JSON, Fashionpedia's by their ids; empty for none."""
+    found = [bytes(it) for it in field(instances, "attributes")]
+    names = {it.id: it for it in known.items}
+    for at, ids in enumerate(field(instances, "attribute_ids") if names else ()):
+        told = defaultdict[str, list[str]](list)
+        for one in filter(None, map(names.get, ids or ())):
+            told[one.supercategory].append(one.name)
+        if told:
+            found[at] = msgspec.json.encode(told)
+    return found
 
 
 def _categories(

@@ -265,6 +265,44 @@ def lvis(folder: Path) -> None:
 
 
 @form(
+    "Fashionpedia",
+    "instances_attributes_val2020.json",
+    {
+        "photo1.jpg": seen("length: mini", "textile pattern: plain", "textile pattern: dot",
+                           dress=CAR, shoe=BUS),
+        "photo2.jpg": seen("length: mini", dress=CAR),
+    },
+)  # fmt: skip
+def fashionpedia(folder: Path) -> None:
+    """fashionpedia.github.io, Annotation format: COCO's JSON with ids of attributes of objects."""
+    files = [{"id": number, "file_name": f"photo{number}.jpg", "width": WIDTH, "height": HEIGHT,
+              "license": "", "time_captured": "", "original_url": "", "isstatic": 0}
+             for number in (1, 2)]  # fmt: skip
+    shown = [(1, 10, CAR, [5, 6, 7]), (1, 23, BUS, []), (2, 10, CAR, [5])]
+    put_json(
+        folder / "instances_attributes_val2020.json",
+        {
+            "info": {"year": 2020},
+            "categories": [
+                {"id": 10, "name": "dress", "supercategory": "wholebody", "level": 2},
+                {"id": 23, "name": "shoe", "supercategory": "legs and feet", "level": 2},
+            ],
+            "attributes": [
+                {"id": 5, "name": "mini", "supercategory": "length", "level": 1},
+                {"id": 6, "name": "plain", "supercategory": "textile pattern", "level": 1},
+                {"id": 7, "name": "dot", "supercategory": "textile pattern", "level": 1},
+            ],
+            "images": files,
+            "annotations": [
+                {**annotation(number, image, category, box), "attribute_ids": ids}
+                for number, (image, category, box, ids) in enumerate(shown)
+            ],
+            "licenses": [],
+        },
+    )
+
+
+@form(
     "Objects365",
     "zhiyuan_objv2_val.json",
     {
