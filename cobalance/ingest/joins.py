@@ -156,9 +156,10 @@ def _find_images(
 
 
 def _repeat_rows(table: Table, key: str, annotations: Annotations) -> tuple[Table, str, IntArray]:
-    """A row for each image, by a column of the metadata that tells the rows apart: its patient.
+    """Repeat a row of a shared value, such as a patient, for each image that has it.
 
-    Without one, the table, `key`, and -1 for each row.
+    The column is one of the metadata, too, and has another value in each row of the table. Without
+    such a column: the table, `key`, and -1 for each row.
     """
     best, of_row, image = key, np.arange(table.n_rows), np.full(table.n_rows, -1)
     for part in annotations.metadata:

@@ -7,9 +7,8 @@ import pandas as pd
 
 from cobalance.graph.arrays import STRING
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.dataset.write import IngestReport, write_annotations
+from cobalance.graph.dataset.write import IngestReport, write_changes
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 
@@ -50,14 +49,8 @@ def replace_mentions(
     new = _new_mentions(held.images, kept, found)
     changed = np.union1d(mentions.loc[is_old, "image"].to_numpy(), new["image"].to_numpy())
     every = pd.concat([frame[frame["image"].isin(changed)].astype(_PLAIN) for frame in (kept, new)])
-    (row,) = store.read(statements.DATASET, dataset=dataset)
-    return write_annotations(
-        store,
-        dataset,
-        Annotations(held.images, every.astype(_CODED)).take(changed),
-        source=row["dataset"].get("source", ""),
-        progress=progress,
-    )
+    some = Annotations(held.images, every.astype(_CODED)).take(changed)
+    return write_changes(store, dataset, some, progress)
 
 
 _PLAIN = {"concept": STRING, "source": STRING}

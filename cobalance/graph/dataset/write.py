@@ -122,6 +122,15 @@ def write_annotations(
     return report
 
 
+def write_changes(
+    store: GraphStore, dataset: str, annotations: Annotations, progress: Progress = silent
+) -> IngestReport:
+    """Update some images of a dataset, whose source stays as it is; see `write_annotations`."""
+    (row,) = store.read(statements.DATASET, dataset=dataset)
+    source = row["dataset"].get("source", "")
+    return write_annotations(store, dataset, annotations, source=source, progress=progress)
+
+
 def dry_run(
     store: GraphStore,
     dataset: str,

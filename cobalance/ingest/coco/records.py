@@ -24,7 +24,6 @@ T = TypeVar("T")
 _CHUNK = 1 << 20  # bytes searched at once
 _RECORD = re.compile(r"^(?P<record>\w+\[\d+\])\.?(?P<field>.*)$")
 # The first of these keys tells what the annotations are; values may look like keys.
-_FURTHER = [("licenses", Any, None), ("attributes", Any, None)]  # lists that may be missing
 _MARK = re.compile(rb'"(category_id|bbox|caption)"\s*:')
 
 
@@ -62,6 +61,10 @@ class Attribute(msgspec.Struct, gc=False):
     id: Id
     name: str
     supercategory: str = "attribute"
+
+
+_OPTIONAL = {"licenses": License, "attributes": Attribute}
+"""Lists that may be missing, or hold anything."""
 
 
 class _RawImages(msgspec.Struct):
@@ -113,9 +116,9 @@ class Records(Generic[T]):
 def decode(
     path: Path, kind: str, types: Mapping[str, type[Any]], problems: Problems
 ) -> dict[str, Records[Any]]:
-    """Decode lists of a COCO file into typed records, ignoring other keys but these two.
+    """Decode lists of a COCO file into typed records, and its licences and attributes.
 
-    ``licenses`` are of the type `License`, ``attributes`` of `Attribute`; others are ignored.
+    Other keys are ignored, and so are malformed licences (`License`) and attributes (`Attribute`).
 
     The file is decoded at once; only if a record is malformed and to be skipped are the records
     decoded one by one. A field of the type `msgspec.Raw` is a view of the content, which stays in
@@ -135,7 +138,7 @@ def decode(
         malformed.
     """
     fields: list[Any] = [(name, GenericAlias(list, (type_,))) for name, type_ in types.items()]
-    whole = msgspec.defstruct("CocoFile", [*fields, *_FURTHER])
+    whole = msgspec.defstruct("CocoFile", [*fields, *((name, Any, None) for name in _OPTIONAL)])
     # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
     # been truncated kills the process.
     raw = path.read_bytes()
@@ -155,7 +158,7 @@ def decode(
         _check_number(name, getattr(decoded, name), problems)
     found = {name: Records(getattr(decoded, name), name) for name in types}
     images = msgspec.json.decode(content, type=_RawImages).images if "images" in types else []
-    return {**found, **_lenient(decoded), "further": _further(images, problems)}
+    return {**found, **_optional_lists(decoded), "further": _further(images, problems)}
 
 
 def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
@@ -172,10 +175,10 @@ def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
         raise problems.fatal(reason, "Write its fields as JSON in UTF-8.") from None
 
 
-def _lenient(decoded: Any) -> dict[str, Records[Any]]:
-    """Licences and attributes that are as they should be."""
+def _optional_lists(decoded: Any) -> dict[str, Records[Any]]:
+    """Licences and attributes of a file, without malformed ones."""
     found: dict[str, Records[Any]] = {}
-    for name, type_ in (("licenses", License), ("attributes", Attribute)):
+    for name, type_ in _OPTIONAL.items():
         given, items = getattr(decoded, name), []
         for record in given if isinstance(given, list) else []:
             with suppress(msgspec.ValidationError):
@@ -217,13 +220,15 @@ def _decode_singly(
 ) -> dict[str, Records[Any]]:
     """Decode record by record, and skip malformed ones."""
     fields: list[Any] = [(name, list[msgspec.Raw]) for name in types]
-    raw_type = msgspec.defstruct("RawCocoFile", [*fields, *_FURTHER])
+    raw_type = msgspec.defstruct(
+        "RawCocoFile", [*fields, *((name, Any, None) for name in _OPTIONAL)]
+    )
     try:
         raw = _decode_all(content, raw_type, problems)
     except msgspec.ValidationError as error:
         reason, _, fix = _validation_fault(str(error))
         raise problems.fatal(reason, (*parts_of(fix), ".")) from None
-    result = _lenient(raw)
+    result = _optional_lists(raw)
     for name, type_ in types.items():
         _check_number(name, getattr(raw, name), problems)
         decoder = msgspec.json.Decoder(type_)

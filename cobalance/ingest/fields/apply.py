@@ -42,8 +42,10 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
     taken: dict[str, Field] = {}
     annotations = replace(annotations, metadata=tuple(parts))
     for role in _ROLES:
-        own = "" if role in annotations.images else annotations.roles.get(role, "")
-        given = clean_name(getattr(options, f"{role}_column") or ("" if own in choices else own))
+        own = annotations.roles.get(role, "")
+        if role in annotations.images or own in choices:
+            own = ""
+        given = clean_name(getattr(options, f"{role}_column") or own)
         if given in known:
             annotations, taken[given] = _take_role(annotations, given, role, names, file)
     for setting, wanted in (

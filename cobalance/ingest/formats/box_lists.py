@@ -83,10 +83,9 @@ def _mot(file: str, read: Read) -> Records:
     for row in _rows(read(file), ","):
         frames[int(row[0])].append(row)
     root = file.removesuffix("gt.txt").removesuffix("gt/")
+    told, add = {VIDEO: root.rstrip("/") or "sequence"}, partial(_mot_row, names)
     for frame in range(1, max(frames, default=0) + 1):
         name = f"{root}img1/{frame:06}.jpg"
-        told = {VIDEO: root.rstrip("/") or "sequence"}
-        add = partial(_mot_row, names)
         yield f"frame {frame}", partial(_picture, add, name, frames[frame], **told)
 
 

@@ -10,8 +10,7 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations, read_classes, read_clusters
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.dataset.statements import DATASET
-from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.dataset.write import write_changes
 from cobalance.graph.errors import Action, DataError, OptionError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
@@ -96,8 +95,8 @@ def cluster_duplicates(
 ) -> None:
     """Make each group of near duplicates a cluster, in place of the dataset's clusters before.
 
-    `groups` is what `Embedded.duplicates` returns; images in none of them are on their own. What
-    was mined has to be mined again. A load of the dataset's file brings back the file's clusters.
+    `groups` is what `Embedded.duplicates` returns; images in none of them are on their own. Mine
+    again to count by them. A load of the dataset's file brings back the file's clusters.
 
     Raises
     ------
@@ -107,11 +106,7 @@ def cluster_duplicates(
     held = read_annotations(store, dataset, progress)
     names = groups.set_index("id")["group"].map("near duplicates {}".format)
     images = held.images.assign(cluster=held.images["id"].map(names).astype("category"))
-    (row,) = store.read(DATASET, dataset=dataset)
-    source = row["dataset"].get("source", "")
-    write_annotations(
-        store, dataset, replace(held, images=images), source=source, progress=progress
-    )
+    write_changes(store, dataset, replace(held, images=images), progress)
 
 
 def find_across_splits(
