@@ -1,7 +1,8 @@
-"""Text files of boxes, a line each: KITTI, VisDrone, WIDER FACE and MOT Challenge.
+"""Text files of boxes, a line each: KITTI, VisDrone, DOTA, WIDER FACE and MOT Challenge.
 
 https://www.cvlibs.net/datasets/kitti/eval_object.php
 https://github.com/VisDrone/VisDrone2018-DET-toolkit
+https://captain-whu.github.io/DOTA/dataset.html
 http://shuoyang1213.me/WIDERFACE
 https://motchallenge.net/instructions
 """
@@ -15,6 +16,7 @@ from pathlib import PurePosixPath
 
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+from cobalance.ingest.images.outlines import place_of
 
 _Row = Sequence[str]
 _Add = Callable[[Picture, _Row], None]
@@ -23,6 +25,7 @@ _AERIAL = ("pedestrian", "people", "bicycle", "car", "van", "truck", "tricycle",
 _STREET = ("pedestrian", "person on vehicle", "car", "bicycle", "motorbike",
            "non motorized vehicle", "static person", "distractor", "occluder",
            "occluder on the ground", "occluder full", "reflection", "crowd")  # fmt: skip
+_DOTA_SOURCE = ("imagesource:", "gsd:")
 _OF_FACES = ("blur", "expression", "illumination", "invalid", "occlusion", "pose")
 
 
@@ -56,6 +59,14 @@ def _visdrone_row(found: Picture, row: _Row) -> None:
     if flag and code:
         told = {"truncation": row[6], "occlusion": row[7]}
         found.add(dict(enumerate(_AERIAL, 1))[code], {"box": (x, y, w, h)}, told)
+
+
+def _dota_row(found: Picture, row: _Row) -> None:
+    """Add an object with its four corners, unless the line tells the source of the image."""
+    if not row[0].startswith(_DOTA_SOURCE):
+        corners = [*map(float, row[:8])]
+        place = place_of([*zip(corners[::2], corners[1::2], strict=True)])
+        found.add(row[8], place, {"difficult": row[9]})
 
 
 def _wider_face(file: str, read: Read) -> Records:
@@ -109,6 +120,12 @@ BOX_LISTS = {
         "VisDrone detection: a text file of boxes for each image",
         (rb"\A\s*\Z|\A(-?\d+,){7}-?\d+,?\s",),
         partial(_of_image, _visdrone_row, ","),
+        (".txt",),
+    ),
+    "dota": ToolReader(
+        "DOTA: a text file of turned boxes for each image",
+        (rb"\A(imagesource:.*\s+)?(gsd:.*\s+)?(\Z|(-?[\d.]+ ){8}[A-Za-z][\w-]* \d\s)",),
+        partial(_of_image, _dota_row, None),
         (".txt",),
     ),
     "wider-face": ToolReader(

@@ -61,10 +61,11 @@ def test_sequences_of_mot_are_videos_and_labels_txt_names_their_codes(tmp_path):
         ("0001", CAR + "Car 0.00 1\n", "0001.txt"),
         ("0001", "8,12,16,24,1,4,0,0\n8,12,16,24,1,-2,0,0\n", "0001.txt"),
         ("0001", "8,12,16,24,1,4,0,0\n8,12,16,24,1,99,0,0\n", "0001.txt"),
+        ("P0001", "gsd:0.1\n8 2 9 2 9 3 8 3 car 0\n8 2 9 2 9 3 car 0\n", "P0001.txt"),
         ("bbx_gt", "a/1.jpg\n3\n8 12 16 24 0 0 0 0 0 0 \n8 12 16 24 0 0 0 0 0 0 \n", "bbx_gt.txt"),
         ("gt", "1,1,9,13,16,24,1,1,1\n2,1,9,13,16,24,1,99,1\n", "frame 2"),
     ],
-    ids=["kitti", "visdrone", "visdrone unknown", "wider-face", "mot"],
+    ids=["kitti", "visdrone", "visdrone unknown", "dota", "wider-face", "mot"],
 )
 def test_a_line_that_is_cut_or_unknown_is_named(tmp_path, name, text, place):
     written(tmp_path, **{name: text})

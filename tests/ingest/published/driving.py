@@ -633,7 +633,12 @@ def crowdhuman(folder: Path) -> None:
     put(folder / "annotation_val.odgt", "".join(f"{json.dumps(line)}\n" for line in lines))
 
 
-@form("DOTA", "dota/train", {})
+@form(
+    "DOTA",
+    "dota/train",
+    {"P0000.png": seen(plane=CAR), "P0001.png": seen(**{"large-vehicle": [CAR, PERSON]})},
+    "difficult",
+)
 def dota(folder: Path) -> None:
     """DOTA, data format: two lines on the source, then corners of boxes, name, difficulty."""
     root = folder / "dota/train"
@@ -641,7 +646,8 @@ def dota(folder: Path) -> None:
     put(root / "labelTxt/P0000.txt", "imagesource:GoogleEarth\ngsd:0.146343\n"
         "8.0 12.0 24.0 12.0 24.0 36.0 8.0 36.0 plane 0\n")  # fmt: skip
     put(root / "labelTxt/P0001.txt", "imagesource:GoogleEarth\ngsd:null\n"
-        "8.0 12.0 24.0 12.0 24.0 36.0 8.0 36.0 large-vehicle 1\n")  # fmt: skip
+        "8.0 12.0 24.0 12.0 24.0 36.0 8.0 36.0 large-vehicle 1\n"
+        "5.0 4.0 8.0 14.0 5.0 24.0 2.0 14.0 large-vehicle 0\n")  # fmt: skip
 
 
 @form("nuScenes", "nuscenes", {})

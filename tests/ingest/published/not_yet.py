@@ -1,7 +1,6 @@
 """Forms that are not read right yet."""
 
 NOT_YET = {
-    "dota": "a reader of its own",
     "nuscenes": "boxes in space, which are no boxes in an image",
     "fgvc_aircraft": "names with spaces in a list by spaces",
 }
