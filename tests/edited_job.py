@@ -34,7 +34,7 @@ def draw_picture(at: int) -> tuple[Image.Image, Image.Image]:
 
 def write_pictures(store: GraphStore, dataset: str, folder: Path, ids: list[str]) -> None:
     """Write a dataset of pictures of a figure in a field, and the figures' masks beside them."""
-    (folder / "masks").mkdir(parents=True)
+    (folder / "masks").mkdir(parents=True, exist_ok=True)
     records = []
     for at, image in enumerate(ids):
         picture, mask = draw_picture(at)

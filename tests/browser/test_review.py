@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from cobalance.app.web.components.workers import REFRESH_S
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.candidate_pages import EditedGroup, count_reviewed, read_edited
 from cobalance.graph.panels.panel import read_answers
@@ -21,6 +22,10 @@ from tests.edited_job import make, order, write_pictures
 from tests.studied_job import write_studied_job
 
 IDS = ["first", "second", "third"]
+_BE_BUSY = """ms => setTimeout(() => {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}, 0)"""
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +121,23 @@ def test_a_review_with_the_keyboard_alone(
     settle(page)
     assert chosen(store, job, 0) == 3
     assert count_reviewed(store, job) == 1
+
+
+def test_a_key_just_before_the_page_refreshes_counts_once(
+    pages: Pages, store: GraphStore, dataset: str, job: str
+) -> None:
+    page = pages.open(f"/jobs?dataset={dataset}&images_view=Review+by+keyboard")
+    expect(page.get_by_text("0 of 3 reviewed")).to_be_visible()
+    for key in "32":
+        settle(page)
+        page.keyboard.press(key)
+    settle(page)
+    assert chosen(store, job, 0) == 2
+    page.evaluate(_BE_BUSY, 1000 * REFRESH_S)  # meanwhile a refresh is due: keys come before timers
+    page.keyboard.press("u")
+    page.keyboard.press("g")  # sent after it
+    expect(page.get_by_text("Candidates: woman")).to_be_visible()
+    assert chosen(store, job, 0) == 3
 
 
 def test_a_study_with_the_keyboard_alone(

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cobalance.app.web.server.streamlit_internals import message_kinds
+from cobalance.app.web.server.streamlit_internals import drop_early_clicks, message_kinds
 
 # Streamlit's page has an inline script, makes functions from text for charts, and loads the
 # scripts of components from blobs. Nothing goes to or comes from another host.
@@ -141,7 +141,8 @@ def _with_headers(scope: Scope, send: Send) -> Send:
 class MessageCheck:
     """ASGI middleware that drops WebSocket messages of kinds that no page sends.
 
-    Streamlit would do it for anybody: empty the caches of all, or write files beside the app.
+    Streamlit would do it for anybody: empty the caches of all, or write files beside the app. A
+    click that a page sends twice goes on once.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -152,9 +153,10 @@ class MessageCheck:
 
         async def receiving() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
-                kind, operation = message_kinds(message.get("bytes") or b"")
+                content = message.get("bytes") or b""
+                kind, operation = message_kinds(content)
                 if kind in _MESSAGES or operation in _OPERATIONS:
-                    break
+                    return {**message, "bytes": drop_early_clicks(content)}
             return message
 
         await self._app(scope, receiving if scope["type"] == "websocket" else receive, send)

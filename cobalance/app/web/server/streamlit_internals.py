@@ -107,6 +107,23 @@ def message_kinds(message: bytes) -> tuple[str | None, str | None]:
     return parsed.WhichOneof("type"), operation
 
 
+def drop_early_clicks(message: bytes) -> bytes:
+    """A browser's WebSocket message; that of a refresh by timer without the clicks in it.
+
+    Streamlit's page keeps a click for a moment, and then sends it by itself. A refresh that falls
+    into that moment sends it, too: its callback would be called twice.
+    """
+    parsed = BackMsg.FromString(message)
+    if not parsed.rerun_script.is_auto_rerun:
+        return message
+    states = parsed.rerun_script.widget_states.widgets
+    for at in reversed(range(len(states))):
+        if (states[at].WhichOneof("value") or "").endswith("trigger_value"):
+            del states[at]
+    kept: bytes = parsed.SerializeToString()
+    return kept
+
+
 def remove_uploads(session: str, file: str | None = None) -> None:
     """Free an uploaded file of a session, or all of them."""
     if not runtime.exists():
