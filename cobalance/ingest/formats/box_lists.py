@@ -124,7 +124,10 @@ BOX_LISTS = {
     ),
     "dota": ToolReader(
         "DOTA: a text file of turned boxes for each image",
-        (rb"\A(imagesource:.*\s+)?(gsd:.*\s+)?(\Z|(-?[\d.]+ ){8}[A-Za-z][\w-]* \d\s)",),
+        (
+            rb"\A(imagesource:[^\n]*\n)?(gsd:[^\n]*\n)?\s*"
+            rb"(\Z|(-?[\d.]+ ){8}[A-Za-z][\w-]* \d\s)",
+        ),
         partial(_of_image, _dota_row, None),
         (".txt",),
     ),
