@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cobalance.app.web.server.streamlit_internals import drop_early_clicks, message_kinds
+from cobalance.app.web.server.streamlit_internals import filter_message
 
 # Streamlit's page has an inline script, makes functions from text for charts, and loads the
 # scripts of components from blobs. Nothing goes to or comes from another host.
@@ -153,10 +153,9 @@ class MessageCheck:
 
         async def receiving() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
-                content = message.get("bytes") or b""
-                kind, operation = message_kinds(content)
-                if kind in _MESSAGES or operation in _OPERATIONS:
-                    return {**message, "bytes": drop_early_clicks(content)}
+                kept = filter_message(message.get("bytes") or b"", _MESSAGES, _OPERATIONS)
+                if kept is not None:
+                    return {**message, "bytes": kept}
             return message
 
         await self._app(scope, receiving if scope["type"] == "websocket" else receive, send)

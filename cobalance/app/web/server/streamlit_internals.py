@@ -6,7 +6,7 @@ pyproject.toml binds Streamlit's version; `tests/contract/test_borrowed.py` says
 import json
 import time
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -97,23 +97,22 @@ def login_url(provider: str) -> str:
     return generate_login_redirect_url(provider)
 
 
-def message_kinds(message: bytes) -> tuple[str | None, str | None]:
-    """The kind of a browser's WebSocket message, and the kind of operation in it, if it has one."""
+def filter_message(
+    message: bytes, kinds: Collection[str], operations: Collection[str]
+) -> bytes | None:
+    """A browser's WebSocket message of certain kinds, or with certain operations; else None.
+
+    A refresh by timer is without the clicks in it. Streamlit's page keeps a click for a moment, and
+    then sends it by itself; a refresh that falls into that moment sends it, too, and its callback
+    would be called twice.
+    """
     try:
         parsed = BackMsg.FromString(message)
     except DecodeError:
-        return None, None
+        return None
     operation = parsed.backend_operation_request.WhichOneof("payload")
-    return parsed.WhichOneof("type"), operation
-
-
-def drop_early_clicks(message: bytes) -> bytes:
-    """A browser's WebSocket message; that of a refresh by timer without the clicks in it.
-
-    Streamlit's page keeps a click for a moment, and then sends it by itself. A refresh that falls
-    into that moment sends it, too: its callback would be called twice.
-    """
-    parsed = BackMsg.FromString(message)
+    if parsed.WhichOneof("type") not in kinds and operation not in operations:
+        return None
     if not parsed.rerun_script.is_auto_rerun:
         return message
     states = parsed.rerun_script.widget_states.widgets
