@@ -1,6 +1,8 @@
 """The job queue's database: check its URL, and store JSON instead of pickles."""
 
 import json
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +10,8 @@ from typing import Any
 
 from dbos import DBOS, DBOSClient, Serializer
 from dbos._serialization import DefaultSerializer
+from dbos._sys_db_sqlite import SQLiteSystemDatabase
+from sqlalchemy import Engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -40,6 +44,28 @@ def _refuse_pickle(*_: object) -> None:
 # of DBOS forbids pickles. A test reads its source for other places that load them.
 DefaultSerializer.deserialize = _refuse_pickle  # type: ignore[assignment]
 
+_OLDEST_SQLITE = (3, 35)  # has RETURNING, with which DBOS queues
+_SUBSEC_SQLITE = (3, 42)  # has unixepoch('subsec'); older ones answer NULL, or know no unixepoch
+_create_engine = SQLiteSystemDatabase._create_engine
+
+
+def _create_engine_with_clock(
+    self: SQLiteSystemDatabase, system_database_url: str, engine_kwargs: dict[str, Any]
+) -> Engine:
+    engine = _create_engine(self, system_database_url, engine_kwargs)
+    event.listen(engine, "connect", _define_unixepoch)
+    return engine
+
+
+def _define_unixepoch(connection: sqlite3.Connection, _record: object) -> None:
+    """Define ``unixepoch('subsec')``, the one form that DBOS asks for: seconds, to milliseconds."""
+    connection.create_function("unixepoch", 1, lambda _: time.time_ns() // 1_000_000 / 1_000)
+
+
+# DBOS takes the function from Python 3.12 on, which is built with whatever SQLite a system has.
+if sqlite3.sqlite_version_info < _SUBSEC_SQLITE:
+    SQLiteSystemDatabase._create_engine = _create_engine_with_clock  # type: ignore[method-assign]
+
 
 def check_url(url: str) -> str:
     """Return a queue's URL; create an SQLite file with its folder, for this user alone.
@@ -49,7 +75,7 @@ def check_url(url: str) -> str:
     OptionError
         It is neither SQLite's nor Postgres'.
     MachineError
-        The file cannot be created.
+        The file cannot be created, or SQLite is too old.
 
     Examples
     --------
@@ -71,6 +97,8 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
             Setting("queue"),
             " to one of these.",
         )
+    if kind == "sqlite":
+        _check_sqlite()
     if kind == "sqlite" and parsed.database:
         try:
             make_folder(Path(parsed.database).parent)
@@ -83,6 +111,17 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
                 " to another one.",
             ) from error
     return url
+
+
+def _check_sqlite() -> None:
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        oldest = ".".join(map(str, _OLDEST_SQLITE))
+        raise MachineError(
+            f"The job queue needs SQLite {oldest} or newer, and this Python has "
+            f"{sqlite3.sqlite_version}. Use a Python that is built with a newer one, or set ",
+            Setting("queue"),
+            " to a database of PostgreSQL.",
+        )
 
 
 def without_password(url: str) -> str:

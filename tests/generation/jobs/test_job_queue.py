@@ -3,21 +3,25 @@
 import ast
 import base64
 import contextlib
+import importlib
 import pickle
+import re
 import sqlite3
+import sys
 import threading
 import time
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import dbos
 import pytest
-from dbos import DBOS, _serialization
+from dbos import DBOS, _migration, _serialization, _sys_db, _sys_db_sqlite
 
 import cobalance.generation.jobs.job_queue
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.job_queue import Queue
-from cobalance.graph.errors import StoreUnavailableError
+from cobalance.graph.errors import MachineError, StoreUnavailableError
 from tests.waiting import until
 
 
@@ -25,6 +29,62 @@ def test_a_queue_that_cannot_be_opened_is_a_clear_error(tmp_path):
     (tmp_path / "queue.sqlite").write_text("this is no database, but a text " * 20)
     with pytest.raises(StoreUnavailableError, match=r"The job queue sqlite:///.* cannot be opened"):
         Queue(f"sqlite:///{tmp_path}/queue.sqlite", "worker", lambda *_: "done")
+
+
+@pytest.fixture
+def on_python_3_12(monkeypatch):
+    """DBOS with the SQL that it takes from Python 3.12 on, whatever SQLite there is."""
+    newer = max(tuple(sys.version_info), (3, 12, 0, "final", 0))
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "version_info", newer)
+        importlib.reload(_migration)
+    monkeypatch.setattr(_sys_db_sqlite, "sqlite_migrations", _migration.sqlite_migrations)
+    monkeypatch.setattr(_sys_db, "sys", SimpleNamespace(**{**vars(sys), "version_info": newer}))
+    yield
+    importlib.reload(_migration)
+
+
+@pytest.mark.usefixtures("on_python_3_12")
+def test_chunks_are_queued_on_newer_pythons_with_an_older_sqlite(tmp_path):
+    """SQLite has the function since 3.42; Debian 12 has 3.40."""
+    file, executed = tmp_path / "queue.sqlite", []
+
+    def execute(chunk, _attempt):
+        executed.append(chunk.id)
+        return "done"
+
+    before_ms = time.time_ns() // 1_000_000
+    queue = Queue(f"sqlite:///{file}", "worker", execute, poll_s=0.02)
+    try:
+        queue.enqueue([Chunk("job", "000-000000", ((0, 0),))], 0, "worker")
+        until(lambda: executed and not queue.is_busy("job", 0, 0))
+    finally:
+        queue.close(wait_s=60)
+    after_ms = time.time_ns() // 1_000_000
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        (table,) = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'workflow_status'"
+        )
+        rows = connection.execute("SELECT created_at, completed_at FROM workflow_status").fetchall()
+    assert "unixepoch('subsec')" in table[0]
+    assert [(type(created), type(ended)) for created, ended in rows] == [(int, int)]
+    assert all(before_ms <= created <= ended <= after_ms for created, ended in rows)
+
+
+def test_dbos_asks_for_the_time_in_the_one_form_that_is_defined():
+    """Fails when a newer dbos gives the function other arguments."""
+    sources = [file.read_text() for file in Path(dbos.__file__).parent.rglob("*.py")]
+    calls = [call for source in sources for call in re.findall(r"unixepoch\(([^)]*)\)", source)]
+    assert {call.strip("'\"") for call in calls} == {"subsec"}
+
+
+def test_an_sqlite_that_is_too_old_is_named_with_what_helps(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
+    file = tmp_path / "queue.sqlite"
+    with pytest.raises(MachineError, match=r"needs SQLite 3\.35 or newer, .* has 3\.34\.1\. Use"):
+        Queue(f"sqlite:///{file}", "worker", lambda *_: "done")
+    assert not file.exists()
 
 
 def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch):
