@@ -1,3 +1,6 @@
+import itertools
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,34 +13,81 @@ from cobalance.graph.errors import InputError
 
 SOURCES = ("texts", "embeddings")
 
-vectors = st.lists(st.tuples(*[st.sampled_from([-1.0, 0.0, 0.5, 1.0])] * 2), min_size=1, max_size=6)
+numbers = st.one_of(
+    st.integers(-9, 9).map(float),
+    st.sampled_from([0.1, -0.1, 0.2, 0.3, 1 / 3, 1e-9, 1e160, -1e-170, 2.0**70]),
+)
 
 
-@given(vectors, vectors, st.data())
-def test_ranks_are_those_of_a_loop(texts, images, data):
-    relevant = data.draw(
-        st.lists(
-            st.lists(st.booleans(), min_size=len(images), max_size=len(images)),
-            min_size=len(texts),
-            max_size=len(texts),
+def tables(of, dimensions):
+    return st.lists(st.tuples(*[of] * dimensions), min_size=1, max_size=6)
+
+
+def exact_ranks(texts, images, relevant):
+    """Ranks by fractions of Python's integers: the cosine's square with its sign."""
+
+    def cosine(text, image):
+        product = sum(
+            Fraction(one) * Fraction(other) for one, other in zip(text, image, strict=True)
         )
-    )
+        squares = [sum(Fraction(number) ** 2 for number in vector) or 1 for vector in (text, image)]
+        return product * abs(product) / squares[0] / squares[1]
 
-    def cosine(a, b):
-        norms = [np.hypot(*vector) or 1 for vector in (a, b)]
-        return (a[0] / norms[0]) * (b[0] / norms[1]) + (a[1] / norms[0]) * (b[1] / norms[1])
-
-    expected = []
+    ranks = []
     for text, right in zip(texts, relevant, strict=True):
         similar = [cosine(text, image) for image in images]
-        best = max((s for s, r in zip(similar, right, strict=True) if r), default=-np.inf)
-        before = [s >= best - 1e-12 for s, r in zip(similar, right, strict=True) if not r]
-        expected.append(1 + sum(before))
-    found = retrieval_ranks(np.array(texts), np.array(images), np.array(relevant))
-    for one, other, text in zip(found, expected, texts, strict=True):
-        # products that are equal on paper may differ in the last digit: skip what rounding decides
-        if len({round(cosine(text, image), 9) for image in images}) == len(images):
-            assert one == other
+        best = max((s for s, r in zip(similar, right, strict=True) if r), default=None)
+        wrong = [s for s, r in zip(similar, right, strict=True) if not r]
+        ranks.append(1 + sum(best is None or s >= best for s in wrong))
+    return ranks
+
+
+@pytest.mark.parametrize("of", [st.integers(-3, 3).map(float), numbers], ids=["whole", "any"])
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 5])
+@given(data=st.data())
+def test_ranks_are_those_of_exact_fractions(of, dimensions, data):
+    texts = data.draw(tables(of, dimensions))
+    images = data.draw(tables(of, dimensions))
+    row = st.lists(st.booleans(), min_size=len(images), max_size=len(images))
+    relevant = data.draw(st.lists(row, min_size=len(texts), max_size=len(texts)))
+    ranks = retrieval_ranks(np.array(texts), np.array(images), np.array(relevant))
+    assert ranks.tolist() == exact_ranks(texts, images, relevant)
+
+
+def test_vectors_that_differ_by_a_factor_tie():
+    images = np.array([[1.0, 1, 0], [2, 2, 0], [3, 3, 0], [1, 0, 5], [0, 0, 0]])
+    for text in np.array(list(itertools.product(range(4), repeat=3)), dtype=float):
+        right = np.arange(5)
+        of_each = retrieval_ranks(np.tile(text, (5, 1)), images, right)
+        assert of_each.tolist() == exact_ranks([text] * 5, images, np.eye(5, dtype=bool))
+        assert len(set(of_each[:3])) == 1
+
+
+@pytest.mark.parametrize("factor", [1, 3, 1e-6])
+def test_real_embeddings_and_their_near_duplicates_are_ranked_exactly(factor):
+    """In single precision, as CLIP gives them, some closer than rounding can tell apart."""
+    rng = np.random.default_rng(5)
+    images = rng.normal(size=(40, 32))
+    images /= np.linalg.norm(images, axis=1, keepdims=True)
+    images = images.astype(np.float32)
+    images[10:20] = images[:10] * np.float32(factor)
+    images[20:30] = np.nextafter(images[:10], np.float32(1))
+    images[30:35] = images[:5]
+    texts = np.r_[images, (images[:10] + 0.1 * rng.normal(size=(10, 32))).astype(np.float32)]
+    right = np.r_[np.arange(40), np.arange(10)]
+    expected = exact_ranks(texts.tolist(), images.tolist(), right[:, None] == np.arange(40))
+    assert retrieval_ranks(texts, images, right).tolist() == expected
+
+
+def test_whole_numbers_too_large_for_a_float_s_digits_are_ranked_exactly():
+    rng = np.random.default_rng(7)
+    images = rng.integers(-127, 128, size=(30, 16))
+    images[10:20] = images[:10] * 3
+    images[20:] = -images[:10]
+    images *= 1_001
+    right = np.arange(30)
+    expected = exact_ranks(images.tolist(), images.tolist(), np.eye(30, dtype=bool))
+    assert retrieval_ranks(images, images, right).tolist() == expected
 
 
 def test_ties_count_against_the_text():
