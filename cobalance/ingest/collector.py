@@ -112,6 +112,10 @@ class Collector:
             self._metadata.append((row, metadata))
         return row
 
+    def name_files(self, uris: Sequence[str | None]) -> None:
+        """Replace the addresses of all images, by their rows."""
+        self._uris = [uri or None for uri in uris]
+
     def _skip(self, place: str, reason: str, fix: str) -> int:
         self._problems.record(place, reason, fix)
         return SKIPPED

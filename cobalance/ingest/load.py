@@ -18,8 +18,8 @@ from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept
 from cobalance.ingest.fields.apply import apply_fields
 from cobalance.ingest.fields.saved import with_saved
 from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
 from cobalance.ingest.formats.table import read_table
+from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.joins import with_joins
 from cobalance.ingest.names import Coded, categorical
 from cobalance.ingest.options import ReadOptions

@@ -7,7 +7,8 @@ systems is the same name. Case and inner spaces are kept. Ids and URIs of images
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,6 +157,56 @@ def split_named(name: str) -> str | None:
     ('val', 'train', None)
     """
     return _SPLITS.get(re.sub(r"[-_\d]+$", "", name.lower()))
+
+
+def split_folders(folders: Iterable[str]) -> set[str]:
+    """Folders that are called as splits are, and are no classes beside others.
+
+    Such a folder is a class beside at least as many others as there are splits, if these have
+    images in themselves where it has some, or all have them below.
+
+    Examples
+    --------
+    >>> split_folders(["train/car", "train/train", "test/car"]) == {"train", "test"}
+    True
+    >>> split_folders(["bus", "car", "train"])
+    set()
+    """
+    with_images = set(folders)
+    children = defaultdict[str, set[str]](set)
+    for folder in with_images:
+        path = ""
+        for name in folder.split("/"):
+            children[path].add(name)
+            path += f"{name}/"
+    found = set[str]()
+    for above, names in children.items():
+        splits = {name for name in names if split_named(name)}
+        for name in splits:
+            has_images = above + name in with_images
+            alike = sum((above + other in with_images) == has_images for other in names - splits)
+            # Two splits are rarely two classes, and one folder beside train may be a further part.
+            least = max(len(splits) + (len(splits) > 1), 1 if has_images else 2)
+            if alike < least:
+                found.add(above + name)
+    return found
+
+
+def split_within(folder: str, splits: Collection[str]) -> str | None:
+    """Split of the outermost of a folder and those above it that is one of some `splits`."""
+    parts = folder.split("/")
+    paths = ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
+    outermost = next((path for path in paths if path in splits), "")
+    return split_named(outermost.rpartition("/")[2])
+
+
+def class_parts(folder: str, splits: Collection[str]) -> list[str | None]:
+    """Names of a folder and those above it, from the lowest on; None for splits."""
+    parts, names = folder.split("/"), list[str | None]()
+    for depth in range(len(parts), 0, -1):
+        is_split = "/".join(parts[:depth]) in splits
+        names.append(None if is_split else parts[depth - 1])
+    return names
 
 
 def split_of_path(path: str) -> str | None:

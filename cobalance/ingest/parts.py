@@ -3,13 +3,15 @@
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from cobalance.graph.arrays import STRING
 from cobalance.graph.errors import InputError, Setting
@@ -17,8 +19,17 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.fields.roles import with_split
 from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS, annotation_files
-from cobalance.ingest.names import Coded, split_of_file, split_of_path
+from cobalance.ingest.formats.image_folder import annotation_files
+from cobalance.ingest.frames import TEXT
+from cobalance.ingest.images.decoding import IMAGE_ENDINGS
+from cobalance.ingest.images.pictures import NamedPicture, PictureMatcher
+from cobalance.ingest.names import (
+    Coded,
+    encode_names,
+    split_folders,
+    split_of_file,
+    split_within,
+)
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, reword, reword_all
 from cobalance.ingest.reader import TreeReader, read_head
@@ -89,8 +100,9 @@ def _choose(tree: FileTree, kind: str) -> list[str]:
 def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progress) -> Annotations:
     """Read all annotation files of a format in a folder or an archive.
 
-    A file's name, or that of its folder, gives the split of images without one. Images are looked
-    for in the tree, and named by their paths if they are by their files. Ids that repeat get their
+    A file's name, or that of its folder, gives the split of images without one, else that of the
+    folder of each image. Images are looked for in the tree, and named by their paths if they are
+    by their files. Ids that repeat get their
     split before them, or, in files whose names differ in numbers and splits alone, their file.
 
     Raises
@@ -98,11 +110,7 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
     InputError
         A file cannot be read, or two that are no shards have the same images.
     """
-    names, paths = _choose(tree, kind), tree.below("", *IMAGE_ENDINGS)
-    places = defaultdict[str, list[str]](list)
-    for path in paths:
-        for key in {PurePosixPath(path).name, PurePosixPath(path).stem}:
-            places[key].append(path)
+    names = _choose(tree, kind)
     problems = Problems(str(tree.path), options)
     parts = list[Annotations]()
     for name in names:
@@ -112,36 +120,68 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
                 part = FORMATS[kind].reader.read(file, options, progress)
             except InputError as error:
                 raise reword(error, str(file), shown) from None
-            parts.append(_place_file(reword_all(part, str(file), shown), name, places))
+            parts.append(_with_split_of_file(reword_all(part, str(file), shown), name))
         problems.within("rows", sum(len(part.images) for part in parts))
+    parts = _with_pictures(tree, names, parts)
     found = Annotations.concat(_with_own_ids(tree, names, parts))
     others = [name for name in annotation_files(tree) if name not in names]
     note = f"{tree.path}: not read: {shorten_list(others)}"
     return replace(found, notes=(*found.notes, *([note] if others else [])))
 
 
-def _place_file(part: Annotations, name: str, places: dict[str, list[str]]) -> Annotations:
-    """A file's annotations with its split, and the paths of its images by their names."""
+def _with_split_of_file(part: Annotations, name: str) -> Annotations:
+    """A file's annotations; images without a split have that of its name or folder."""
     split = split_of_file(name)
-    if split is not None:
-        lacking = part.images["split"].isna().to_numpy()
-        part = with_split(part, Coded(np.where(lacking, 0, -1), (split,)))
+    if split is None:
+        return part
+    lacking = part.images["split"].isna().to_numpy()
+    return with_split(part, Coded(np.where(lacking, 0, -1), (split,)))
 
-    def find(uri: str) -> str:
-        beside = posixpath.join(posixpath.dirname(name), uri)
-        found = [
-            path
-            for path in places.get(posixpath.basename(uri), ())
-            if "/" not in uri or f"/{path}".endswith(f"/{uri}") or uri.endswith(f"/{path}")
-        ]
-        likely = [path for path in found if split_of_path(path) == split] or found
-        return beside if beside in found or len(likely) != 1 else likely[0]
 
+def _with_pictures(
+    tree: FileTree, names: Sequence[str], parts: Sequence[Annotations]
+) -> list[Annotations]:
+    """The parts with the paths of their images in the tree, and splits of their folders."""
+    wanted = list[NamedPicture]()
+    for name, part in zip(names, parts, strict=True):
+        given = part.images["uri"].fillna(part.images["id"])
+        splits = part.images["split"].astype(object)
+        splits = splits.where(splits.notna(), None)
+        for uri, split in zip(given, splits, strict=True):
+            wanted.append(NamedPicture(uri, name, split))
+    paths = tree.below("", *IMAGE_ENDINGS)
+    matcher = PictureMatcher(paths, str(tree.path.resolve()))
+    matches = iter(zip(wanted, matcher.match(wanted), strict=True))
+    split_of = split_folders(map(posixpath.dirname, paths))
+
+    found = list[Annotations]()
+    for part in parts:
+        own = islice(matches, len(part.images))
+        uris = [match or matcher.free(_beside(picture)) for picture, match in own]
+        found.append(_with_paths(part, uris, split_of))
+    return found
+
+
+def _beside(picture: NamedPicture) -> str:
+    """Address of a picture in the folder of its annotations."""
+    if "://" in picture.name:
+        return picture.name
+    return posixpath.join(posixpath.dirname(picture.file), picture.name)
+
+
+def _with_paths(
+    part: Annotations, uris: Sequence[str | None], splits: Collection[str]
+) -> Annotations:
+    """A part with the paths of its images, and the splits that their folders are called by."""
     images = part.images
-    given = images["uri"].fillna(images["id"])
-    paths = pd.array([find(uri) for uri in given], STRING)
-    ids = images["id"].where(images["id"] != images["uri"], paths)
-    return replace(part, images=images.assign(id=ids, uri=paths))
+    paths = pd.array(uris, STRING)
+    own_ids = images["id"].where(images["id"] != images["uri"], paths).fillna(images["id"])
+    placed = replace(part, images=images.assign(id=own_ids, uri=paths))
+
+    by_folder = [split_within(posixpath.dirname(uri or ""), splits) for uri in uris]
+    column = encode_names(pa.array(by_folder, TEXT))
+    lacking = images["split"].isna().to_numpy()
+    return with_split(placed, Coded(np.where(lacking, column.codes, -1), column.names))
 
 
 def _with_own_ids(tree: FileTree, names: list[str], parts: list[Annotations]) -> list[Annotations]:

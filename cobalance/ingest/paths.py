@@ -15,7 +15,14 @@ from cobalance.graph.names import clean_name
 from cobalance.graph.records import Annotations, Metadata
 from cobalance.ingest.fields.roles import has_classes, with_class, with_split
 from cobalance.ingest.frames import TEXT
-from cobalance.ingest.names import categorical, encode_names, name_fault, split_named, usual_splits
+from cobalance.ingest.names import (
+    categorical,
+    class_parts,
+    encode_names,
+    name_fault,
+    split_folders,
+    usual_splits,
+)
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.tables.columns import shorten_list
@@ -125,10 +132,8 @@ def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotat
         return annotations
     folders = [path.rpartition("/")[0] for path in _paths(annotations).to_pylist()]
     images = Counter(folders)
-    parts = {
-        folder: [None if split_named(part) else part for part in folder.split("/")[::-1]]
-        for folder in images
-    }
+    splits = split_folders(images)
+    parts = {folder: class_parts(folder, splits) for folder in images}
     levels = list(zip_longest(*parts.values()))
     named = [at for at, level in enumerate(levels) if _are_classes(level, images.values())]
     notes: list[tuple[str, Iterable[str], Mapping[int, str]]] = []

@@ -113,3 +113,16 @@ def test_other_files_beside_class_folders_do_not_hinder(tmp_path):
     }
     found = read_annotations(written(tmp_path, CLASSES | others))
     assert found.images["class_name"].value_counts().to_dict() == {"cat": 2, "dog": 2}
+
+
+def test_a_table_above_the_splits_gives_them_by_its_file_names(tmp_path):
+    files = ["train/1.jpg", "train/2.jpg", "test/3.jpg"]
+    rows = "".join(f"{file},cat,sofa\n" for file in files)
+    written(tmp_path, {"labels.csv": "file,class,concepts\n" + rows} | dict.fromkeys(files))
+    assert read_annotations(tmp_path).images["split"].tolist() == ["train", "train", "test"]
+
+    vehicles = ["bus/4.jpg", "car/5.jpg", "train/6.jpg"]  # these are classes
+    rows = "".join(f"{file},{file[:3]},road\n" for file in vehicles)
+    table = {"labels.csv": "file,class,concepts\n" + rows}
+    path = written(tmp_path / "vehicles", table | dict.fromkeys(vehicles))
+    assert read_annotations(path).images["split"].isna().all()

@@ -92,3 +92,31 @@ def test_levels_above_the_classes_are_offered(tmp_path):
     assert any('rock, sand: the path pattern is "{context}/{class}/*"' in n for n in found.notes)
     other = folder(tmp_path / "b", *[f"pet/{a}/1.jpg" for a in ("cat", "dog")], "car/bus/1.jpg")
     assert any('"{group}/{class}/*"' in note for note in read_annotations(other).notes)
+
+
+@pytest.mark.parametrize(
+    ("folders", "classes", "splits"),
+    [
+        ("bus car train tram", "bus car train tram", ""),
+        ("bus train", "bus train", ""),
+        ("exam homework test", "exam homework test", ""),
+        ("dev ops qa", "dev ops qa", ""),
+        ("train/bus train/train test/bus test/train", "bus train", "train test"),
+        ("train/train train/bus", "bus train", "train"),
+        ("train/cat train/dog valid/cat valid/dog", "cat dog", "train val"),
+        ("train/cat train/dog extra/cat extra/dog", "cat dog", "train"),
+        ("cat/train cat/test dog/train dog/test", "cat dog", "train test"),
+        ("train/day train/night bus/day bus/night car/day car/night", "day night", ""),
+    ],
+)
+def test_a_folder_called_as_a_split_may_be_a_class(tmp_path, folders, classes, splits):
+    for number, name in enumerate(folders.split()):
+        folder_of_pictures = tmp_path / name
+        folder_of_pictures.mkdir(parents=True)
+        for at in range(3):
+            (folder_of_pictures / f"{number}_{at}.jpg").write_bytes(pixels())
+    found = read_annotations(tmp_path).images
+    assert set(found["class_name"].dropna()) == {*classes.split()}
+    assert set(found["split"].dropna()) == {*splits.split()}
+    if not splits:
+        assert len(found) == 3 * len(folders.split())

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.collector import Collector
-from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS
-from cobalance.ingest.names import split_named, split_of_path
+from cobalance.ingest.images.decoding import IMAGE_ENDINGS
+from cobalance.ingest.names import class_parts, split_folders, split_within
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import HEAD, TreeReader
@@ -21,7 +21,6 @@ from cobalance.ingest.trees import FileTree
 _DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xml", ".txt")
 _MOST_LOOKED_AT, _SHORT = 1000, 4
 _WORDS = re.compile(r"[\s,;:=<>|\"'/\\]+")
-IMAGE_ENDINGS = tuple(sorted({f".{it}" for it in (*IMAGE_FORMATS.values(), "jpeg", "tiff")}))
 
 
 class ImageFolder(TreeReader):
@@ -36,18 +35,20 @@ class ImageFolder(TreeReader):
     def detects_tree(self, tree: FileTree) -> bool:
         """Whether there are images in folders without annotations."""
         folders = {posixpath.dirname(name) for name in tree.below("", *IMAGE_ENDINGS)}
-        parts = (filter(lambda part: not split_named(part), it.split("/")) for it in folders)
-        several = len({"/".join(part) for part in parts} - {""}) > 1
-        return several and not any(annotation_files(tree))
+        splits = split_folders(folders)
+        classes = {"/".join(filter(None, class_parts(it, splits))) for it in folders}
+        return len(classes - {""}) > 1 and not any(annotation_files(tree))
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """List the images."""
         collector = Collector(Problems(str(tree.path), options), options)
         names = tree.below("", *IMAGE_ENDINGS)
+        splits = split_folders(map(posixpath.dirname, names))
         for number, name in enumerate(names):
             if number % 1024 == 0:
                 progress("read", number, len(names))
-            collector.image(name, name, uri=name, split=split_of_path(name))
+            split = split_within(posixpath.dirname(name), splits)
+            collector.image(name, name, uri=name, split=split)
         progress("read", len(names), len(names))
         return collector.annotations(progress, [f"{tree.path}: no file names concepts"])
 

@@ -237,6 +237,7 @@ def _createml(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
 
 def _cityscapes(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
     found = Picture(file.partition("_gt")[0], record["imgWidth"], record["imgHeight"])
+    found.file = f"{found.name}_leftImg8bit.png"
     for one in record["objects"]:
         found.add(one["label"], place_of([(x, y) for x, y in one["polygon"]]))
     return found

@@ -19,9 +19,10 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
 from cobalance.ingest.concepts.class_names import labels_of_objects
-from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
 from cobalance.ingest.formats.yolo import picture_size
 from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
+from cobalance.ingest.images.decoding import IMAGE_ENDINGS
+from cobalance.ingest.images.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.names import Coded, encode_names, unreadable
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems
@@ -103,8 +104,8 @@ class OpenImages(TreeReader):
 
 def _pictures(tree: FileTree, ids: Sequence[str]) -> tuple[pa.Array, list[tuple[Any, Any]]]:
     """Address and size of each image, as its picture in the tree, which is called so, has them."""
-    paths = {PurePosixPath(it).stem: it for it in tree.below("", *IMAGE_ENDINGS)}
-    found = [paths.get(id_) for id_ in ids]
+    matcher = PictureMatcher(tree.below("", *IMAGE_ENDINGS), str(tree.path.resolve()))
+    found = matcher.match([NamedPicture(id_) for id_ in ids])
     sizes = [(path and picture_size(tree, path)) or (None, None) for path in found]
     return pa.array(found, TEXT), sizes
 

@@ -1,16 +1,18 @@
 """Readers of labelling tools' exports: one file, or one for each image, beside the images."""
 
+import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
-from cobalance.ingest.collector import Collector
+from cobalance.ingest.collector import SKIPPED, Collector
 from cobalance.ingest.documents import UNDECODABLE
-from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
+from cobalance.ingest.images.decoding import IMAGE_ENDINGS
+from cobalance.ingest.images.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.images.video_frames import VIDEO_ENDINGS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
@@ -54,6 +56,13 @@ Read = Callable[[str], bytes]
 """Reads a file of the folder or archive, by its path; one that is not there raises an error."""
 
 
+class _NamedFile(NamedTuple):
+    """The picture of an image, and its frame of a video, empty for none."""
+
+    picture: NamedPicture
+    frame: str
+
+
 @dataclass(frozen=True)
 class ToolReader(TreeReader):
     """Reader of one tool's files, which all have some `marks` in their first 64 KiB.
@@ -84,44 +93,39 @@ class ToolReader(TreeReader):
         problems = Problems(str(path), options)
         collector = Collector(problems, options)
         self._collect(
-            path.name, lambda it: path.with_name(it).read_bytes(), "", {}, collector, problems
+            path.name, lambda it: path.with_name(it).read_bytes(), "", collector, problems
         )
         return collector.annotations(progress)
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read all files with the marks, and look for their images."""
         problems = Problems(str(tree.path), options)
-        collector, pictures = Collector(problems, options), dict[str, str]()
-        for path in tree.below("", *IMAGE_ENDINGS, *VIDEO_ENDINGS):
-            keys = PurePosixPath(path).stem, PurePosixPath(path).name, path.partition("images/")[2]
-            pictures |= dict.fromkeys((*keys, path), path)
+        collector = Collector(problems, options)
+        named: list[_NamedFile] = []
         names = tree.below("", *self.endings)
         for number, name in enumerate(names):
             progress("read", number, len(names))
             if self.detects(Path(name), _head(tree, name)):
-                self._collect(name, tree.read, f"{name}, ", pictures, collector, problems)
+                named += self._collect(name, tree.read, f"{name}, ", collector, problems)
+        collector.name_files(_find_files(tree, named))
         return collector.annotations(progress)
 
     def _collect(
-        self,
-        file: str,
-        read: Read,
-        place: str,
-        pictures: Mapping[str, str],
-        collector: Collector,
-        problems: Problems,
-    ) -> None:
+        self, file: str, read: Read, place: str, collector: Collector, problems: Problems
+    ) -> list[_NamedFile]:
+        """Add the images of an annotation file, and return their files."""
         path = PurePosixPath(file)
         version = PurePosixPath(problems.file, file).parent.name.rpartition("-")[2]  # v1.0-train
         words = (*path.parts, path.stem, version)
         split = next((_SPLITS[it] for it in words if it in _SPLITS), None)
         records = self.records(file, read)
+        named: list[_NamedFile] = []
         while True:
             at = ""
             try:
                 at, make = next(records, ("", None))
                 if make is None:
-                    return
+                    return named
                 found = make()
                 width, height = (int(float(it or 0)) or None for it in (found.width, found.height))
             except _FAULTS as error:
@@ -130,19 +134,42 @@ class ToolReader(TreeReader):
                 problems.record(f"{place}{at}".rstrip(", ") or file, reason, "Export it anew")
                 continue
             name, where = found.file or found.name, f"{place}{at}".rstrip(", ")
-            video, mark, frame = found.frame.partition("#")
-            shown = pictures.get(name) or pictures.get(name.rsplit("/", 1)[-1])
             row = collector.image(
                 found.name,
                 where,
-                uri=shown or pictures.get(video, video) + mark + frame or name,
+                uri=found.frame or name,
                 width=width,
                 height=height,
                 split=found.split or split,
                 metadata=found.metadata,
             )
+            if row != SKIPPED:
+                picture = NamedPicture(name, file, found.split or split)
+                named.append(_NamedFile(picture, found.frame))
             for count, one in enumerate(found.objects, start=1):
                 collector.mention(row, place=f"{where}, object {count}", **one)
+
+
+def _find_files(tree: FileTree, named: Sequence[_NamedFile]) -> list[str | None]:
+    """Address of each image: its picture in the tree, its frame of a video, or its name."""
+    paths = tree.below("", *IMAGE_ENDINGS, *VIDEO_ENDINGS)
+    matcher = PictureMatcher(paths, str(tree.path.resolve()))
+    videos = [picture._replace(name=frame.partition("#")[0]) for picture, frame in named]
+    several = len({video.name for video in videos} - {""}) > 1
+    pictures = list[NamedPicture]()
+    for picture, frame in named:
+        if frame and not several:  # frames of one video may lie anywhere, called by their numbers
+            picture = picture._replace(name=posixpath.basename(picture.name))
+        pictures.append(picture)
+    matches = zip(named, matcher.match(pictures), matcher.match(videos), strict=True)
+
+    uris = list[str | None]()
+    for (picture, frame), path, video in matches:
+        if path is None and frame:
+            number = frame.rpartition("#")[2]
+            path = f"{video}#{number}" if video else frame
+        uris.append(path or matcher.free(picture.name))
+    return uris
 
 
 def _head(tree: FileTree, name: str) -> bytes:

@@ -11,8 +11,8 @@ from typing import Any
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.documents import decode_json
-from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
 from cobalance.ingest.formats.table import read_table
+from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader

@@ -16,8 +16,7 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import MOST_YAML, decode_yaml
-from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
-from cobalance.ingest.images.decoding import read_header
+from cobalance.ingest.images.decoding import IMAGE_ENDINGS, read_header
 from cobalance.ingest.images.image_file import MAX_BYTES, ImageFileError
 from cobalance.ingest.names import split_of_path
 from cobalance.ingest.options import ReadOptions

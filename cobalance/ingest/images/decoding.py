@@ -32,6 +32,8 @@ FORMATS = {
     "WEBP": "webp",
 }
 """Supported formats, by Pillow's names, with the file ending that loaders expect."""
+IMAGE_ENDINGS = tuple(sorted({f".{ending}" for ending in (*FORMATS.values(), "jpeg", "tiff")}))
+"""Endings of files of these formats."""
 
 _TRANSPOSE = ("FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270",
               "TRANSVERSE", "ROTATE_90")  # fmt: skip

@@ -52,9 +52,11 @@ class ImageRoots:
         if frame := FRAME.match(uri):
             return frame_of(self.find(frame["video"]), frame["kind"], int(frame["number"]))
         problem = None
-        spellings = uri, unquote(uri) if _LOCAL.match(uri) else uri, uri.replace("\\", "/")
-        for name in dict.fromkeys(spellings):  # the last is for Windows paths
-            for root in self._roots:
+        is_remote = _URL.match(uri) and not _LOCAL.match(uri)
+        decoded = uri if is_remote else unquote(uri)
+        spellings = dict.fromkeys((uri, decoded, decoded.replace("\\", "/")))  # as Windows has it
+        for root in self._roots:
+            for name in spellings:
                 try:
                     found = root.find(name)
                 except ImageFileError as error:

@@ -1,0 +1,176 @@
+"""Pictures in a folder or an archive, matched to the images that annotations name."""
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from cobalance.ingest.images.decoding import IMAGE_ENDINGS
+from cobalance.ingest.images.video_frames import VIDEO_ENDINGS
+from cobalance.ingest.names import split_of_path
+
+ENDINGS = (*IMAGE_ENDINGS, *VIDEO_ENDINGS)
+_DRIVE = re.compile(r"^[A-Za-z]:/")
+_PLAIN_FOLDERS = {"data", "image", "images", "img", "imgs", "jpegimages", "photos", "pictures"}
+# Pictures in such folders are drawn of annotations, or of other pictures.
+_DRAWN = re.compile(
+    r"(masks?|segmentation.*|semantic.*|instances?|panoptic.*|labels?|annotations?|ann|gt.*"
+    r"|depth|thumb.*|previews?)"
+)
+
+
+class NamedPicture(NamedTuple):
+    """A picture as annotations name it: by a path, an address or a name with or without ending.
+
+    `file` is the annotation file's own path in the folder or archive, `split` its image's.
+    """
+
+    name: str
+    file: str = ""
+    split: str | None = None
+
+
+class _Match(NamedTuple):
+    """A picture, and the distance of its name and its folder from the annotations'."""
+
+    path: str
+    distance: tuple[int, int]
+
+
+class PictureMatcher:
+    """Finds the picture of each image among the files of a folder or an archive.
+
+    A name agrees with a file if it is the end of its path, percent-encoded or not, with another
+    ending if there is none of its own; an address from elsewhere agrees if all folders here are in
+    it, but for those with names such as ``images``. Pictures are looked for in the nearest folder
+    above the annotation file that has one of its pictures. No picture is guessed: not where two
+    agree, nor where another image names it more closely.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        All pictures and videos, by their paths in the folder or archive.
+    root : str
+        Path of the folder or archive itself.
+
+    Examples
+    --------
+    >>> pictures = PictureMatcher(["images/a b.png", "images/sea/1.png"])
+    >>> pictures.match(map(NamedPicture, ["a%20b.png", "1.jpg", "land/1.png"]))
+    ['images/a b.png', 'images/sea/1.png', None]
+    """
+
+    def __init__(self, paths: Sequence[str], root: str = "") -> None:
+        self._root = root.replace("\\", "/").strip("/")
+        self._paths = {*paths}
+        self._by_name = defaultdict[str, list[str]](list)
+        for path in paths:
+            name = posixpath.basename(path)
+            for key in {name, _without_ending(name)}:
+                self._by_name[key].append(path)
+
+    def match(self, named: Iterable[NamedPicture]) -> list[str | None]:
+        """Path of each picture; None where it is not there, or which it is is not sure."""
+        pictures = list(named)
+        by_folder = defaultdict[str, list[int]](list)
+        for row, picture in enumerate(pictures):
+            by_folder[posixpath.dirname(picture.file)].append(row)
+        matches: dict[int, _Match] = {}
+        for folder, rows in by_folder.items():
+            matches |= self._of_folder(folder, rows, pictures)
+
+        claims = defaultdict[str, list[int]](list)
+        for row, match in matches.items():
+            claims[match.path].append(row)
+        found: list[str | None] = [None] * len(pictures)
+        for path, rows in claims.items():
+            closest = min(matches[row].distance for row in rows)
+            winners = [row for row in rows if matches[row].distance == closest]
+            if len({_plain(pictures[row].name) for row in winners}) == 1:
+                for row in winners:
+                    found[row] = path
+        return found
+
+    def free(self, address: str) -> str | None:
+        """The address of a picture that is not here; None if it leads to another image's."""
+        name = _plain(address)
+        spellings = (name, unquote(name), f"images/{name}", f"images/{unquote(name)}")
+        return address if self._paths.isdisjoint(spellings) else None
+
+    def _of_folder(
+        self, folder: str, rows: Sequence[int], pictures: Sequence[NamedPicture]
+    ) -> dict[int, _Match]:
+        """Matches of the images that the annotation files of a folder name."""
+        for steps, above in enumerate(_upwards(folder)):
+            matches: dict[int, _Match] = {}
+            for row in rows:
+                match = self._find(pictures[row], folder, above, steps)
+                if match is not None:
+                    matches[row] = match
+            if matches:
+                return matches
+        return {}
+
+    def _find(self, picture: NamedPicture, folder: str, above: str, steps: int) -> _Match | None:
+        spellings = dict.fromkeys(_plain(it) for it in (picture.name, unquote(picture.name)))
+        forms: tuple[Callable[[str], str], ...] = (str, _without_ending)
+        ways = [(spelling, form) for form in forms for spelling in spellings]
+        for away, (spelling, form) in enumerate(ways):
+            name = form(spelling)
+            known = self._by_name.get(posixpath.basename(name), ()) if name else ()
+            near = [path for path in known if not above or path.startswith(f"{above}/")]
+            # A label folder has a picture folder of the same kind, such as KITTI's label_2.
+            bases = (folder, above, f"{above}/images", folder.replace("label", "image"))
+            for base in bases:
+                target = posixpath.normpath(posixpath.join(base, name)).lstrip("/")
+                exact = [path for path in near if target in (path, form(path))]
+                if len(exact) == 1:
+                    return _Match(exact[0], (away, steps))
+            agreeing = [
+                path
+                for path in near
+                if self._agrees(name, form(path))
+                and split_of_path(path) in (None, picture.split or split_of_path(path))
+            ]
+            if len(agreeing) == 1:
+                return _Match(agreeing[0], (away, steps))
+            if agreeing:
+                return None
+        return None
+
+    def _agrees(self, name: str, path: str) -> bool:
+        """Whether a name may be meant by a path."""
+        folders = path.split("/")[:-1]
+        if "/" not in name:
+            is_drawn = any(_DRAWN.fullmatch(part.lower()) for part in folders)
+            return name == posixpath.basename(path) and not is_drawn
+        relative = posixpath.normpath(name)
+        while relative.startswith("../"):
+            relative = relative.removeprefix("../")
+        if not relative.startswith("/"):
+            return f"/{self._root}/{path}".endswith(f"/{relative}")
+        telling = [part for part in folders if part.lower() not in _PLAIN_FOLDERS]
+        return relative.endswith("/" + "/".join([*telling, posixpath.basename(path)]))
+
+
+def _plain(name: str) -> str:
+    """A name with ``/`` between folders; of an address its path, which begins with one."""
+    if "://" in name:
+        return "/" + urlsplit(name).path.lstrip("/")
+    name = name.replace("\\", "/").strip()
+    return _DRIVE.sub("/", name).removeprefix("./")
+
+
+def _without_ending(path: str) -> str:
+    stem, ending = posixpath.splitext(path)
+    return stem if ending.lower() in ENDINGS else path
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """A folder, and those above it."""
+    while folder:
+        yield folder
+        folder = posixpath.dirname(folder)
+    yield ""
