@@ -32,7 +32,7 @@ from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
-from cobalance.graph.queries.console_query import ConsoleQuery, result_frame
+from cobalance.graph.queries.console_query import ConsoleQuery, answer_frame, result_frame
 from cobalance.graph.queries.cooccurrences import read_clustered_images
 from cobalance.graph.records import ImageRecord
 from cobalance.graphs import ConceptGraph
@@ -84,7 +84,8 @@ class Questions(SpeaksPython):
                 ".read().query(...), and Cypher with .cypher(...)."
             )
         query, bound = bind_named(self.graph, name, self.scope() | parameters)
-        return self.graph.read_frame(query.text, **bound)
+        rows = self.graph.read(query.text, **bound)
+        return answer_frame(query.columns, [[*row.values()] for row in rows])
 
     def cypher(
         self,

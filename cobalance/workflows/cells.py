@@ -10,6 +10,8 @@ import pandas as pd
 from cobalance.graph.safe_text import safe_text
 
 ARROW = "\N{RIGHTWARDS ARROW}"
+LARGE = 1e15
+"""Floats from here on have not all of their digits."""
 
 
 def cell_text(value: Any, most: int | None = None) -> str:
@@ -23,8 +25,8 @@ def cell_text(value: Any, most: int | None = None) -> str:
     ('[0.001, 0.050]', '')
     """
     if is_interval(value):
-        known = not any(map(is_missing, value))
-        return f"[{', '.join(cell_text(limit) for limit in value)}]" if known else ""
+        is_known = not all(map(is_missing, value))
+        return f"[{', '.join(cell_text(limit) for limit in value)}]" if is_known else ""
     if isinstance(value, (list, tuple)):
         return " + ".join(
             f"{cell_text(part[0], most)} {cell_text(part[1], most)}"
@@ -34,11 +36,17 @@ def cell_text(value: Any, most: int | None = None) -> str:
         )
     if is_missing(value):
         return "-"
+    if isinstance(value, dict):
+        return safe_text(json_text(value))
+    if hasattr(value, "item"):
+        value = value.item()  # of numpy, as in columns beside missing values
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
+        if abs(value) >= LARGE:
+            return f"{value:.3e}"
         return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:,.3f}"
     text = safe_text(str(value))
     return text if most is None or len(text) <= most else text[: most - 1] + "…"
@@ -101,7 +109,13 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     >>> to_csv(pd.DataFrame({"concepts": [("cow", "road")], "images": [3]})).decode()
     'concepts,images\n"[""cow"", ""road""]",3\n'
     """
-    return frame.map(_as_json_if_list).to_csv(index=False, lineterminator="\n").encode()
+    texts = frame.copy(deep=False)
+    for position, (_, column) in enumerate(frame.items()):
+        if column.dtype == object:
+            # `Series.map` would make numbers of all kinds one of floats.
+            cells = [_as_json_if_list(value) for value in column]
+            texts.isetitem(position, pd.Series(cells, dtype=object).array)
+    return texts.to_csv(index=False, lineterminator="\n").encode()
 
 
 def to_json(frame: pd.DataFrame) -> bytes:
@@ -119,10 +133,13 @@ def to_json(frame: pd.DataFrame) -> bytes:
     return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode()
 
 
+def json_text(value: Any) -> str:
+    """A value as JSON; missing and infinite numbers are null."""
+    return json.dumps(_json_value(value), ensure_ascii=False, default=str)
+
+
 def _as_json_if_list(value: Any) -> Any:
-    if isinstance(value, (list, tuple, dict)):
-        return json.dumps(_json_value(value), ensure_ascii=False)
-    return value
+    return json_text(value) if isinstance(value, (list, tuple, dict)) else value
 
 
 def _json_value(value: Any) -> Any:

@@ -114,6 +114,21 @@ def test_images_beside_a_file_are_found(connected, dataset, tmp_path):
     assert str(tmp_path) in own.folders().image_roots()
 
 
+def test_integers_beside_missing_ones_keep_their_digits(connected, dataset, cars):
+    held = connected.load(cars, dataset).mine(max_size=2)
+    digest = 3784612452067358798
+    frame = connected.cypher("UNWIND [$digest, null] AS d RETURN d", digest=digest)
+    assert (frame["d"].dtype, frame["d"][0]) == ("Int64", digest)
+
+    nodes = held.cypher("MATCH (d:Dataset {name: $dataset}) RETURN d, {id: 1, labels: 2} AS map")
+    assert nodes["d"][0]["labels"] == ["Dataset"]
+    assert isinstance(nodes["d"][0]["properties"]["digest"], int)
+    assert nodes["map"][0] == {"id": 1, "labels": 2}
+
+    pairs = held.query("class-edge-weights", limit=3)
+    assert pairs["images"].dtype == "int64"
+
+
 def test_questions_in_cypher_and_by_name(connected, dataset, cars):
     held = connected.load(cars, dataset).mine(max_size=2)
     rates = held.query("imbalance-of-concepts", concepts=["cow"])

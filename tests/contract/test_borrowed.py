@@ -7,6 +7,7 @@ import ast
 import inspect
 import tomllib
 from importlib import import_module
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -79,6 +80,15 @@ def test_a_transaction_of_the_driver_has_the_socket_that_is_wrapped(store: Graph
         for part in ("_connection", "inbox", "_socket", "recv_into"):
             assert hasattr(found, part), gone("cobalance/graph/console/message_limit.py", part)
             found = getattr(found, part)
+
+
+def test_a_connection_of_the_driver_has_the_functions_that_are_replaced(store: GraphStore) -> None:
+    with store.driver.session() as session, session.begin_transaction() as transaction:
+        connection: Any = transaction._connection
+        functions = connection.hydration_handler.struct_hydration_functions
+        assert {b"D", b"T", b"t", b"I", b"i", b"d"} <= functions.keys(), gone(
+            "cobalance/graph/console/times.py", "hydration_handler"
+        )
 
 
 def test_a_worker_listens_to_queues_that_are_named_after_its_launch() -> None:

@@ -19,6 +19,7 @@ from cobalance.graph.console.message_limit import (
     MessageLimit,
     MessageTooLargeError,
 )
+from cobalance.graph.console.times import UnreadableError, read_times_as_text
 from cobalance.graph.console.values import PlainValues, TooLargeError, plan_table
 from cobalance.graph.database.store import unavailable_error
 from cobalance.graph.errors import (
@@ -195,6 +196,7 @@ def _fetch(
     )
     try:
         limit = MessageLimit(transaction)
+        read_times_as_text(transaction)
         result = _send(transaction, text, parameters)
         columns = tuple(result.keys())
         for record in result:
@@ -218,6 +220,8 @@ def _fetch(
         raise QueryError(
             "A value of the answer holds lists or maps nested too deeply. Return its parts."
         ) from error
+    except UnreadableError as error:
+        raise QueryError(f"The answer holds {error}. Return it as text, by toString().") from error
     finally:
         transaction.close()  # rolls back, and discards what was not fetched
     return columns, rows, truncated

@@ -7,7 +7,23 @@ from neo4j.spatial import Point
 from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
+from cobalance.graph.console.times import UnreadableError
+
 CHARACTERS_PER_VALUE = 64  # of text or bytes count as one more value
+MAX_DEPTH = 100
+"""Lists and maps in each other: what takes an answer further calls itself for each."""
+
+
+class NodeValue(dict[str, Any]):
+    """A node, with its ``id``, ``labels`` and ``properties``; a query's own map is a plain dict."""
+
+
+class RelationshipValue(dict[str, Any]):
+    """A relationship, with its ``id``, ``type``, ``start``, ``end`` and ``properties``."""
+
+
+class PathValue(dict[str, Any]):
+    """A path, with its ``nodes`` and ``relationships``."""
 
 
 class TooLargeError(Exception):
@@ -34,45 +50,59 @@ class PlainValues:
 
     def __init__(self, max_values: int) -> None:
         self.left = max_values
+        self._depth = 0
 
     def of(self, value: Any) -> Any:
         """Convert a value to None, bool, int, float, str, list or dict.
 
-        A node becomes its id, labels and properties, a relationship its type, ends and
-        properties, a path both lists. Dates, times and durations become ISO 8601 text, bytes
-        hexadecimal text, and points their coordinates with their reference system.
+        A node becomes a `NodeValue`, a relationship a `RelationshipValue`, a path a `PathValue`:
+        dicts of a type of their own. Durations become ISO 8601 text, as dates and times do where
+        `read_times_as_text` has not made them text yet; bytes become hexadecimal text, and points
+        their coordinates with their reference system.
 
         Raises
         ------
         TooLargeError
             The total size is used up.
+        UnreadableError
+            A date or time has no text here.
+        RecursionError
+            More than `MAX_DEPTH` lists and maps are in each other.
         """
         self._spend(1)
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise RecursionError
+        plain = self._convert(value)
+        self._depth -= 1
+        return plain
+
+    def _convert(self, value: Any) -> Any:
         match value:
             case None | bool() | int() | float():
                 return value
+            case UnreadableError():
+                raise value
             case str():
                 self._spend(len(value) // CHARACTERS_PER_VALUE)
                 return value
             case Node():
-                return {
-                    "id": value.element_id,
-                    "labels": sorted(value.labels),
-                    "properties": self._map(value),
-                }
+                return NodeValue(
+                    id=value.element_id, labels=sorted(value.labels), properties=self._map(value)
+                )
             case Relationship():
-                return {
-                    "id": value.element_id,
-                    "type": value.type,
-                    "start": _id(value.start_node),
-                    "end": _id(value.end_node),
-                    "properties": self._map(value),
-                }
+                return RelationshipValue(
+                    id=value.element_id,
+                    type=value.type,
+                    start=_id(value.start_node),
+                    end=_id(value.end_node),
+                    properties=self._map(value),
+                )
             case Path():
-                return {
-                    "nodes": [self.of(node) for node in value.nodes],
-                    "relationships": [self.of(edge) for edge in value.relationships],
-                }
+                return PathValue(
+                    nodes=[self.of(node) for node in value.nodes],
+                    relationships=[self.of(edge) for edge in value.relationships],
+                )
             case Date() | DateTime() | Duration() | Time():
                 return value.iso_format()
             case Point():  # a tuple too, as Duration is: both before list

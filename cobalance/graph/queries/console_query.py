@@ -1,16 +1,23 @@
 """Run a saved query, or a free one that only reads."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import pandas as pd
 
 from cobalance.graph.console.run import ConsoleResult, run_console_query
+from cobalance.graph.console.values import NodeValue, RelationshipValue
 from cobalance.graph.database.query import describe_parameters
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.nodes import name_of, read_node_names
+
+MAX_EXACT = 2**53
+"""Up to here a float has a value for every integer."""
 
 
 @dataclass(frozen=True)
@@ -62,23 +69,65 @@ def names_in(store: GraphStore, result: ConsoleResult) -> dict[str, str]:
     left: list[Any] = [value for row in result.rows for value in row]
     while left:
         value = left.pop()
-        if isinstance(value, list):
-            left.extend(value)
-        elif isinstance(value, dict):
-            if value.keys() == {"id", "labels", "properties"}:
+        match value:
+            case NodeValue():
                 names[value["id"]] = name_of(value["labels"], value["properties"])
-            elif value.keys() == {"id", "type", "start", "end", "properties"}:
+            case RelationshipValue():
                 ends |= dict.fromkeys((value["start"], value["end"]))
-            else:
+            case list():
+                left.extend(value)
+            case dict():
                 left.extend(value.values())
     return names | read_node_names(store, [end for end in ends if end not in names])
 
 
 def result_frame(result: ConsoleResult) -> pd.DataFrame:
-    """A result as a frame; ``frame.attrs["truncated"]`` says whether rows are missing."""
-    frame = pd.DataFrame(result.rows, columns=list(result.columns), dtype=object).infer_objects()
+    """A result as a frame, see `answer_frame`; ``frame.attrs["truncated"]``: rows are missing."""
+    frame = answer_frame(result.columns, result.rows)
     frame.attrs["truncated"] = result.truncated
     return frame
+
+
+def answer_frame(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """A query's rows as a frame whose numbers keep all of their digits.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of booleans, of integers (``Int64`` beside null), of numbers, or of objects, which
+        are the values as they came. Integers beyond `MAX_EXACT` beside a float are objects, too,
+        and so are floats where the query gave both null and NaN.
+
+    Examples
+    --------
+    >>> frame = answer_frame(["id", "share"], [(2**60 + 1, 0.5), (None, 1)])
+    >>> frame["id"].tolist(), frame["share"].tolist()
+    ([1152921504606846977, <NA>], [0.5, 1.0])
+    """
+    values = [[row[position] for row in rows] for position in range(len(columns))]
+    return pd.DataFrame(dict(zip(columns, map(_column, values), strict=True)), columns=[*columns])
+
+
+def _column(values: list[Any]) -> "pd.Series[Any]":
+    """The values in the narrowest type that holds each of them as it is."""
+    kinds = set(map(type, values))
+    has_null = NoneType in kinds
+    kinds -= {NoneType}
+
+    if kinds == {bool}:
+        return pd.Series(values, dtype="boolean" if has_null else "bool")
+    if kinds == {int}:
+        return pd.Series(values, dtype="Int64" if has_null else "int64")
+    if kinds and kinds <= {int, float} and all(map(_is_exact_float, values)):
+        has_nan = any(value is not None and math.isnan(value) for value in values)
+        if not (has_null and has_nan):
+            return pd.Series(values, dtype="float64")
+
+    return pd.Series(values, dtype=object)
+
+
+def _is_exact_float(value: float | None) -> bool:
+    return not isinstance(value, int) or abs(value) <= MAX_EXACT
 
 
 def search_saved(words: str) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from cobalance.graph.errors import CobalanceError
 from cobalance.graph.files import replacing
 from cobalance.graph.libraries import pandas as pd
 from cobalance.graph.safe_text import safe_text, show_controls
-from cobalance.workflows import cells as texts
+from cobalance.workflows import cells as texts, parquet
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
 _NARROW = 12  # characters that a text keeps in a narrow table
@@ -69,7 +68,7 @@ class TableOutput:
 
         A table fits the console: without some columns, or else with a line for each field. Lists in
         cells stay lists in JSON and Parquet, become JSON text in CSV, and are joined with " + " in
-        a table.
+        a table. What Parquet has no type for becomes JSON text there, which a note says.
 
         Parameters
         ----------
@@ -89,8 +88,11 @@ class TableOutput:
             The file cannot be written.
         """
         if self.format is Format.PARQUET and self.file is not None:
+            content, as_json = parquet.to_parquet(frame)
             with replacing(self.file) as part:
-                frame.to_parquet(part, index=False)
+                part.write_bytes(content)
+            if as_json:
+                notes.print(f"As JSON text, for which Parquet has no type: {', '.join(as_json)}.")
             return
         if not self.is_shown:
             write_text(as_text(frame, self.format), self.file)
@@ -227,6 +229,8 @@ def _longest(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int
 
 def _count(value: object) -> object:
     """A whole count as an int, so that it has no decimals; sums may miss it by rounding."""
-    if not isinstance(value, float) or not isfinite(value):
+    if not isinstance(value, float) or not abs(value) < texts.LARGE:
         return value
-    return round(value) if abs(value - round(value)) < _ROUNDING else value
+    nearest = round(value)
+    is_whole = value == 0 if nearest == 0 else abs(value - nearest) < _ROUNDING
+    return nearest if is_whole else value

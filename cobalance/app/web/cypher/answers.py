@@ -1,6 +1,5 @@
 """Results of a console query as a table, and the cliques in it to select."""
 
-import json
 from collections.abc import Mapping
 from itertools import zip_longest
 from types import MappingProxyType
@@ -12,12 +11,11 @@ import streamlit as st
 from cobalance.app.web.state.url import Clique
 from cobalance.app.web.widgets.theme import shorten
 from cobalance.graph.console.run import ConsoleResult
+from cobalance.graph.console.values import NodeValue, PathValue, RelationshipValue
+from cobalance.graph.queries.console_query import MAX_EXACT, answer_frame
 from cobalance.graph.queries.nodes import name_of
-from cobalance.workflows.cells import cell_text, is_interval
+from cobalance.workflows.cells import cell_text, is_interval, json_text
 
-NODE = {"id", "labels", "properties"}
-RELATIONSHIP = {"id", "type", "start", "end", "properties"}
-"""The keys of nodes and relationships, see `cobalance.graph.console.values.PlainValues.of`."""
 HIDDEN = ("dataset", "digest")  # properties that say nothing to people
 PLAN_COLUMNS = ("operator", "details")  # the first columns of a plan, which need room
 
@@ -32,8 +30,8 @@ def as_frame(
     Returns
     -------
     pandas.DataFrame
-        Each column is of numbers, of booleans, of texts, or of lists of texts, with None where
-        the query gave null. What is none of these, such as nodes and maps, is JSON text.
+        Each column is of numbers, of booleans, of texts, or of lists of texts, with None
+        where the query gave null. What is none of these, such as nodes and maps, is JSON text.
 
     Examples
     --------
@@ -41,49 +39,40 @@ def as_frame(
     >>> as_frame(result).to_dict("list")
     {'n': [1, None], 'of': ['{"a": 2}', '[3]']}
     """
-    columns = {
-        name: _column([without_ids(row[position], names) for row in result.rows])
-        for position, name in enumerate(result.columns)
-    }
-    return pd.DataFrame(columns, columns=list(result.columns))
+    rows = [[without_ids(value, names) for value in row] for row in result.rows]
+    frame = answer_frame(result.columns, rows)
+    for name, column in frame.items():
+        is_listed = all(is_names(value) for value in column if value is not None)
+        if column.dtype == object and not is_listed:
+            texts = [_text_or_json(value) for value in column]
+            frame[name] = pd.Series(texts, dtype=object)
+    return frame
 
 
-def _column(values: list[Any]) -> "pd.Series[Any]":
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {bool}:
-        return pd.Series(values, dtype="boolean")
-    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in values if value is not None):
-        return pd.Series(values, dtype="Int64")
-    if kinds and kinds <= {int, float}:
-        return pd.Series(values, dtype="float64")
-    if kinds != {list} or not all(is_names(value) for value in values if value is not None):
-        values = [value if isinstance(value, str | None) else _to_json(value) for value in values]
-    return pd.Series(values, dtype=object)
+def _text_or_json(value: Any) -> str | None:
+    return value if isinstance(value, str | None) else json_text(value)
 
 
 def without_ids(value: Any, names: Mapping[str, str]) -> Any:
     """A value of a result with names in the place of the database's own ids."""
-    if isinstance(value, list):
-        return [without_ids(item, names) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == NODE:
-        shown = {key: one for key, one in value["properties"].items() if key != "digest"}
-        return {"labels": value["labels"], "properties": shown}
-    if value.keys() == RELATIONSHIP:
-        start, end = (names.get(value[place], "not returned") for place in ("start", "end"))
-        kept = {"type": value["type"], "start": start, "end": end}
-        return {**kept, "properties": value["properties"]}
-    return {key: without_ids(item, names) for key, item in value.items()}
+    match value:
+        case NodeValue():
+            return NodeValue(labels=value["labels"], properties=value["properties"])
+        case RelationshipValue():
+            start, end = (names.get(value[place], "not returned") for place in ("start", "end"))
+            return RelationshipValue(
+                type=value["type"], start=start, end=end, properties=value["properties"]
+            )
+        case dict():  # a path stays one
+            return type(value)((key, without_ids(item, names)) for key, item in value.items())
+        case list():
+            return [without_ids(item, names) for item in value]
+    return value
 
 
 def is_names(value: Any) -> bool:
     """Whether a value is a list of texts."""
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def as_table(
@@ -99,10 +88,16 @@ def as_table(
     for position, name in enumerate(frame.columns):
         column = frame[name]
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-            whole = bool((column.dropna() % 1 == 0).all())
-            configuration[name] = st.column_config.NumberColumn(
-                format="localized" if whole else "%.4g"
-            )
+            numbers = column.dropna()
+            if numbers.between(-MAX_EXACT, MAX_EXACT).all():
+                whole = bool((numbers % 1 == 0).all())
+                configuration[name] = st.column_config.NumberColumn(
+                    format="localized" if whole else "%.4g"
+                )
+            else:  # a browser has no such numbers
+                form = "," if column.dtype.kind == "i" else ".4g"
+                texts = [None if pd.isna(number) else format(number, form) for number in column]
+                frame[name] = pd.Series(texts, dtype=object)
         elif column.map(is_names).any():
             configuration[name] = st.column_config.ListColumn(width="medium")
         elif column.dtype == object:
@@ -118,28 +113,32 @@ def as_table(
 
 def _in_words(value: Any) -> str | None:
     """A value as people read it; as JSON where it has no words."""
-    if isinstance(value, str | None):
-        return value
-    if isinstance(value, list):
-        if is_interval(value):
-            return cell_text(value)
-        if all(isinstance(pair, list) and [*map(type, pair)] == [str, int] for pair in value):
-            return " · ".join(f"{name} {count:,}" for name, count in value)
-    elif isinstance(value, dict):
-        if value.keys() == {"labels", "properties"}:
+    match value:
+        case str() | None:
+            return value
+        case NodeValue():
             name = name_of(value["labels"], value["properties"])
             rest = {key: one for key, one in value["properties"].items() if one != name}
             return " · ".join([name, *value["labels"], *lines_of(rest)])
-        if value.keys() == {"type", "start", "end", "properties"}:
+        case RelationshipValue():
             link = f"{value['start']} \u2192 {value['end']}"
             return " · ".join([link, value["type"], *lines_of(value["properties"])])
-        if value.keys() == {"nodes", "relationships"}:
+        case PathValue():
             nodes = [name_of(node["labels"], node["properties"]) for node in value["nodes"]]
             types = [f" \u2013 {link['type']} \u2013 " for link in value["relationships"]]
             return "".join(
                 part for pair in zip_longest(nodes, types, fillvalue="") for part in pair
             )
-    return _to_json(value)
+        case list() if is_interval(value):
+            return cell_text(value)
+        case list() if all(map(_is_count, value)):
+            return " · ".join(f"{name} {count:,}" for name, count in value)
+    return json_text(value)
+
+
+def _is_count(value: Any) -> bool:
+    """Whether a value is a name and a count, such as images of a class."""
+    return isinstance(value, list) and [*map(type, value)] == [str, int]
 
 
 def _keep_indent(text: str | None) -> str | None:
@@ -166,7 +165,7 @@ def cliques_in(result: ConsoleResult) -> list[Clique]:
 def lines_of(properties: Mapping[str, Any]) -> list[str]:
     """Properties as lines of text, without internal ones."""
     return [
-        f"{name}: {shorten(value if isinstance(value, str) else _to_json(value), 80)}"
+        f"{name}: {shorten(value if isinstance(value, str) else json_text(value), 80)}"
         for name, value in properties.items()
         if name not in HIDDEN
     ]

@@ -1,5 +1,6 @@
 """Pictures of query results: the nodes and links that a result speaks of."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -8,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobalance.app.web.cypher.answers import NODE, RELATIONSHIP, is_names, lines_of
+from cobalance.app.web.cypher.answers import is_names, lines_of
 from cobalance.graph.console.run import ConsoleResult
+from cobalance.graph.console.values import NodeValue, RelationshipValue
 from cobalance.graph.queries.neighbourhood import Kind
 from cobalance.graph.queries.nodes import name_of
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
@@ -93,34 +95,35 @@ def elements_in(
 
 def _collect(value: Any, found: Elements, names: Mapping[str, str]) -> None:
     """Collect the graph elements of a value, see `graph.console.values.PlainValues.of`."""
-    if isinstance(value, list):
-        for item in value:
-            _collect(item, found, names)
-    elif not isinstance(value, dict):
-        return
-    elif value.keys() == NODE:
-        kind: Kind = "class" if "Class" in value["labels"] else "concept"
-        name = name_of(value["labels"], value["properties"])
-        labels = ":".join(["", *value["labels"]])
-        described = "\n".join([labels, *lines_of(value["properties"])[:5]])
-        label = value["labels"][0] if value["labels"] else ""
-        found.nodes[value["id"]] = FoundNode(name, kind, label, described, value["id"])
-    elif value.keys() == RELATIONSHIP:
-        for end in (value["start"], value["end"]):
-            name = names.get(end, "not returned")
-            found.nodes.setdefault(end, FoundNode(name, "concept", element_id=end))
-        described = "\n".join([value["type"], *lines_of(value["properties"])])
-        found.link(value["start"], value["end"], _weight(value["properties"])[0], described)
-    else:
-        for item in value.values():
-            _collect(item, found, names)
+    match value:
+        case NodeValue():
+            kind: Kind = "class" if "Class" in value["labels"] else "concept"
+            name = name_of(value["labels"], value["properties"])
+            labels = ":".join(["", *value["labels"]])
+            described = "\n".join([labels, *lines_of(value["properties"])[:5]])
+            label = value["labels"][0] if value["labels"] else ""
+            found.nodes[value["id"]] = FoundNode(name, kind, label, described, value["id"])
+        case RelationshipValue():
+            for end in (value["start"], value["end"]):
+                name = names.get(end, "not returned")
+                found.nodes.setdefault(end, FoundNode(name, "concept", element_id=end))
+            described = "\n".join([value["type"], *lines_of(value["properties"])])
+            found.link(value["start"], value["end"], _weight(value["properties"])[0], described)
+        case dict():
+            for item in value.values():
+                _collect(item, found, names)
+        case list():
+            for item in value:
+                _collect(item, found, names)
 
 
 def _weight(values: Mapping[str, Any]) -> tuple[float, str]:
     """Weight of a link, as a number and in words."""
     for name in _WEIGHTS:
         value = values.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if math.isfinite(value):
             return float(value), f"{name}: {value:,}"
     return 1.0, ""
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from cobalance.app.web.state.url import in_url, named_in_url
 from cobalance.workflows.cells import to_csv
+from cobalance.workflows.parquet import to_parquet
 
 T = TypeVar("T")
 _TYPES = {
@@ -47,7 +48,8 @@ def download_table(made: Callable[[], pd.DataFrame], file: str, *, key: str) -> 
     download("CSV", lambda: to_csv(made()), f"{file}.csv", key=f"{key}_csv")
 
     def parquet() -> bytes:
-        return made().to_parquet(index=False)
+        content, _ = to_parquet(made())
+        return content
 
     download("Parquet", parquet, f"{file}.parquet", key=f"{key}_parquet")
 

@@ -11,12 +11,14 @@ from cobalance.app.web.cypher import answers, pictures
 from cobalance.app.web.cypher.result import MOST_CLIQUES
 from cobalance.app.web.state import session
 from cobalance.graph.console.run import ConsoleResult
+from cobalance.graph.console.values import NodeValue
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.state import list_datasets
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.parquet import to_parquet
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 PAIR = (
@@ -336,6 +338,24 @@ def test_results_have_names_and_no_ids(open_page: OpenPage, cars: str) -> None:
     assert not any(id_ in str(whole) for id_ in run.names)
 
 
+@pytest.mark.parametrize(
+    "stats",
+    [
+        {"nodes": 3, "relationships": 0},
+        {"id": "a", "labels": ["b"], "properties": {"digest": 1}},
+        {"id": 1, "type": 2, "start": 3, "end": 4, "properties": 5},
+        {"labels": "a", "properties": None},
+    ],
+)
+def test_a_map_is_what_it_is_whatever_its_keys(
+    open_page: OpenPage, cars: str, stats: dict[str, object]
+) -> None:
+    app = answered(own(open_page, cars, "RETURN $stats AS stats", json.dumps({"stats": stats})))
+    assert not app.exception
+    assert json.loads(table(app)["stats"].iloc[0]) == stats
+    assert "cypher_view" not in {control.key for control in app.segmented_control}
+
+
 def test_numbers_alone_are_no_picture(open_page: OpenPage, cars: str) -> None:
     app = answered(own(open_page, cars, "RETURN 1 AS n"))
     assert "cypher_view" not in {control.key for control in app.segmented_control}
@@ -369,7 +389,7 @@ def test_without_a_dataset_the_graph_can_be_asked(
 RESULT = ConsoleResult(
     ("concepts", "n", "share", "node", "mixed", "flag", "nothing"),
     [
-        (["a", "b"], 1, 0.5, {"id": "1", "labels": ["X"], "properties": {}}, 1, True, None),
+        (["a", "b"], 1, 0.5, NodeValue(id="1", labels=["X"], properties={}), 1, True, None),
         (["b", "a"], None, 2, None, "two", None, None),
         (None, 2**40, None, None, [1, {"x": None}], False, None),
     ],
@@ -380,7 +400,9 @@ RESULT = ConsoleResult(
 
 def test_files_hold_what_was_returned() -> None:
     frame = answers.as_frame(RESULT)
-    parquet = pd.read_parquet(io.BytesIO(frame.to_parquet(index=False)))
+    content, as_json = to_parquet(frame)
+    parquet = pd.read_parquet(io.BytesIO(content))
+    assert as_json == []
     assert parquet["concepts"].iloc[0].tolist() == ["a", "b"]
     assert parquet["n"].tolist()[2] == 2**40
     csv = pd.read_csv(io.BytesIO(to_csv(frame)))
@@ -392,7 +414,8 @@ def test_a_result_without_rows_has_its_columns() -> None:
     empty = ConsoleResult(("a", "b"), [], truncated=False, elapsed_s=0.1)
     assert answers.as_frame(empty).columns.tolist() == ["a", "b"]
     assert to_csv(answers.as_frame(empty)) == b"a,b\n"
-    assert len(pd.read_parquet(io.BytesIO(answers.as_frame(empty).to_parquet(index=False)))) == 0
+    content, _ = to_parquet(answers.as_frame(empty))
+    assert pd.read_parquet(io.BytesIO(content)).to_dict("list") == {"a": [], "b": []}
 
 
 def test_the_same_clique_is_named_once() -> None:
