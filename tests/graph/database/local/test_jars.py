@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cobalance.graph.database.local.jar_lock import LOCK_FILE, Jar, JarLock, read_lock
-from cobalance.graph.database.local.jars import ensure_jars
+from cobalance.graph.database.local.jars import copy_unsigned, ensure_jars
 from cobalance.graph.errors import StoreUnavailableError
 from requirements.neo4j_jars import format_lock
 
@@ -216,6 +217,44 @@ def test_processes_at_once_download_each_jar_once(repository: Repository, tmp_pa
     assert [client.wait() for client in clients] == [0] * 4
     assert_complete(tmp_path / "jars")
     assert sorted(path for path, _ in repository.seen) == sorted(repository.contents)
+
+
+def signed_jar(folder: Path) -> Path:
+    """A jar of three files beside those of a signature, without an extra field between them."""
+    jar = folder / "signed.jar"
+    with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in (
+            *("META-INF/MANIFEST.MF", "META-INF/ONE_.SF", "META-INF/ONE_.RSA", "META-INF/two.ec"),
+            *("META-INF/services/a.SF", "org/example/A.class"),
+        ):
+            archive.writestr(name, f"what {name} holds\n" * 20)
+    return jar
+
+
+def test_a_jar_without_its_signature_holds_the_same(tmp_path: Path) -> None:
+    jar = signed_jar(tmp_path)
+    copy = copy_unsigned(jar)
+    with zipfile.ZipFile(jar) as before, zipfile.ZipFile(copy) as after:
+        assert after.testzip() is None
+        assert after.namelist() == [
+            *("META-INF/MANIFEST.MF", "META-INF/ONE_-SF", "META-INF/ONE_-RSA", "META-INF/two-ec"),
+            *("META-INF/services/a.SF", "org/example/A.class"),
+        ]
+        for name, new_name in zip(before.namelist(), after.namelist(), strict=True):
+            assert after.read(new_name) == before.read(name)
+
+    written = copy.stat().st_mtime_ns
+    assert copy_unsigned(jar) == copy
+    assert copy.stat().st_mtime_ns == written
+    whole = copy.read_bytes()
+    copy.write_bytes(b"damaged")
+    assert copy_unsigned(jar).read_bytes() == whole
+
+
+def test_where_no_copy_can_be_written_the_jar_itself_is_used(tmp_path: Path) -> None:
+    jar = signed_jar(tmp_path)
+    (tmp_path / "unsigned-signed.jar").mkdir()
+    assert copy_unsigned(jar) == jar
 
 
 def test_lock_reads_back_as_written(tmp_path: Path) -> None:
