@@ -137,4 +137,5 @@ def _prepare(
     size = choose_output_size(options, source)
     side_px = round(math.sqrt(options.area_px))
     seen = choose_model_size(size, side_px, runner.multiple_px, is_set=False)
-    return inpainting_task(source, size, seen, paint_object=True, black_out=True)
+    cell_px = runner.cell_px
+    return inpainting_task(source, size, seen, cell_px, paint_object=True, black_out=True)

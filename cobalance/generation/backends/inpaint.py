@@ -56,9 +56,10 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
 
     The model works at a size of its own. The pixels to keep are put back afterwards, as decoding
     changes them a little: in images of the source's size they are the source's, bit by bit; in
-    others the source is fitted first, as `fit_source` does. At the model's size a pixel that shows
-    some of the object is painted with the object, so that no rim of it is left. ``details`` of an
-    image has ``scale`` and the object's ``box``: top, left, bottom, right.
+    others the source is fitted first, as `fit_source` does. At the model's size each square of a
+    latent that shows some of the object is painted with the object, so that no rim of it is left
+    and the thinnest object is painted. ``details`` of an image has ``scale`` and the object's
+    ``box``: top, left, bottom, right.
 
     Raises
     ------
@@ -91,4 +92,5 @@ def _prepare(
 ) -> PipelineTask:
     size = choose_output_size(options, source)
     paint_object = options.paint == "object"
-    return inpainting_task(source, size, runner.model_size(size), paint_object=paint_object)
+    seen = runner.model_size(size)
+    return inpainting_task(source, size, seen, runner.cell_px, paint_object=paint_object)

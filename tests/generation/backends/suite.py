@@ -48,6 +48,14 @@ HOSTILE = (
 )
 """Names of concepts that paths, HTML and encodings may trip over."""
 
+THIN = (
+    (slice(3, 5), slice(10, 60)),  # a wire
+    (slice(6, 58), slice(13, 14)),  # a pole
+    (slice(37, 38), slice(37, 38)),  # a ball far away
+    (slice(15, 17), slice(0, 64)),  # a horizon in two rows of cells
+)
+"""Rows and columns of objects thinner than 8 pixels, none of them in a cell's first pixel."""
+
 Find = Callable[[str], str]
 Ask = Callable[..., list[ImageRequest]]
 Copied = Callable[[str], Path]
@@ -96,6 +104,20 @@ def check_batches(
     np.testing.assert_allclose(together, alone, rtol=0, atol=TOLERANCE)
     turned = floats.of(requests[::-1])[::-1]
     np.testing.assert_allclose(together, turned, rtol=0, atol=TOLERANCE)
+
+
+def with_object(request: ImageRequest, window: tuple[slice, slice]) -> ImageRequest:
+    """A request whose source has the object in a window of its pixels."""
+    assert request.source is not None
+    mask = np.zeros(request.source.mask.shape, bool)
+    mask[window] = True
+    return replace(request, source=replace(request.source, mask=mask))
+
+
+def cells_of(mask: MaskArray) -> MaskArray:
+    """The squares of 8 by 8 pixels with any of a mask."""
+    rows, columns = (side // 8 for side in mask.shape)
+    return mask.reshape(rows, 8, columns, 8).any(axis=(1, 3))
 
 
 class BackendTests:

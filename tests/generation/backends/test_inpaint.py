@@ -87,6 +87,33 @@ def test_the_object_is_painted_and_all_else_is_kept(
     assert np.array_equal(made.mask, request.source.mask)
 
 
+@pytest.mark.parametrize("name", ["sd-inpaint", "sdxl-inpaint"])
+@pytest.mark.parametrize("thin", suite.THIN, ids=str)
+def test_the_thinnest_object_is_painted(
+    pipelines: Find,
+    ask: Ask,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    thin: tuple[slice, slice],
+) -> None:
+    settings = InpaintOptions(model=pipelines(name), steps=1, paint="object")
+    painter = open_inpaint(settings)
+    unet = painter.runner.pipeline.unet
+    masks = list[np.ndarray]()
+    call = type(unet).forward
+
+    def recorded(self: Any, sample: Any, *args: Any, **options: Any) -> Any:
+        masks.append(sample[0, 4].numpy())  # after the four channels of the latents
+        return call(self, sample, *args, **options)
+
+    monkeypatch.setattr(type(unet), "forward", recorded)
+    request = suite.with_object(ask(1, 64, 64)[0], thin)
+    made = painter.generate([request])[0]
+    assert request.source is not None
+    suite.check_kept(request, made, ~request.source.mask)
+    assert np.array_equal(masks[0], suite.cells_of(request.source.mask))
+
+
 def test_two_objects_are_painted_in_one_pass_with_all_their_rims(
     painter: DiffusionBackend, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -171,7 +171,7 @@ image_encoder, requires_safety_checker
         image : sequence of Pillow images
             One for each prompt, in RGB.
         mask_image : sequence of Pillow images
-            Of the same sizes, in greys: white where to paint.
+            Of the same sizes, in greys: white where to paint, in whole squares of the latents.
         height, width : int
             Of all images, in pixels.
         conditioning_scale : float
@@ -199,6 +199,7 @@ image_encoder, requires_safety_checker
 
         The authors draw the latents from the encoder's distribution; this takes its mode, so that
         an image follows from its request. They downsample the mask as here: to the nearest pixel.
+        A hole thinner than a latent's square may be lost, so `inpainting_task` gives whole ones.
         """
         device, vae = self._execution_device, self.vae
         kept = np.stack([np.asarray(mask.convert("L")) < 128 for mask in masks])[:, np.newaxis]

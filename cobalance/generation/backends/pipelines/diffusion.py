@@ -51,7 +51,13 @@ class PipelineTask:
 
 
 def inpainting_task(
-    source: SourceImage, size: Size, seen: Size, *, paint_object: bool, black_out: bool = False
+    source: SourceImage,
+    size: Size,
+    seen: Size,
+    cell_px: int,
+    *,
+    paint_object: bool,
+    black_out: bool = False,
 ) -> PipelineTask:
     """Task of a pipeline that paints the object of a source, or everything around it.
 
@@ -59,6 +65,9 @@ def inpainting_task(
     ----------
     size, seen : tuple of int
         Height and width of the image to make, and of the one that the model paints.
+    cell_px : int
+        Side of the squares that the model's latents stand for; the object is masked in whole ones,
+        as a pipeline takes one pixel of each for its mask, and may miss all of a thin object.
     black_out : bool
         Whether the object is black in what the model sees.
     """
@@ -72,7 +81,11 @@ def inpainting_task(
 
     # blacked out before it is resized, so that nothing of the object is left beside the mask
     shown = np.where(mask[..., np.newaxis], np.uint8(0), image) if black_out else image
-    to_paint = cover_mask(mask, seen) if paint_object else ~resize_mask(mask, seen)
+    if paint_object:
+        cells = cover_mask(mask, (seen[0] // cell_px, seen[1] // cell_px))
+        to_paint = cells.repeat(cell_px, axis=0).repeat(cell_px, axis=1)
+    else:
+        to_paint = ~resize_mask(mask, seen)
     inputs = {"image": to_pillow(resize_image(shown, seen)), "mask_image": to_pillow(to_paint)}
     return PipelineTask(seen, finish, inputs)
 

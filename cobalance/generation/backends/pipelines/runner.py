@@ -43,6 +43,8 @@ class PipelineRunner:
     ----------
     native_px : int
         Side of the squares that the model was trained on.
+    cell_px : int
+        Side of the squares that its latents stand for.
     multiple_px : int
         What the sides of its images are multiples of.
 
@@ -67,12 +69,13 @@ class PipelineRunner:
         self.sampling = sampling.set_sampling(pipeline, options, inputs)
         if options.negative_prompt:
             sampling.check_negative_prompt(pipeline, self.sampling.guidance_scale)
-        factor = int(getattr(pipeline, "vae_scale_factor", 8))
+        self.cell_px = int(getattr(pipeline, "vae_scale_factor", 8))
         denoiser = _denoiser_of(pipeline)
         # transformers see the latents in patches of 2 × 2
-        self.multiple_px = 2 * factor if hasattr(pipeline, "transformer") else factor
+        patch = 2 if hasattr(pipeline, "transformer") else 1
+        self.multiple_px = patch * self.cell_px
         latent = getattr(pipeline, "default_sample_size", None) or denoiser.config.sample_size
-        self.native_px = factor * int(latent if isinstance(latent, int) else min(latent))
+        self.native_px = self.cell_px * int(latent if isinstance(latent, int) else min(latent))
         self._weights_sha256 = checkpoint.weights_sha256
         self._encode = TextEncoder(pipeline, device, options.negative_prompt)
 
