@@ -429,7 +429,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             queries,
             checked,
             self.progress,
-            places=self.settings.folders().image_roots(),
+            places=self.settings.folders().image_roots(self.name),
             planned=planned,
         )
         return job_of(self.graph, self.settings, job, self.progress)

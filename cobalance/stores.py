@@ -110,7 +110,10 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             if_exists=if_exists,
             progress=self.progress,
         )
-        found = find_images(folders, annotations, data.file, progress=self.progress)
+        append = if_exists == "append"
+        found = find_images(
+            folders, dataset, annotations, data.file, append=append, progress=self.progress
+        )
         remarks = (render(found.describe(), in_python),) if found.named else ()
         return changed(self[dataset], remarks=remarks)
 

@@ -73,7 +73,7 @@ def export_job(
         The folder holds the images that are to be exported; see also
         `cobalance.generation.export.export`.
     """
-    _check_target(folders, folder)
+    _check_target(folders, folder, job.dataset)
     output = folders.open_output()
     has_images = format_ != "weights"
     accepted = read_job_manifest(store, output, job.id, "accepted")
@@ -94,7 +94,7 @@ def export_job(
         parts = [made, read_merged(store, output, before)]
         made = pd.concat([part for part in parts if len(part)] or [made], ignore_index=True)
     logging.getLogger(__name__).debug("images: %d held, %d made", len(held), len(made))
-    roots = ImageRoots(folders.image_roots())
+    roots = ImageRoots(folders.image_roots(job.dataset))
     exported = ExportDataset(
         job.dataset,
         held[~held["synthetic"]] if real else None,
@@ -137,9 +137,9 @@ def _read(roots: ImageRoots, uri: str) -> bytes:
         raise OSError(error.render(in_environment)) from error
 
 
-def _check_target(folders: Folders, folder: Path) -> None:
+def _check_target(folders: Folders, folder: Path, dataset: str) -> None:
     target = folder.expanduser().resolve()
-    for root in folders.image_roots():
+    for root in folders.image_roots(dataset):
         if "://" not in root and Path(root).expanduser().resolve().is_relative_to(target):
             raise ExportError(
                 f"{folder} holds the images to export ({root}), and an export replaces its folder. "

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from filelock import FileLock
 
 from cobalance.graph.database.local.home import write_private
 from cobalance.graph.errors import MachineError
 from cobalance.graph.files import make_folder
+from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 FILE = "image_folders.json"
@@ -68,15 +70,72 @@ class Folders:
         """Open the workers' output folder; errors as of `OutputFolder`."""
         return OutputFolder(self.output)
 
-    def image_roots(self) -> tuple[str, ...]:
-        """Folders and URLs of image files: set, added in the web app, and workers' output."""
+    def image_roots(self, dataset: str | None = None) -> tuple[str, ...]:
+        """Folders and URLs of image files, in the order of the search.
+
+        First the dataset's own, beside its annotations, then those that were added for it, then
+        those for all datasets: set, added in the web app, and workers' output. Other datasets'
+        places are none of them.
+        """
         is_there = "://" in self.output or Path(self.output).is_dir()
-        added = (str(path) for path in read_added(self.home) if usable(path, self.imports))
-        return (*self.images, *added, *([self.output] if is_there else []))
+        held = DatasetPlaces() if dataset is None else read_dataset_places(self.home, dataset)
+        own = [path for path in (*held.own, *held.added) if usable(Path(path), self.imports)]
+        added = [str(path) for path in read_added(self.home) if usable(path, self.imports)]
+        output = [self.output] if is_there else []
+        return tuple(dict.fromkeys((*own, *self.images, *added, *output)))
+
+
+@dataclass(frozen=True)
+class DatasetPlaces:
+    """Folders and ZIP files of one dataset's images: beside its annotations, and added for it."""
+
+    own: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+
+def place_files(home: Path) -> DatasetFiles:
+    """The files with the places of each dataset's images."""
+    return DatasetFiles(home / "image_places", "places of images", "json")
+
+
+def read_dataset_places(home: Path, dataset: str) -> DatasetPlaces:
+    """The places of a dataset's images, whether they can still be used or not.
+
+    Raises
+    ------
+    MachineError
+        The file in the home cannot be read.
+    """
+    path = place_files(home).path(dataset)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=DatasetPlaces)
+    except FileNotFoundError:
+        return DatasetPlaces()
+    except (OSError, msgspec.MsgspecError) as error:
+        raise _unreadable(path, str(error)) from error
+
+
+def change_dataset_places(
+    home: Path, dataset: str, change: Callable[[DatasetPlaces], DatasetPlaces]
+) -> None:
+    """Change the places of a dataset's images by a function, one process at a time.
+
+    Raises
+    ------
+    MachineError
+        The file in the home cannot be read or written.
+    """
+    files = place_files(home)
+    with files.writing(), files.replacing(dataset) as path:
+        places = change(read_dataset_places(home, dataset))
+        if places != DatasetPlaces():
+            write_private(path, msgspec.json.encode(places).decode())
 
 
 def read_added(home: Path) -> tuple[Path, ...]:
-    """All that were added, in this order, whether they can still be used or not.
+    """All that were added for all datasets, whether they can still be used or not.
+
+    Before datasets had places of their own, those beside annotations were kept here, too.
 
     Raises
     ------

@@ -16,13 +16,18 @@ from cobalance.ingest.images.roots import ImageRoots
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import in_environment
 
+ReadFile = Callable[[str | None, bool], bytes]
+"""Takes an image's address, and whether it was made here; returns the content of its file."""
+ReadPixels = Callable[[str | None, bool], ImageArray]
+"""As `ReadFile`, but returns the pixels."""
 
-def image_reader(folders: Folders) -> Callable[[str | None, bool], bytes]:
-    """A function that reads an image's file: a real one's from the image folders, or a made one's.
+
+def image_reader(folders: Folders, dataset: str) -> ReadFile:
+    """A function that reads a file of a dataset's image: from its image folders, or a made one's.
 
     It raises DataError where there is no such file, or no address of one.
     """
-    roots = ImageRoots(folders.image_roots())
+    roots = ImageRoots(folders.image_roots(dataset))
     output = folders.open_output()
 
     def read(uri: str | None, synthetic: bool) -> bytes:
@@ -41,12 +46,12 @@ def image_reader(folders: Folders) -> Callable[[str | None, bool], bytes]:
     return read
 
 
-def pixel_reader(folders: Folders) -> Callable[[str | None, bool], ImageArray]:
+def pixel_reader(folders: Folders, dataset: str) -> ReadPixels:
     """A function that reads an image's pixels, as `image_reader` finds its file.
 
     They are upright and in RGB, of shape (height, width, 3).
     """
-    read = image_reader(folders)
+    read = image_reader(folders, dataset)
 
     def read_pixels(uri: str | None, synthetic: bool) -> ImageArray:
         return np.asarray(decode(read(uri, synthetic)).upright().convert("RGB"))

@@ -67,7 +67,7 @@ def property_tasks(folders: Folders) -> "dict[str, RunTask]":
 def _measure(folders: Folders, task: "TaskRun") -> str:
     """Measure the images that no file of the task has yet; return which could not be read."""
     images = task.graph(partial(images_with_files, dataset=str(task.dataset)))
-    folder, read = folders.open_output(), image_reader(folders)
+    folder, read = folders.open_output(), image_reader(folders, str(task.dataset))
     place, problems = f"{KIND}/{task.id}", list[str]()
     first = len(folder.names(place))
     left = images[~images["id"].isin(_read_parts(folder, place)["id"].to_pylist())]

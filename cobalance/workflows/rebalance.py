@@ -38,7 +38,7 @@ from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.ingest.images.region_rows import region_files
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.folders import Folders
+from cobalance.workflows.folders import Folders, place_files
 
 _BATCH = 16  # images that an annotator looks at together
 
@@ -178,6 +178,7 @@ def copy_rebalanced(
     logging.getLogger(__name__).debug("left out: %s, kept unedited: %s", left_out, stay)
     report = write_rebalanced(store, job, name, images, real=real, progress=progress)
     region_files(folders.regions).copy(job.dataset, name)
+    place_files(folders.home).copy(job.dataset, name)
     _write_captions(folders.captions, job.dataset, name, images)
     n_real = None if real is None else len(real)
     return RebalancedDataset(name, len(images), report, n_real, left_out, stay)

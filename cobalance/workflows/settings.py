@@ -161,8 +161,8 @@ class Settings(LogSettings):
     """A Maven repository to download the local server from; Maven Central by default."""
     cobalance_images: _Roots = ()
     """Where image files are: folders, ZIP files and fsspec URLs, separated by commas, or as in PATH
-    if none is a URL. A relative path is looked for in this order, and then in the folders that were
-    added in the web app, or found beside loaded annotations."""
+    if none is a URL. A relative path is looked for in the dataset's own folders, found beside its
+    annotations or added for it in the web app, then in these, in this order."""
     cobalance_output: str | None = None
     """Where workers put images: a folder or an fsspec URL, the same for all of them; `generated` in
     COBALANCE_HOME by default. A folder that does not exist is created for its user alone."""

@@ -111,7 +111,7 @@ def test_images_beside_a_file_are_found(connected, dataset, tmp_path):
     assert said.startswith("Images: 1 of 2 files not found, such as 2.png; looked in ")
     assert f"{tmp_path} is kept for later commands. Set images to the folder" in said
     assert said in held.title()
-    assert str(tmp_path) in own.folders().image_roots()
+    assert str(tmp_path) in own.folders().image_roots(dataset)
 
 
 def test_integers_beside_missing_ones_keep_their_digits(connected, dataset, cars):

@@ -93,7 +93,7 @@ def carry_out(
     def make(planned: Planned) -> str:
         seeded = settings | {"seed": f"job {next(numbers)}"}  # the same images in each run
         dataset, queries = planned.state.name, planned.plan.queries
-        places = own.folders().image_roots()
+        places = own.folders().image_roots(dataset)
         job = order_plan(store, dataset, "a plan", queries, seeded, places=places)
         work()
         assert read_job(store, job).state == "done"

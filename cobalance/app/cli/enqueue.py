@@ -108,7 +108,7 @@ def enqueue(
             queries,
             checked,
             progress,
-            places=folders().image_roots(),
+            places=folders().image_roots(dataset),
             planned=planned,
         )
         created = jobs.read_job(store, job)

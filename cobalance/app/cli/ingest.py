@@ -155,8 +155,9 @@ def ingest(
     place only with --if-exists replace. It is another if no image has an id that the dataset knows,
     or if its name differs and it says something else of more than a tenth of those.
 
-    Image files are looked for in COBALANCE_IMAGES, beside FILE and in `images` there; a folder
-    beside FILE that has them is kept for later commands.
+    Image files are looked for beside FILE, in `images` there and in COBALANCE_IMAGES; a folder
+    beside FILE that has them is kept as the dataset's own, in which no other dataset's are looked
+    for.
 
     With --keep-images sample the graph keeps every count, and of the images a few of each clique,
     which `cobalance mine` chooses: a million images then load in seconds. What takes all images,
@@ -210,7 +211,10 @@ def ingest(
             if_exists=if_exists,
             progress=progress,
         )
-        found = image_places.find_images(places, annotations, path, progress=progress)
+        append = if_exists == "append"
+        found = image_places.find_images(
+            places, name, annotations, path, append=append, progress=progress
+        )
         told = render(found.describe(), in_shell)
         _save_choices(path, reading, options)
         _tell(name, path.name, report, states.dataset_state(store, name), told)

@@ -23,6 +23,7 @@ class DatasetFiles:
 
     folder: Path
     content: str
+    ending: str = "parquet"
 
     def path(self, dataset: str) -> Path:
         """Path of a dataset's file: readable, and unique to its name.
@@ -33,7 +34,7 @@ class DatasetFiles:
         'a%2Fb-c14cddc033f64b9d.parquet'
         """
         digest = hashlib.sha256(dataset.encode()).hexdigest()[:16]
-        return self.folder / f"{quote(dataset, safe=' ')[:100]}-{digest}.parquet"
+        return self.folder / f"{quote(dataset, safe=' ')[:100]}-{digest}.{self.ending}"
 
     @contextmanager
     def writing(self) -> Iterator[None]:

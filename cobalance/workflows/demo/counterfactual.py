@@ -194,7 +194,7 @@ def _order(runner: Runner) -> str:
     """Order the plan's images."""
     wanted = {"recipe": RECIPE, "consent": CONSENT, "seed": SEED, **MAKING}
     queries = read_plan(runner.store, NAME, RECIPE)
-    places = runner.folders.image_roots()
+    places = runner.folders.image_roots(NAME)
     checked = check_settings(wanted)
     return order_plan(runner.store, NAME, RECIPE, queries, checked, runner.progress, places=places)
 

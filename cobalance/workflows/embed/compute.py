@@ -20,7 +20,12 @@ from cobalance.ingest.embeddings.reading import check_vectors
 from cobalance.ingest.embeddings.stored import write_table
 from cobalance.workflows.embed.search import KIND, USUAL, computed_file
 from cobalance.workflows.folders import Folders
-from cobalance.workflows.images import describe_unread, images_with_files, pixel_reader
+from cobalance.workflows.images import (
+    ReadPixels,
+    describe_unread,
+    images_with_files,
+    pixel_reader,
+)
 
 _BLOCK = 256  # images from one report of the progress to the next
 _LEARNED = 5_000  # images that features without a model learn from
@@ -79,7 +84,7 @@ def _embed(folders: Folders, task: TaskRun) -> str:
     features = FEATURES.open(name, FEATURES.check(name, task.settings["options"]))
     images = task.graph(partial(images_with_files, dataset=dataset))
     unread: dict[int, str] = {}
-    examples = _examples(folders, images, unread)
+    examples = _examples(pixel_reader(folders, dataset), images, unread)
     rows = np.arange(len(images))
     _require_one(examples, unread)
     if isinstance(features, VisionFeatures):  # when it starts again, the first images are known
@@ -120,9 +125,8 @@ def _describe_unread(unread: Mapping[int, str]) -> str:
     return describe_unread([unread[row] for row in sorted(unread)])
 
 
-def _examples(folders: Folders, images: pd.DataFrame, unread: dict[int, str]) -> Examples:
+def _examples(read: ReadPixels, images: pd.DataFrame, unread: dict[int, str]) -> Examples:
     """The images; unreadable ones are black and noted in `unread` by row."""
-    read = pixel_reader(folders)
     ids, files = images["id"].tolist(), [*zip(images["uri"], images["synthetic"], strict=True)]
 
     def read_one(row: int) -> Pixels:

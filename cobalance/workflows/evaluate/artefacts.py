@@ -21,7 +21,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.workflows.evaluate.train import open_model
 from cobalance.workflows.folders import Folders
-from cobalance.workflows.images import image_reader
+from cobalance.workflows.images import ReadFile, image_reader
 
 RECIPE = "resampled-control"
 """The recipe that makes the images of the test."""
@@ -105,7 +105,7 @@ def run_artefact_test(
             f"evaluation {evaluation} (split {done.settings.test_split or 'any'}). Order a job of "
             "its test split."
         )
-    edited = _edit_examples(test, rows, uris, folders)
+    edited = _edit_examples(test, rows, uris, image_reader(folders, found.test))
     predicted = predict(done.model, edited, seed=found.seed or 0, method=found.method)
     after = check_predictions(predicted, "edited images")
     before = done.predictions
@@ -117,11 +117,10 @@ def run_artefact_test(
 
 
 def _edit_examples(
-    test: Examples, rows: list[int], uris: Mapping[str, str], folders: Folders
+    test: Examples, rows: list[int], uris: Mapping[str, str], read_file: ReadFile
 ) -> Examples:
     """The test images of some rows, with the pixels of their edits."""
     taken = test.take(np.array(rows, dtype=np.int64))
-    read_file = image_reader(folders)
 
     def read(at: IntArray) -> list[Pixels]:
         files = (read_file(uris[taken.ids[row]], True) for row in at.tolist())

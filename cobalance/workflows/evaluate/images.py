@@ -60,7 +60,6 @@ def dataset_reader(
     store: GraphStore, folders: Folders, progress: Progress, known: KnownDatasets
 ) -> ReadDataset:
     """A function that reads a dataset's labelled images; the last few stay known."""
-    read = image_reader(folders)
 
     def read_once(name: str) -> LabelledImages:
         digest = dataset_state(store, name).digest
@@ -68,6 +67,7 @@ def dataset_reader(
             while len(known) >= _KNOWN:
                 del known[next(iter(known))]
             texts = read_image_texts(folders.captions, name)
+            read = image_reader(folders, name)
             images = read_dataset_images(store, name, read, progress).with_captions(texts)
             known[name] = (digest, images)
         return known[name][1]

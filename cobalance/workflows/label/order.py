@@ -253,7 +253,7 @@ def label_cost(
     opened = ANNOTATORS.open(annotator, dict(options or {}))
     batch = int(getattr(ANNOTATORS.check(annotator, dict(options or {})), "batch_size", 8))
     sample = images.sort_values("id").head(2 * batch)
-    read = pixel_reader(folders)
+    read = pixel_reader(folders, dataset)
     progress("measure two batches", 0, None)
     shown = [
         read(uri, bool(synthetic))

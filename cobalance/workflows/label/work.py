@@ -62,7 +62,7 @@ class _Labelling:
             images = files.read_images(start, start + settings.chunk_images)
             ids = images["id"].to_pylist()
             shown = [*zip(images["uri"].to_pylist(), images["synthetic"].to_pylist(), strict=True)]
-            read = pixel_reader(self._folders)
+            read = pixel_reader(self._folders, str(task.dataset))
             unread: list[str] = []
 
             def read_one(at: int) -> ImageArray | None:

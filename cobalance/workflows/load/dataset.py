@@ -21,7 +21,7 @@ from cobalance.ingest.embeddings.stored import embedding_files
 from cobalance.ingest.images.region_rows import region_files
 from cobalance.ingest.images.regions import write_regions
 from cobalance.ingest.stored.dataset_files import DatasetFiles
-from cobalance.workflows.folders import Folders
+from cobalance.workflows.folders import Folders, place_files
 from cobalance.workflows.label.decide import apply_accepted
 from cobalance.workflows.properties import property_files, show_properties
 
@@ -140,10 +140,10 @@ def rename_dataset(
 
 
 def dataset_files(folders: Folders) -> tuple[DatasetFiles, ...]:
-    """Regions, captions, embeddings and properties of images, kept beside the graph."""
+    """Regions, captions, embeddings, properties and places of images, beside the graph."""
     regions, captions = region_files(folders.regions), caption_files(folders.captions)
-    properties = property_files(folders.properties)
-    return regions, captions, embedding_files(folders.embeddings), properties
+    embeddings, properties = embedding_files(folders.embeddings), property_files(folders.properties)
+    return regions, captions, embeddings, properties, place_files(folders.home)
 
 
 def describe_load(dataset: str, report: IngestReport) -> str:

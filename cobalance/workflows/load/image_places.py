@@ -7,8 +7,8 @@ The operator says in COBALANCE_IMPORTS in which folders they may be; see
 import os
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -22,7 +22,15 @@ from cobalance.graph.records import Annotations
 from cobalance.graph.safe_text import mask_credentials, safe_text
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.images.uris import strip_secrets
-from cobalance.workflows.folders import Folders, change_added, read_added, usable
+from cobalance.workflows.folders import (
+    DatasetPlaces,
+    Folders,
+    change_added,
+    change_dataset_places,
+    read_added,
+    read_dataset_places,
+    usable,
+)
 from cobalance.workflows.load.sources import inside
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
@@ -41,15 +49,19 @@ class AddedPlace:
     used: bool
 
 
-def added_places(folders: Folders) -> list[AddedPlace]:
-    """Added image folders, in search order."""
+def added_places(folders: Folders, dataset: str | None = None) -> list[AddedPlace]:
+    """Image folders that were added for a dataset, or for all, in search order."""
+    added = read_added(folders.home)
+    if dataset is not None:
+        added = tuple(map(Path, read_dataset_places(folders.home, dataset).added))
     return [
-        AddedPlace(path, usable(path, folders.imports) and os.path.exists(path))
-        for path in read_added(folders.home)
+        AddedPlace(path, usable(path, folders.imports) and os.path.exists(path)) for path in added
     ]
 
 
-def add_place(folders: Folders, path: str, roots: Sequence[Path]) -> Path:
+def add_place(
+    folders: Folders, path: str, roots: Sequence[Path], dataset: str | None = None
+) -> Path:
     """Add a folder or ZIP file of images for all pages, commands and workers of this home.
 
     Parameters
@@ -58,6 +70,8 @@ def add_place(folders: Folders, path: str, roots: Sequence[Path]) -> Path:
         Absolute, or relative to one of the roots.
     roots : sequence of Path
         From `import_roots`: links are followed, and must not lead out of them.
+    dataset : str or None
+        The dataset whose images they are; None is for all datasets.
 
     Raises
     ------
@@ -73,15 +87,26 @@ def add_place(folders: Folders, path: str, roots: Sequence[Path]) -> Path:
             raise OptionError(f"{place} is neither a folder nor a ZIP file. Name one.")
     if not os.access(place, os.R_OK):
         raise OptionError(f"{place} cannot be read by the web app. Let its user read it.")
-    home = folders.home
-    change_added(home, lambda known: [*known, place])
+    _change(folders, dataset, lambda known: [*known, place])
     return place
 
 
-def remove_place(folders: Folders, path: Path) -> None:
-    """Take a folder or ZIP file off the list; its files stay."""
-    home = folders.home
-    change_added(home, lambda known: [one for one in known if one != path])
+def remove_place(folders: Folders, path: Path, dataset: str | None = None) -> None:
+    """Take a folder or ZIP file off a dataset's list, or that for all; its files stay."""
+    _change(folders, dataset, lambda known: [place for place in known if place != path])
+
+
+def _change(
+    folders: Folders, dataset: str | None, change: Callable[[Iterable[Path]], list[Path]]
+) -> None:
+    def change_own(places: DatasetPlaces) -> DatasetPlaces:
+        added = dict.fromkeys(map(str, change(map(Path, places.added))))
+        return replace(places, added=tuple(added))
+
+    if dataset is None:
+        change_added(folders.home, change)
+    else:
+        change_dataset_places(folders.home, dataset, change_own)
 
 
 def _check_allowed(path: str, roots: Sequence[Path]) -> Path:
@@ -172,10 +197,9 @@ class FoundImages:
     places : tuple of str
         Where they were looked for.
     kept : Path or None
-        The place that is kept for later commands.
-    hidden : Path or None
-        A place beside the annotations with files that are not used, as earlier places have others
-        of the same names.
+        The place that is kept as the dataset's own for later commands.
+    common : int
+        Those that are in places for all datasets alone, where other datasets may have theirs.
     """
 
     images: int
@@ -184,7 +208,7 @@ class FoundImages:
     missing: tuple[str, ...]
     places: tuple[str, ...]
     kept: Path | None
-    hidden: Path | None
+    common: int
 
     def describe(self) -> tuple[Part, ...]:
         """The same in sentences, with the setting that mends it; see `graph.errors.render`."""
@@ -203,12 +227,8 @@ class FoundImages:
                 Setting("images"),
                 " to the folder, ZIP file or URL that has them.",
             ]
-        if self.hidden is not None:
-            said += [
-                f" Files of {self.hidden} are not used where an earlier place has others of the "
-                "same names; to use them, name that folder first in ",
-                *(Setting("images"), "."),
-            ]
+        if self.common:
+            said += [f" {self.common:,} of them are in places for all datasets alone."]
         if self.named < self.images:
             said += [f" {inflect(self.images - self.named, 'images')} without a file's name."]
         return tuple(said)
@@ -229,17 +249,19 @@ def looked_in(places: Sequence[str]) -> str:
 
 def find_images(
     folders: Folders,
+    dataset: str,
     annotations: Annotations,
     file: Path | None,
     *,
+    append: bool = False,
     within: Sequence[Path] | None = None,
     seconds: float = SECONDS,
     progress: Progress = silent,
 ) -> FoundImages:
-    """Look for image files in all places of images, and beside their annotations.
+    """Look for image files beside their annotations, and in all places of the dataset's images.
 
-    Of the annotations' own folder or ZIP file and ``images`` in the folder, the one that has the
-    most of what is found nowhere else becomes a place of images for all commands, pages and workers
+    Of the annotations' own folder or ZIP file and ``images`` in the folder, the one that has most
+    of them becomes the dataset's own place, which comes first for all commands, pages and workers
     of this home. Without the extra ``worker``, which reads URLs and ZIP files, only folders are
     looked in.
 
@@ -247,6 +269,8 @@ def find_images(
     ----------
     file : Path or None
         The annotation file, folder or archive; None where there is none.
+    append : bool
+        Whether the annotations were added to others, whose place stays the dataset's own, too.
     within : sequence of Path or None
         Resolved folders that a place has to be in to be kept, besides those of COBALANCE_IMPORTS;
         None for anywhere.
@@ -256,45 +280,65 @@ def find_images(
 
     Raises
     ------
-    OptionError
+    MachineError
         The list of kept places cannot be read or written.
     """
     uris = annotations.images["uri"].dropna().to_numpy()
-    known = folders.image_roots()
-    beside = [] if file is None else _beside(file, folders, within)
+    held = read_dataset_places(folders.home, dataset)
+    beside = [] if file is None else list(map(str, _beside(file, folders, within)))
+    added = [*(held.own if append else ()), *held.added]
+    common = list(folders.image_roots())
     if not is_installed("worker"):  # it reads URLs and ZIP files
-        known = tuple(place for place in known if Path(place).is_dir())
-        beside = [place for place in beside if place.is_dir()]
-    searches = [ImageRoots(known), *(ImageRoots([str(place)]) for place in beside)]
+        beside, added, common = (
+            [place for place in places if Path(place).is_dir()]
+            for places in (beside, added, common)
+        )
+    places = [*([place] for place in beside), added, common]
+    searches = [ImageRoots(some) for some in places]
     end = time.monotonic() + seconds
-    files: list[list[str]] = []
+    files: list[list[bool]] = []
     drawn = np.random.default_rng(0).permutation(uris)
     for done, uri in enumerate(drawn):
         if done and time.monotonic() > end:
             break
         if done % _REPORTED == 0:
             progress("look for images", done, len(uris))
-        files.append([file_identity(search, uri) for search in searches])
-    found = np.array(files, dtype=object).reshape(-1, len(searches))
-    there, others = found != "", found[:, 1:]
-    missing = ~there[:, 0]
-    gains = (there[:, 1:] & missing[:, None]).sum(axis=0)
-    kept = None
-    if gains.any():
-        best = int(gains.argmax())
-        kept = beside[best]
-        missing &= others[:, best] == ""
-        change_added(folders.home, lambda places: [*places, kept])
-    differ = (there[:, 1:] & there[:, :1] & (others != found[:, :1])).any(axis=0)
+        files.append([bool(file_identity(search, uri)) for search in searches])
+    there = np.array(files, dtype=bool).reshape(-1, len(searches))
+
+    found, own = there[:, -2], list[str]()
+    by_place = there[:, : len(beside)].sum(axis=0)
+    if by_place.any():
+        best = int(by_place.argmax())
+        own = [beside[best]]
+        found = found | there[:, best]
+    known = held.own if append else ()
+    new = tuple(dict.fromkeys((*known, *own)))
+    if new != held.own:
+        change_dataset_places(folders.home, dataset, lambda places: replace(places, own=new))
+    missing = ~(found | there[:, -1])
     return FoundImages(
         len(annotations.images),
         len(uris),
         len(files),
         tuple(drawn[: len(files)][missing]),
-        tuple(dict.fromkeys([*map(str, beside), *known])),
-        kept,
-        next((place for place, other in zip(beside, differ, strict=True) if other), None),
+        tuple(dict.fromkeys([*beside, *added, *common])),
+        Path(own[0]) if {*own} - {*held.own} else None,
+        int((there[:, -1] & ~found).sum()),
     )
+
+
+def roots_to_load(
+    folders: Folders, dataset: str, file: Path | None, within: Sequence[Path] | None
+) -> tuple[str, ...]:
+    """Where images are looked for once a file is loaded into a dataset, the nearest first.
+
+    The dataset's earlier own place is none of them; parameters are as of `find_images`.
+    """
+    beside = [] if file is None else list(map(str, _beside(file, folders, within)))
+    earlier = read_dataset_places(folders.home, dataset).own
+    others = (root for root in folders.image_roots(dataset) if root not in earlier)
+    return tuple(dict.fromkeys((*beside, *others)))
 
 
 def _beside(file: Path, folders: Folders, within: Sequence[Path] | None) -> list[Path]:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from cobalance.generation.image_request import GenerationError
@@ -62,9 +62,9 @@ def worker_resources(settings: Settings) -> WorkerResources:
     """
     roots_of = lru_cache(1)(ImageRoots)
 
-    def read_image(uri: str) -> bytes:
+    def read_image(dataset: str, uri: str) -> bytes:
         try:  # folders may be added while a worker runs
-            return roots_of(settings.folders().image_roots()).find(uri).read()
+            return roots_of(settings.folders().image_roots(dataset)).find(uri).read()
         except ImageFileError as error:
             raise GenerationError(*error.parts) from error
 
@@ -75,7 +75,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
         folder = settings.folders().regions
         return Sources(
             images,
-            read_image,
+            partial(read_image, dataset),
             ObjectMasks(
                 job.masks,
                 lambda ids: read_regions(folder, dataset, ids),

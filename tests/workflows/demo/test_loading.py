@@ -22,7 +22,7 @@ def test_the_digits_have_their_pictures(
     assert read_mining_options(store, dataset).max_size == 2
     found = read_clique_images(store, dataset, ("coin",), "eight", skip=0, limit=3)
     assert len(found) == 3
-    read = image_reader(settings.folders())
+    read = image_reader(settings.folders(), dataset)
     assert all(read(uri, False).startswith(b"\x89PNG") for uri in found["uri"])
     regions = read_regions(settings.folders().regions, dataset, found["id"].tolist())
     assert {"coin", "eight"} <= set(regions["concept"])

@@ -50,12 +50,12 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 def test_what_is_added_is_used_everywhere_and_until_it_is_removed(own, root) -> None:
     with pytest.raises(DataError):
-        image_reader(own.folders())("train/1.png", False)
+        image_reader(own.folders(), "cars")("train/1.png", False)
     place = add_place(own.folders(), "cars", [root])
     add_place(own.folders(), str(place), [root])  # again: nothing changes
     assert place == root / "cars"
     assert Settings.from_environment().folders().image_roots() == (str(place),)
-    assert image_reader(own.folders())("train/1.png", False).startswith(b"\x89PNG")
+    assert image_reader(own.folders(), "cars")("train/1.png", False).startswith(b"\x89PNG")
     remove_place(own.folders(), place)
     assert own.folders().image_roots() == ()
     assert place.is_dir()
@@ -76,7 +76,7 @@ def test_a_worker_that_runs_finds_what_is_added(own, root, store, dataset) -> No
 
 def test_a_zip_file_is_a_place(own, root) -> None:
     assert add_place(own.folders(), "packed.zip", [root]) == root / "packed.zip"
-    assert image_reader(own.folders())("zipped/1.png", False).startswith(b"\x89PNG")
+    assert image_reader(own.folders(), "cars")("zipped/1.png", False).startswith(b"\x89PNG")
 
 
 def test_links_are_followed_and_must_not_lead_out(own, root) -> None:

@@ -47,7 +47,7 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
     except CobalanceError as error:
         show_error(error)
         return
-    has_files = bool(session.settings().folders().image_roots()) and found["uri"].notna().any()
+    has_files = bool(session.image_roots()) and found["uri"].notna().any()
     if not has_files:
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
     boxes = found[found["w_px"].notna()].assign(crowd=False).reindex(columns=SCHEMA.names)

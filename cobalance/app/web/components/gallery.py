@@ -200,7 +200,7 @@ def _no_files(found: pd.DataFrame) -> str | None:
     """Why there are no pictures to show; None if there may be some."""
     if found["uri"].isna().all():
         return "Names only: the annotations have no image addresses."
-    if not session.settings().folders().image_roots():
+    if not session.image_roots():
         return (
             "Names only: no folder with the files is known. Editors add one under "
             "*Image folders* on the Datasets page."

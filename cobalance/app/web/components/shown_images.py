@@ -36,10 +36,10 @@ ROLES = {
 _DONE = "_tags_done"
 
 
-def image_files() -> ImageFiles:
-    """The image files that the settings allow to be shown."""
-    settings = session.settings()
-    return _image_files(settings.folders().image_roots(), settings.cobalance_cache / "thumbnails")
+def image_files(roots: tuple[str, ...] | None = None) -> ImageFiles:
+    """The image files of some places, by default those of the chosen dataset."""
+    cache = session.settings().cobalance_cache / "thumbnails"
+    return _image_files(session.image_roots() if roots is None else roots, cache)
 
 
 @st.cache_resource

@@ -155,9 +155,8 @@ def _pictures(
 ) -> Callable[[str, int], Picture] | None:
     """Function that renders an image with its regions at a size; None without files."""
     settings = session.settings()
-    if not settings.folders().image_roots() or not any(
-        isinstance(uri, str) for uri in uris.values()
-    ):
+    roots = session.image_roots(one.test)
+    if not roots or not any(isinstance(uri, str) for uri in uris.values()):
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
         return None
     regions = read_regions(settings.folders().regions, one.test, list(ids))
@@ -167,7 +166,7 @@ def _pictures(
         uri = uris.get(image)
         own = regions[regions["id"] == image]
         known = uri if isinstance(uri, str) else None
-        return image_files().with_regions(known, own, colors, size_px)
+        return image_files(roots).with_regions(known, own, colors, size_px)
 
     return picture_of
 

@@ -33,7 +33,7 @@ def draw_images(current: CurrentDataset, images: pd.DataFrame, label: str) -> No
 def _grid(current: CurrentDataset, images: pd.DataFrame, label: str) -> None:
     found = read_image_files(current.store, current.name, images["id"].tolist())
     classes = dict(zip(images["id"], images["class"], strict=True))
-    if found["uri"].isna().all() or not session.settings().folders().image_roots():
+    if found["uri"].isna().all() or not session.image_roots():
         told = [name for name in ("id", "class", "similarity") if name in images]
         draw_table(images[told], 240, alt="Images by name")
         st.caption("Names only: no files of these images are known. See *Datasets*.")

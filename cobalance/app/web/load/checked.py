@@ -1,7 +1,8 @@
 """Results of a check: counts, changes, and images left out."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,7 +20,8 @@ from cobalance.ingest.fields.report import fields_table
 from cobalance.ingest.preview import skipped_records
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.load.check import CheckedImport, Proof, ProofImage
-from cobalance.workflows.load.image_places import missing_files
+from cobalance.workflows.load.image_places import missing_files, roots_to_load
+from cobalance.workflows.load.sources import import_roots
 
 _OFFERED = re.compile(r': (?!classes are)([^:]*): the path pattern is "(.*)"$')
 
@@ -107,19 +109,21 @@ _THUMBNAIL_PX = 320
 _CONCEPTS = 4
 
 
-def draw_proof(proof: Proof) -> None:
-    """Draw some images as they were read, with their boxes, class and concepts."""
+def draw_proof(proof: Proof, dataset: str, file: Path | None) -> None:
+    """Draw some images of a file as they were read, with their boxes, class and concepts."""
     st.markdown("##### As they were read", help="Images of each class, from first to last.")
     if all(image.uri is None for image in proof.images):
         st.caption("The annotations name no picture files, so that no images are shown.")
         return
     uris = [image.uri for image in proof.images if image.uri is not None]
-    missing = missing_files(uris, session.settings().folders().image_roots())
+    within = import_roots(session.settings(), st.get_option("server.address"))
+    roots = roots_to_load(session.settings().folders(), dataset, file, within)
+    missing = missing_files(uris, roots)
     if missing:
-        _warn_missing(missing, len(uris))
+        _warn_missing(missing, len(uris), roots, dataset)
     found = [image for image in proof.images if image.uri is not None and image.uri not in missing]
     names = {concept for image in proof.images for concept in image.concepts}
-    pictures = image_files().grid(
+    pictures = image_files(roots).grid(
         {image.id: image.uri for image in found},
         proof.regions,
         class_colors([*names, *(image.class_name for image in proof.images)]),
@@ -141,9 +145,9 @@ def _draw_image(image: ProofImage, picture: Picture) -> None:
     st.caption((concepts or "no concept") + (f" and {more} more" if more > 0 else ""))
 
 
-def _warn_missing(uris: list[str], total: int) -> None:
+def _warn_missing(uris: list[str], total: int, roots: Sequence[str], dataset: str) -> None:
     """Say which files are not found and where they were looked for, and offer more places."""
-    places = [mask_credentials(root) for root in session.settings().folders().image_roots()]
+    places = list(map(mask_credentials, roots))
     where = f"Looked in {', '.join(map(bold, places))}." if places else "No folder is known yet."
     st.warning(
         f"{len(uris)} of these {total} image files are not found, such as {bold(uris[0])}. {where} "
@@ -151,4 +155,4 @@ def _warn_missing(uris: list[str], total: int) -> None:
         "the annotations without pictures.",
         icon=":material/broken_image:",
     )
-    image_folders.add_form("_proof", uris)
+    image_folders.add_form("_proof", uris, dataset)

@@ -10,7 +10,9 @@ from cobalance.app.web.state.access import require_editor
 from cobalance.app.web.widgets.messages import edits, errors_shown, show_kept_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.safe_text import mask_credentials
+from cobalance.workflows.folders import read_dataset_places
 from cobalance.workflows.load.image_places import (
+    AddedPlace,
     add_place,
     added_places,
     offered_places,
@@ -19,6 +21,7 @@ from cobalance.workflows.load.image_places import (
 )
 from cobalance.workflows.load.sources import import_roots
 
+ALL = "All datasets"
 _FRESH_S = 20.0  # a new folder is offered after this time
 
 
@@ -30,21 +33,34 @@ def section() -> None:
         st.markdown(
             "Image files are looked for in these places, one after the other. Nothing is copied."
         )
-        _places()
-        add_form("_places")
+        known = session.datasets()["dataset"]
+        dataset = st.selectbox("Of", [ALL, *known], key="_places_of")
+        of = None if dataset == ALL else str(dataset)
+        _places(of)
+        add_form("_places", dataset=of)
 
 
-def _places() -> None:
+def _places(dataset: str | None) -> None:
     settings = session.settings()
+    folders = settings.folders()
+    if dataset is not None:
+        for path in read_dataset_places(folders.home, dataset).own:
+            _place(path, "beside the annotations")
+        _added(added_places(folders, dataset), dataset)
     for root in settings.cobalance_images:
         _place(mask_credentials(root), "set in COBALANCE_IMAGES")
-    for added in added_places(settings.folders()):
-        note = "added" if added.used else "added, but no longer there, or not allowed"
-        _place(str(added.path), note, added.path)
+    _added(added_places(folders), None)
     _place(mask_credentials(settings.folders().output), "for images that workers make")
 
 
-def _place(name: str, note: str, added: Path | None = None) -> None:
+def _added(places: Sequence[AddedPlace], dataset: str | None) -> None:
+    whose = "for all datasets" if dataset is None else "for it alone"
+    for added in places:
+        note = f"added {whose}" if added.used else "added, but no longer there, or not allowed"
+        _place(str(added.path), note, added.path, dataset)
+
+
+def _place(name: str, note: str, added: Path | None = None, dataset: str | None = None) -> None:
     """Draw a place, with a button to remove one that was added."""
     with st.container(horizontal=True, vertical_alignment="center", border=True):
         st.text(name, width="stretch")
@@ -56,14 +72,15 @@ def _place(name: str, note: str, added: Path | None = None) -> None:
                 icon=":material/close:",
                 type="tertiary",
                 on_click=edits(remove_place),
-                args=(session.settings().folders(), added),
+                args=(session.settings().folders(), added, dataset),
             )
 
 
-def add_form(key: str, uris: Sequence[str] = ()) -> None:
+def add_form(key: str, uris: Sequence[str] = (), dataset: str | None = None) -> None:
     """Draw the choice of a folder or ZIP file to add; `key` is distinct for each place of the form.
 
-    Folders in which the image files `uris` are found are offered as buttons.
+    It is added for a dataset, or for all where there is none. Folders in which the image files
+    `uris` are found are offered as buttons.
     """
     roots = import_roots(session.settings(), st.get_option("server.address"))
     if not roots:
@@ -79,9 +96,9 @@ def add_form(key: str, uris: Sequence[str] = ()) -> None:
             key=f"{key} found {number}",
             icon=":material/create_new_folder:",
             on_click=_add,
-            args=(str(place), roots),
+            args=(str(place), roots, dataset),
         )
-    known = {added.path for added in added_places(session.settings().folders())}
+    known = {added.path for added in added_places(session.settings().folders(), dataset)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         path = st.selectbox(
             "Folder or ZIP file of images",
@@ -98,14 +115,14 @@ def add_form(key: str, uris: Sequence[str] = ()) -> None:
             icon=":material/add:",
             disabled=not path,
             on_click=_add,
-            args=(path or "", roots, f"{key} path"),
+            args=(path or "", roots, dataset, f"{key} path"),
         )
 
 
 @edits
-def _add(path: str, roots: Sequence[Path], field: str | None = None) -> None:
+def _add(path: str, roots: Sequence[Path], dataset: str | None, field: str | None = None) -> None:
     """Add a place, and empty the field that it was named in."""
-    add_place(session.settings().folders(), path, roots)
+    add_place(session.settings().folders(), path, roots, dataset)
     if field is not None:
         st.session_state[field] = None
 

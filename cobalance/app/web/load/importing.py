@@ -244,7 +244,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         changes = check.found.changes
         if not (changes.created or changes.updated or changes.deleted):
             st.caption("That would change nothing.")
-    checked.draw_proof(check.found.proof)
+    checked.draw_proof(check.found.proof, check.request.dataset, check.file)
     checked.draw(check.found, _read_as)
     if load:
         _start_load(check.found, check.file)
@@ -269,7 +269,15 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
             if_exists=request.if_exists,
             progress=progress,
         )
-        images = find_images(folders, found.annotations, file, within=roots, progress=progress)
+        images = find_images(
+            folders,
+            name,
+            found.annotations,
+            file,
+            append=request.if_exists == "append",
+            within=roots,
+            progress=progress,
+        )
         return f"{describe_load(name, report)} {render(images.describe(), in_app)}"
 
     tasks.start(f"load {name}", f"Loading {name}", work)

@@ -220,8 +220,8 @@ def start_job(
 
     `plan` gives the plan, and what its images are of or in, for the message.
     """
-    by, places = user_name(), session.settings().folders().image_roots()
     store, dataset = current.store, current.name
+    by, places = user_name(), session.image_roots(dataset)
 
     def work(progress: Progress) -> str:
         made, of = plan(progress)

@@ -137,6 +137,11 @@ def current() -> CurrentDataset:
     return CurrentDataset(store(), dataset_state(store(), st.session_state[DATASET]))
 
 
+def image_roots(dataset: str | None = None) -> tuple[str, ...]:
+    """Where image files of a dataset are, by default of the one that the user has chosen."""
+    return settings().folders().image_roots(dataset or st.session_state.get(DATASET))
+
+
 @st.cache_data(show_spinner=False, max_entries=512)
 def _kept(_make: Callable[[], Any], state: DatasetState, key: tuple[Any, ...]) -> Any:  # noqa: ARG001
     return _make()

@@ -14,7 +14,7 @@ from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.workflows.folders import read_added
-from cobalance.workflows.load.image_places import remove_place
+from cobalance.workflows.load.image_places import added_places
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 ROWS = b"id,label,objects\n1,country,cow|road\n2,country,\n3,urban,road\n4,urban,cow\n5,,cow\n"
@@ -339,12 +339,12 @@ def test_images_beside_annotations_on_the_server_are_kept_where_they_are_allowed
     said = shown_text(app).replace("\\", "")
     if is_allowed:
         assert f"Images: 2 of 2 files found; {images} is kept for later commands." in said
-        assert images in read_added(settings.cobalance_home)
-        remove_place(settings.folders(), images)
+        assert settings.folders().image_roots(dataset)[0] == str(images)
+        assert str(images) not in settings.folders().image_roots()
     else:
         assert "Images: 2 of 2 files not found, such as " in said
         assert "Set “Image folders” on the Datasets page to the folder" in said
-        assert tmp_path / "others" not in read_added(settings.cobalance_home)
+        assert str(tmp_path / "others") not in settings.folders().image_roots(dataset)
 
 
 def test_without_a_folder_there_are_uploads_only(loading) -> None:
@@ -373,6 +373,13 @@ def test_a_folder_of_images_is_added_and_removed(
     remove.click().run()
     assert pets not in read_added(Path(settings.cobalance_home))
 
+    widget(app, "selectbox", "Of").select(cars).run()  # for one dataset alone
+    widget(app, "selectbox", "Folder or ZIP file of images").select_index(0).run()
+    app.button(key="_places add").click().run()
+    assert "added for it alone" in shown_text(app)
+    assert str(pets) in settings.folders().image_roots(cars)
+    assert str(pets) not in settings.folders().image_roots()
+
 
 def test_a_check_shows_the_images_or_where_they_were_looked_for(
     loading, dataset, tmp_path, monkeypatch, settings
@@ -396,12 +403,12 @@ def test_a_check_shows_the_images_or_where_they_were_looked_for(
     assert not app.get("image")
     (add,) = (b for b in app.button if b.key == "_proof found 0")
     add.click().run()  # what was looked for is there
-    assert read_added(settings.cobalance_home) == (folder,)
+    assert [place.path for place in added_places(settings.folders(), dataset)] == [folder]
+    assert added_places(settings.folders()) == []
     assert "are not found" not in shown_text(app)
     assert len(app.get("image")) == 6
     assert [caption.value for caption in app.caption].count("sofa") == 6
     assert not app.button(key="_import_load").disabled
-    remove_place(settings.folders(), folder)
 
 
 def test_rename_takes_the_page_along(open_page, cars, store) -> None:
