@@ -1,8 +1,7 @@
 """The concept graph as CSV files for ``neo4j-admin database import``."""
 
-import csv
-import io
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -17,7 +16,11 @@ from cobalance.workflows.export_graph.tables import LEAN, GraphTables
 ARRAY_DELIMITER = "\x1f"
 """Between the values of a list: names hold no control characters."""
 
-_TYPES = {"i": "long", "u": "long", "f": "double", "b": "boolean"}
+_TYPES = {
+    frozenset({bool}): ":boolean",
+    frozenset({int}): ":long",
+    frozenset({int, float}): ":double",
+}
 
 
 def neo4j_files(tables: GraphTables, dataset: str) -> dict[str, bytes]:
@@ -25,8 +28,8 @@ def neo4j_files(tables: GraphTables, dataset: str) -> dict[str, bytes]:
 
     Labels, edges and properties are those of docs/graph.md, and measures further properties.
     Headers name types; ids are of a space for each label, ``Concept``, ``Class`` and ``Clique``.
-    Texts with quotes, commas or line ends are quoted, with quotes in them doubled; a value that is
-    not defined is an empty cell, which the import takes for no property. ``counts`` are in the
+    Texts are quoted, with quotes in them doubled; a value that is not defined (missing, or no
+    finite number) is an empty cell, which the import takes for no property. ``counts`` are in the
     order of the classes' names.
 
     Parameters
@@ -62,10 +65,12 @@ def import_command(files: Iterable[str], folder: Path) -> str:
     Examples
     --------
     >>> print(import_command(["classes.csv", "concept_pairs.csv"], Path("a b")))
-    neo4j-admin database import full neo4j --array-delimiter=U+001F --nodes='a b/classes.csv' \
---relationships='a b/concept_pairs.csv'
+    neo4j-admin database import full neo4j --array-delimiter=U+001F --multiline-fields=true \
+--nodes='a b/classes.csv' --relationships='a b/concept_pairs.csv'
     """
-    words = ["neo4j-admin database import full neo4j --array-delimiter=U+001F"]
+    words = [
+        "neo4j-admin database import full neo4j --array-delimiter=U+001F --multiline-fields=true"
+    ]
     for name in files:
         option = "--nodes" if name in _NODE_FILES else "--relationships"
         words.append(f"{option}={quote(str(folder / name))}")
@@ -111,35 +116,73 @@ def _pack_counts(frame: pd.DataFrame) -> pd.DataFrame:
 def _node_file(label: str, frame: pd.DataFrame, dataset: str) -> bytes:
     key = str(frame.columns[0])
     frame = frame.assign(dataset=dataset, **{":LABEL": label})
-    return _csv(frame, {key: f"{key}:ID({label})", ":LABEL": ":LABEL"})
+    return _csv(frame, {key: f"{key}:{_id('ID', label)}", ":LABEL": ":LABEL"})
 
 
 def _edge_file(
     kind: str, frame: pd.DataFrame, start: tuple[str, str], end: tuple[str, str]
 ) -> bytes:
-    headers = {start[0]: f":START_ID({start[1]})", end[0]: f":END_ID({end[1]})", ":TYPE": ":TYPE"}
+    headers = {
+        start[0]: f":{_id('START_ID', start[1])}",
+        end[0]: f":{_id('END_ID', end[1])}",
+        ":TYPE": ":TYPE",
+    }
     return _csv(frame.assign(**{":TYPE": kind}), headers)
+
+
+def _id(role: str, label: str) -> str:
+    """The type of a column of ids; as a property, too, an id is a text unless the header says."""
+    kind = "{id-type: long}" if label == "Clique" else ""
+    return f"{role}({label}){kind}"
 
 
 def _csv(frame: pd.DataFrame, headers: Mapping[str, str]) -> bytes:
     """A frame as CSV; columns that `headers` lacks are headed by their name and type."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(headers.get(name) or _header(name, frame[name]) for name in frame.columns)
-    columns = [map(_cell, frame[name].astype(object)) for name in frame.columns]
-    writer.writerows(zip(*columns, strict=True))
-    return text.getvalue().encode()
+    names = [str(name) for name in frame.columns]
+    columns = [
+        [_plain_value(value) for value in frame[name].astype(object)] for name in frame.columns
+    ]
+
+    header = [
+        headers.get(name) or f"{name}{_type_of(values)}"
+        for name, values in zip(names, columns, strict=True)
+    ]
+    rows = [header, *zip(*columns, strict=True)]
+    return "".join(f"{','.join(map(_cell, row))}\n" for row in rows).encode()
 
 
-def _header(name: str, column: "pd.Series[Any]") -> str:
-    """The name of a property with its type: lists are of numbers in `counts`, else of texts."""
-    if name in ("counts", "concepts"):
-        return f"{name}:{'long' if name == 'counts' else 'string'}[]"
-    kind = _TYPES.get(column.dtype.kind)
-    return f"{name}:{kind}" if kind else name
-
-
-def _cell(value: object) -> object:
+def _plain_value(value: Any) -> Any:
+    """A value of Python's own types; None for one that is missing, or no finite number."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, list | tuple):
-        return ARRAY_DELIMITER.join(map(str, value))
-    return None if pd.isna(value) else value  # type: ignore[call-overload]
+        parts = [_plain_value(part) for part in value]
+        return None if None in parts else parts
+    is_infinite = isinstance(value, float) and not math.isfinite(value)
+    return None if is_infinite or pd.isna(value) else value
+
+
+def _type_of(values: Sequence[Any]) -> str:
+    """Return the type at the end of a header: that of the values, empty for texts."""
+    lists = [value for value in values if isinstance(value, list)]
+    if lists:
+        parts = [part for value in lists for part in value]
+        return f"{_type_of(parts) or ':string'}[]"
+    kinds = {type(value) for value in values if value is not None}
+    return next((name for types, name in _TYPES.items() if kinds and kinds <= types), "")
+
+
+def _cell(value: Any) -> str:
+    """A value as the import reads it: texts quoted, as an empty one else is no property."""
+    if value is None:
+        return ""
+    if isinstance(value, int | float):
+        return _text(value)
+    parts = value if isinstance(value, list) else [value]
+    text = ARRAY_DELIMITER.join(map(_text, parts))
+    return '"{}"'.format(text.replace('"', '""'))
+
+
+def _text(value: Any) -> str:
+    """A value without quotes: the import takes any boolean but ``true`` for false."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

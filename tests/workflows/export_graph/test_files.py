@@ -123,10 +123,12 @@ def test_csv_for_the_import(graph, data, tmp_path):
     assert shared == {
         (one, name): n for (name,), counts in counted(1).items() for one, n in counts.items()
     }
-    cliques = {row["number:ID(Clique)"]: row for row in tables["cliques.csv"]}
+    cliques = {row["number:ID(Clique){id-type: long}"]: row for row in tables["cliques.csv"]}
     members = {}
     for row in tables["clique_concepts.csv"]:
-        members.setdefault(row[":START_ID(Clique)"], []).append(row[":END_ID(Concept)"])
+        members.setdefault(row[":START_ID(Clique){id-type: long}"], []).append(
+            row[":END_ID(Concept)"]
+        )
     assert {number: row["concepts:string[]"].split("\x1f") for number, row in cliques.items()} == (
         members
     )
