@@ -35,13 +35,12 @@ def test_everything_that_cannot_be_decoded_is_a_value_error(decode, text):
 @pytest.mark.parametrize(
     "text",
     [
-        "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]",
-        "a: &a {k: v}\nb: {<<: [*a, *a]}",
-        "&a [*a]",
+        "a: &a [x, x]\nb: *a",
+        "a: &a {k: v}\nb: {<<: *a}",
         f"a: &a {'x' * 1000}\nb: *a",
         "a: " + "x" * 600_000,
     ],
-    ids=["lists", "merges", "itself", "a long text", "a long document"],
+    ids=["a list", "a merge", "a long text", "a long document"],
 )
 def test_yaml_that_would_unfold_is_refused(text):
     with pytest.raises(ValueError, match=r"has an alias|has more than"):

@@ -40,8 +40,7 @@ def _refuse_pickle(*_: object) -> None:
     raise TypeError("The job queue holds a pickle. Pickles can run any code and are not loaded.")
 
 
-# Each row names its own serializer, which DBOS follows whatever the configured one is; no option
-# of DBOS forbids pickles. A test reads its source for other places that load them.
+# No option of DBOS forbids pickles. A test reads its source for other places that load them.
 DefaultSerializer.deserialize = _refuse_pickle  # type: ignore[assignment]
 
 _OLDEST_SQLITE = (3, 35)  # has RETURNING, with which DBOS queues

@@ -47,7 +47,7 @@ def test_the_core_imports_without_pillow_and_fsspec() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_bombs_and_foreign_bytes_are_refused():
+def test_images_of_too_many_pixels_and_foreign_bytes_are_refused():
     def encoded(image, form):
         file = BytesIO()
         image.save(file, form)
