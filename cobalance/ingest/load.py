@@ -251,7 +251,9 @@ def _select_mentions(mentions: pd.DataFrame, wanted: ReadOptions) -> tuple[BoolA
         notes.append(f"{low.sum():,} mentions with a score below {wanted.min_score:g} left out")
         kept = kept & ~low
     if wanted.min_area_px2 is not None:
-        area = mentions["area_px2"].fillna(mentions["w_px"] * mentions["h_px"])
+        # Some tools write an area of 0 where they have not measured it.
+        known = mentions["area_px2"].where(mentions["area_px2"] > 0)
+        area = known.fillna(mentions["w_px"] * mentions["h_px"]).fillna(mentions["area_px2"])
         small = kept & (area < wanted.min_area_px2).to_numpy()
         notes.append(f"{small.sum():,} mentions smaller than {wanted.min_area_px2:g} px² left out")
         kept = kept & ~small

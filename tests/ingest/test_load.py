@@ -275,3 +275,31 @@ def test_columns_without_a_value_take_no_memory(write):
     assert len(mentions) == 20_000
     assert mentions[["score", "w_px", "segmentation"]].isna().all(axis=None)
     assert kept < 40 * len(mentions)
+
+
+@pytest.mark.parametrize(
+    ("areas", "kept"),
+    [((0.0, None), ("large", "thin")), ((0.0, 900.0), ("large",)), ((900.0, 900.0), ())],
+)
+def test_an_area_of_0_with_a_box_is_unknown(areas, kept):
+    boxes = {"large": (1, 1, 40, 40), "small": (1, 1, 3, 3), "thin": (1, 1, 1200, 1)}
+    first, last = areas
+    area_of = {"large": first, "small": first, "thin": last}
+    mentions = tuple(Mention(name, box=box, area_px2=area_of[name]) for name, box in boxes.items())
+    found = refine(
+        Annotations.from_records([ImageRecord("a", "cat", mentions)]),
+        ReadOptions(min_area_px2=1000),
+        "a.json",
+    )
+    assert tuple(found.mentions["concept"]) == kept
+
+
+def test_two_coco_images_of_one_file_are_noted(write):
+    document = {
+        "images": [{"id": 1, "file_name": "a.jpg"}, {"id": 2, "file_name": "a.jpg"}],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [{"id": at, "image_id": at, "category_id": 1} for at in (1, 2)],
+    }
+    found = read_annotations(write(json.dumps(document)))
+    assert len(found.images) == 2
+    assert any("1 file of several images each, such as a.jpg" in note for note in found.notes)

@@ -1,6 +1,6 @@
 """Images of a COCO file as columns: joined with annotations, captions, licences, attribution."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Metadata
 from cobalance.ingest.coco.records import Id, Image, License, Records, decode, id_columns
@@ -171,6 +172,11 @@ def coco_texts(
     `captions` has the image's row (int64) and the text of each caption.
     """
     given, notes = licenses_of(images, licenses)
+    files = Counter(filter(None, map(_file, images.items)))
+    shared = [file for file, times in files.items() if times > 1]
+    if shared:
+        some = f"{inflect(len(shared), 'files')} of several images each, such as {shared[0]}"
+        notes += (f"{some}: every one of them counts as an image",)
     n = len(given)
     return TextColumns(
         np.arange(n),

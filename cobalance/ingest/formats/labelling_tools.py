@@ -17,7 +17,7 @@ import msgspec
 from cobalance.graph.records import Box
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
-from cobalance.ingest.images.outlines import place_of, turn_box
+from cobalance.ingest.images.outlines import Point, place_of, place_of_parts, turn_box
 
 _Make = Callable[[Any, Mapping[str, Any], str], Picture]
 _VIA = "_via_img_metadata"  # in projects of VIA; each key of it, as of other files, is an image's
@@ -58,14 +58,24 @@ def _scalabel(frame: Any, beside: Mapping[str, Any], _file: str) -> Picture:
         found.metadata[VIDEO] = frame["videoName"]
     for label in frame.get("labels") or ():
         place: dict[str, Any] = {}
+        if shapes := label.get("poly2d"):
+            place = _place_of_shapes(shapes)
         if box := label.get("box2d"):
             x, y = box["x1"], box["y1"]
-            place = _box(x, y, box["x2"] - x, box["y2"] - y)
-        elif shapes := label.get("poly2d"):
-            points = [(x, y) for x, y, *_ in shapes[0]["vertices"]]
-            place = place_of(points, is_area=bool(shapes[0].get("closed")))
+            place |= _box(x, y, box["x2"] - x, box["y2"] - y)
         found.add(label["category"], place, label.get("attributes"))
     return found
+
+
+def _place_of_shapes(shapes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Place of an object of several shapes, all of which Scalabel paints; lines have no area."""
+    points, closed = list[Point](), list[list[Point]]()
+    for shape in shapes:
+        part = [(x, y) for x, y, *_ in shape["vertices"]]
+        points += part
+        if shape.get("closed"):
+            closed.append(part)
+    return place_of_parts(closed, cuts_holes=False) | place_of(points, is_area=False)
 
 
 def _label_studio(task: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
@@ -203,7 +213,9 @@ def _darwin(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     for one in record["annotations"]:
         place: dict[str, Any] = {}
         if "polygon" in one:
-            place = place_of([(it["x"], it["y"]) for it in one["polygon"]["paths"][0]])
+            paths = one["polygon"]["paths"]
+            parts = [[(it["x"], it["y"]) for it in path] for path in paths]
+            place = place_of_parts(parts, cuts_holes=True)  # as darwin-py paints them
         elif box := one.get("bounding_box"):
             place = _box(box["x"], box["y"], box["w"], box["h"])
         found.add(one["name"], place, dict.fromkeys(one.get("attributes") or (), True))

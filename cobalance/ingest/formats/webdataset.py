@@ -5,9 +5,11 @@ https://github.com/webdataset/webdataset
 
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.documents import decode_json
@@ -50,16 +52,22 @@ class WebDataset(TreeReader):
         shards = tree.below("", ".tar") if tree.path.is_dir() else [""]
         classes = _class_names(tree)
 
+        several: list[str] = []
+
         def rows() -> Iterator[tuple[str, dict[str, Any]]]:
             for number, name in enumerate(shards):
                 progress("read", number, len(shards))
                 place = tree.local(name) if name else nullcontext(tree.path)
                 with place as path, open_tree(path) as shard:
-                    for key, row in _samples(shard, name or tree.path.name, problems):
+                    for key, row in _samples(shard, name or tree.path.name, problems, several):
                         yield f"{name}, {key}" if name else key, _name_class(row, classes)
             progress("read", len(shards), len(shards))
 
-        return read_table(table_of_rows(rows(), problems), options, progress)
+        found = read_table(table_of_rows(rows(), problems), options, progress)
+        if not several:
+            return found
+        note = f"{tree.path}: of {inflect(len(several), 'samples')} with several pictures"
+        return replace(found, notes=(*found.notes, f"{note} one is taken, such as {several[0]}"))
 
 
 def _has_samples(shard: FileTree) -> bool:
@@ -74,19 +82,21 @@ def _key(name: str) -> str:
 
 
 def _samples(
-    shard: FileTree, name: str, problems: Problems
+    shard: FileTree, name: str, problems: Problems, several: list[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     parts: dict[str, list[str]] = {}
     for file in shard.names:
         parts.setdefault(_key(file), []).append(file)
     for key, files in parts.items():
         row: dict[str, Any] = {}
-        image = None
+        # The picture has the fewest endings: key.seg.png is drawn of key.png.
+        pictures = [file for file in files if file.lower().endswith(IMAGE_ENDINGS)]
+        image = min(pictures, key=lambda file: file.count("."), default=None)
+        if len(pictures) > 1:
+            several.append(f"{name}/{image}")
         for file in files:
             ending = PurePosixPath(file).suffix.lower()
-            if ending in IMAGE_ENDINGS:
-                image = file
-            elif ending == ".json":
+            if ending == ".json":
                 row = {**row, **_json(shard, file, problems)}
             elif ending in _TEXT:
                 text = shard.read(file).decode("utf-8", "replace")

@@ -16,7 +16,7 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import MOST_YAML, decode_yaml
-from cobalance.ingest.images.decoding import IMAGE_ENDINGS, read_header
+from cobalance.ingest.images.decoding import IMAGE_ENDINGS, is_turned, read_header
 from cobalance.ingest.images.image_file import MAX_BYTES, ImageFileError
 from cobalance.ingest.names import split_of_path
 from cobalance.ingest.options import ReadOptions
@@ -225,12 +225,14 @@ def _image_of(label: str, images: str) -> str:
 
 
 def picture_size(tree: FileTree, name: str) -> tuple[int, int] | None:
-    """Width and height of a picture in a folder or an archive; None if it does not say them."""
+    """Width and height of a picture of a tree, as it is shown; None if it does not say them."""
     for most in (_HEADER_BYTES, MAX_BYTES):  # some formats say how large they are at their end
         with suppress(ImageFileError, MissingExtraError, InputError):
             with tree.open(name, anywhere=True) as file:
-                header = read_header(file.read(most))
-            return header.width_px, header.height_px
+                content = file.read(most)
+            header = read_header(content)
+            stored = header.width_px, header.height_px
+            return stored[::-1] if is_turned(content) else stored
     return None
 
 

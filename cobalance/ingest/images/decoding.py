@@ -12,6 +12,7 @@ import numpy as np
 
 from cobalance.graph.errors import CobalanceError, needs_extra
 from cobalance.graph.libraries import Image
+from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.image_file import ImageFileError, check_size
 
@@ -117,13 +118,41 @@ def read_header(content: bytes) -> ImageHeader:
         return ImageHeader(FORMATS[str(image.format)], *image.size)
 
 
-def is_turned(content: bytes) -> bool:
-    """Whether the EXIF orientation swaps width and height."""
+def read_orientation(content: bytes) -> int:
+    """EXIF orientation of an image file, from 1, as it is stored, to 8; 1 of a damaged one."""
     try:
         with open_image(content, max_pixels=2 * MAX_PIXELS) as image:
-            return _orientation(image) in _QUARTER_TURNS
+            return _orientation(image)
     except ImageFileError:
-        return False
+        return 1
+
+
+def is_turned(content: bytes) -> bool:
+    """Whether the EXIF orientation swaps width and height."""
+    return read_orientation(content) in _QUARTER_TURNS
+
+
+def upright_box(box: Box, orientation: int, stored_px: tuple[int, int]) -> Box:
+    """A box of an image as it is stored, in the image as its EXIF orientation shows it.
+
+    Parameters
+    ----------
+    box : tuple of float
+        x, y, width and height in pixels.
+    orientation : int
+        One that swaps width and height, from 5 to 8.
+    stored_px : tuple of int
+        Width and height of the stored image.
+
+    Examples
+    --------
+    >>> upright_box((10, 20, 30, 5), 6, (100, 40))
+    (15, 10, 5, 30)
+    """
+    (x, y, width, height), (stored_width, stored_height) = box, stored_px
+    left = stored_height - y - height if orientation in (6, 7) else y
+    top = stored_width - x - width if orientation in (7, 8) else x
+    return left, top, height, width
 
 
 @dataclass(frozen=True, eq=False)

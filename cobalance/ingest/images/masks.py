@@ -69,7 +69,7 @@ class Polygons:
             The image has more than `MAX_PIXELS`, or the outlines have more than `MAX_POINTS`.
         """
         _check_size(width_px, height_px)
-        # pycocotools takes two corners for a box; an area has three.
+        # An area has three corners; pycocotools 2.0.11 raises TypeError for a first part of two.
         areas = [outline.ravel() for outline in self.outlines if len(outline) > 2]
         if sum(map(_n_points, self.outlines)) > MAX_POINTS:
             raise SegmentationError("The outlines of a mask are too long. Correct the polygons.")

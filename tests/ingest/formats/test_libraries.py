@@ -256,3 +256,16 @@ def test_a_malformed_line_of_metadata_is_named(tmp_path, line):
     found = read_annotations(path, ReadOptions(on_error="skip"))
     assert seen(found) == EXPECTED
     assert len(found.skipped) == 1
+
+
+def test_a_sample_of_two_pictures_has_the_plainer_one_and_is_noted(tmp_path):
+    picture = Image.new("RGB", (8, 8))
+    with webdataset.TarWriter(str(tmp_path / "birds.tar")) as writer:
+        for key in ("a", "b"):
+            mask = {"seg.png": picture} if key == "a" else {}
+            told = {"label": "bird", "concepts": ["sea"]}
+            writer.write({"__key__": key, "png": picture, "json": told, **mask})
+    found = read_annotations(tmp_path / "birds.tar")
+    assert found.images["uri"].tolist() == ["birds.tar/a.png", "birds.tar/b.png"]
+    (note,) = (note for note in found.notes if "several pictures" in note)
+    assert note.endswith("of 1 sample with several pictures one is taken, such as birds.tar/a.png")

@@ -3,7 +3,7 @@
 https://huggingface.co/docs/datasets/image_dataset
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +20,12 @@ from cobalance.generation.export.tables import (
     table_writer,
 )
 from cobalance.graph.options import Options
+from cobalance.ingest.images.decoding import (
+    is_turned,
+    read_header,
+    read_orientation,
+    upright_box,
+)
 
 _SHARED = ("image_id", "label", "concepts", "width", "height", "synthetic")
 _COLUMNS = {
@@ -82,6 +88,7 @@ def _table(split: str) -> TableFile:
 
 
 def _row(image: ExportImage, location: exporter.ImageLocation) -> dict[str, Any]:
+    image = _upright(image)
     known = image_row(image, location)
     boxed = [region for region in image.regions if region.box is not None]
     return {
@@ -93,6 +100,23 @@ def _row(image: ExportImage, location: exporter.ImageLocation) -> dict[str, Any]
             "categories": [region.concept for region in boxed],
         },
     }
+
+
+def _upright(image: ExportImage) -> ExportImage:
+    """An image with the size and the boxes that it has when `datasets` opens it, turned by EXIF."""
+    size = image.width_px, image.height_px
+    if image.content is None or None in size or not is_turned(image.content):
+        return image
+    header, orientation = read_header(image.content), read_orientation(image.content)
+    stored = header.width_px, header.height_px
+    if size != stored or stored[0] == stored[1]:
+        return image  # annotated as it is shown
+    regions = tuple(
+        replace(region, box=upright_box(region.box, orientation, stored))
+        for region in image.regions
+        if region.box is not None
+    )
+    return replace(image, width_px=stored[1], height_px=stored[0], regions=regions)
 
 
 def open_export_format(_options: Options) -> exporter.StartExport:

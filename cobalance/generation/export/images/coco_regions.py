@@ -113,7 +113,7 @@ def _segmentation_json(outline: Polygons | RunLengths | None, box: Box, text: st
     if outline is None:
         x, y, width, height = box
         outlines = [[x, y, x + width, y, x + width, y + height, x, y + height]]
-    # pycocotools fails on polygons without corners, and takes two corners for a box: drop those.
+    # pycocotools 2.0.11 raises TypeError for a first polygon of no or two corners: drop those.
     elif text.count("[") - 1 > len(outline.outlines):
         outlines = [corners.ravel().tolist() for corners in outline.outlines]
     else:
