@@ -98,18 +98,31 @@ def imported(log):
     return log.read_text().count("\n")
 
 
-def written(own):
-    """How many of the images the graph has; none while no server answers."""
-    if local_server.status(own.local_server()) is None:
-        return 0
-    try:
-        with open_store(own) as store:
-            (row,) = store.read(
+class Images:
+    """Counts the images that the graph has, by one connection for as long as its server lives."""
+
+    def __init__(self, own):
+        self._own = own
+        self._store = None
+
+    def written(self):
+        """How many there are; none while no server answers."""
+        if self._store is None and local_server.status(self._own.local_server()) is None:
+            return 0
+        try:
+            self._store = self._store or open_store(self._own)
+            (row,) = self._store.read(
                 "MATCH (i:Image {dataset: $dataset}) RETURN count(i) AS images", dataset=DATASET
             )
-    except StoreUnavailableError:
-        return 0
-    return row["images"]
+        except StoreUnavailableError:
+            self.close()
+            return 0
+        return row["images"]
+
+    def close(self):
+        if self._store is not None:
+            self._store.close()
+            self._store = None
 
 
 def reach(process, progress, goal):
@@ -133,17 +146,19 @@ def check_rounds(own, environment, annotations, log, dump_of, rounds, seed):
         whole = dump_of(store, DATASET)
         drop_dataset(store, DATASET)
     random = Random(seed)
+    images = Images(own)
     for victim in ["ingest", "server"] * (rounds // 2):
         if victim == "ingest":
             process = start(environment, annotations, log)
             reach(process, lambda: imported(log), random.randrange(MODULES))
             assert process.poll() is None
-            assert written(own) == 0
+            assert images.written() == 0
             kill(own, process, victim)
         process = start(environment, annotations, log)
-        reach(process, lambda: written(own), random.randrange(1, IMAGES))
+        reach(process, images.written, random.randrange(1, IMAGES))
         kill(own, process, victim)
         process.wait()
+        images.close()
         finish(environment, annotations)
         mine(environment)
         with open_store(own) as store:
