@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
@@ -24,7 +23,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.graph.dataset.mining import Counted, MiningReport, mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.sampled import ImageTotals, Sample, choose_sample, write_totals
 from cobalance.graph.dataset.state import DatasetState, dataset_state
@@ -34,7 +32,13 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.spark.counting import count_cliques
 from cobalance.ingest.spark.deciding import decide_columns
-from cobalance.ingest.spark.images import Singles, count_singles, read_images, sample_with_spark
+from cobalance.ingest.spark.images import (
+    Singles,
+    count_singles,
+    digest_images,
+    read_images,
+    sample_with_spark,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -135,24 +139,28 @@ class SparkImages:
         On any file system that Spark reads.
     options : ReadOptions
         From `decide_columns`.
-    sizes : dict of str to int or None
-        Images that each class must have.
+    expected : int or None
+        The digest that they must have.
     """
 
     session: "SparkSession"
     path: str | Sequence[str]
     options: ReadOptions
-    sizes: dict[str, int] | None = None
+    expected: int | None = None
 
     @cached_property
     def singles(self) -> Singles:
-        """Totals of all images."""
-        found = count_singles(read_images(self.session, self.path, self.options))
-        if self.sizes is not None and self.sizes != found.sizes:
+        """Totals of all images; StaleError if they have changed."""
+        if self.expected is not None and self.expected != self.digest:
             raise StaleError(
                 f"The images in {self.path} have changed since they were loaded. Load them again."
             )
-        return found
+        return count_singles(read_images(self.session, self.path, self.options))
+
+    @cached_property
+    def digest(self) -> int:
+        """Digest of all images, whatever their order."""
+        return digest_images(read_images(self.session, self.path, self.options))
 
     @cached_property
     def splits(self) -> dict[str | None, int]:
@@ -242,7 +250,8 @@ def mine_on_spark(
     """Mine a dataset as `mine_dataset` does, on Spark, wherever its images are."""
     state = dataset_state(store, dataset)
     with spark_session(master) as session, _parquet(store, state) as (path, columns):
-        images = SparkImages(session, path, columns, class_sizes(store, dataset))
+        expected = None if state.images_at is None else state.digest
+        images = SparkImages(session, path, columns, expected)
         return mine_dataset(
             store, dataset, options, max_cliques=max_cliques, images=images, progress=progress
         )
@@ -288,9 +297,6 @@ def _totals(images: SparkImages) -> ImageTotals:
         by_class[label, concept],
     )
     without = np.array([singles.without_concepts[name] for name in classes], dtype=np.int64)
-    hashed = sha256(repr((classes, concepts)).encode())
-    for counts in (counted.class_sizes, without, by_class, edges.concept_pairs, edges.pair_images):
-        hashed.update(np.ascontiguousarray(counts, dtype=np.int64).tobytes())
     return ImageTotals(
         concepts,
         classes,
@@ -298,5 +304,5 @@ def _totals(images: SparkImages) -> ImageTotals:
         without,
         edges,
         images.splits,
-        int.from_bytes(hashed.digest()[:8], "little", signed=True),
+        images.digest,
     )

@@ -82,6 +82,20 @@ def count_singles(images: "sql.DataFrame") -> Singles:
     return Singles(sizes, {**dict.fromkeys(sizes, 0), **without}, counts)
 
 
+def digest_images(images: "sql.DataFrame") -> int:
+    """64-bit digest of images: the sum of a hash of each, so that their order does not matter."""
+    functions = sql.functions
+    # A hash of several columns skips those that are null, so that null needs a value of its own.
+    texts = [
+        functions.coalesce(images[name], functions.lit("\0"))
+        for name in ("id", "uri", "split", "label")
+    ]
+    concepts = functions.array_sort(images["concepts"])
+    hashed = functions.xxhash64(*texts, concepts).cast("decimal(38, 0)")
+    (row,) = images.select(functions.sum(hashed).alias("total")).collect()
+    return (int(row["total"] or 0) + 2**63) % 2**64 - 2**63
+
+
 def incidence_of(images: pa.RecordBatch, names: Sequence[str], classes: Sequence[str]) -> Incidence:
     """Incidence of images as `read_images` gives them, with the concepts in `names`."""
     lists = images.column("concepts")
