@@ -258,9 +258,16 @@ class Restoration:
         ConflictError
             Another process has dropped, loaded or restored one of them meanwhile.
         """
+        names = list(self.datasets)
+
+        def write(assignments: str) -> None:
+            text = f"{_AS_WRITER} MATCH (d:Dataset {{name: row[0]}}) SET {assignments}"
+            text = f"{text} RETURN count(d) AS written"
+            rows = list(self.datasets.items())
+            self.store.write_all(text, len(rows), writer=self._writer, names=names, rows=rows)
+
+        # Changes see the datasets' own nodes, which are marked as being restored until all is done.
+        write("d += row[1], d.name = row[0]")
         for text in changes_since(schema_version):
             self.store.write(text)
-        made = "SET d = row[1], d.name = row[0], d.writer = null"
-        text = f"{_AS_WRITER} MATCH (d:Dataset {{name: row[0]}}) {made} RETURN count(d) AS written"
-        names, rows = list(self.datasets), list(self.datasets.items())
-        self.store.write_all(text, len(rows), writer=self._writer, names=names, rows=rows)
+        write("d.writer = null, d.restoring = null")

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.left_out import read_left_out
 from cobalance.graph.dataset.mentions import replace_mentions
 from cobalance.graph.dataset.read import read_classes
 from cobalance.graph.dataset.state import dataset_state
@@ -97,11 +98,13 @@ def _read_parts(folder: OutputFolder, place: str) -> pa.Table:
     return pa.concat_tables([_SCHEMA.empty_table(), *map(pq.read_table, files)])
 
 
-def read_properties(store: GraphStore, folders: Folders, dataset: str) -> pd.DataFrame:
+def read_properties(
+    store: GraphStore, folders: Folders, dataset: str, *, left_out: bool = False
+) -> pd.DataFrame:
     """Read the properties of a dataset's images: ``id``, ``class`` and `PROPERTIES`.
 
-    What the latest task has left in the output folder is kept first. Images that are not in the
-    counts, or could not be read, are left out.
+    What the latest task has left in the output folder is kept first. Images that could not be read
+    are missing, and those that a tag leaves out unless `left_out`.
 
     Raises
     ------
@@ -122,7 +125,11 @@ def read_properties(store: GraphStore, folders: Folders, dataset: str) -> pd.Dat
             f"The image files of {dataset!r} have not been measured. Have a worker measure them."
         )
     measured = pq.read_table(files.path(dataset)).to_pandas()
-    return read_classes(store, dataset).merge(measured, on="id")
+    images = read_classes(store, dataset)
+    if left_out:
+        rows = [[image["id"], image["class_name"]] for image in read_left_out(store, dataset)]
+        images = pd.DataFrame([*images.to_numpy().tolist(), *rows], columns=images.columns)
+    return images.merge(measured, on="id")
 
 
 def compare_classes(images: pd.DataFrame) -> pd.DataFrame:
@@ -199,7 +206,8 @@ def show_properties(
     if names is None and not (names := _list_shown(files, dataset)):
         return
     check_known("image property", names, PROPERTIES)
-    images = read_properties(store, folders, dataset)
+    # Bins are of all images, so that they do not move with tags.
+    images = read_properties(store, folders, dataset, left_out=True)
     _keep(files, dataset, pq.read_table(files.path(dataset)), names)
     found = property_concepts(images, names).assign(source=SOURCE, score=np.nan)
     replace_mentions(store, dataset, [SOURCE], found, progress=progress)

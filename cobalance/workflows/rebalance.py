@@ -31,6 +31,7 @@ from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations, Mention
 from cobalance.graph.run_log import log_run
+from cobalance.graph.tags.applying import apply_tags
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, join_credits
 from cobalance.ingest.captions.image_texts import caption_files, read_image_texts, write_image_texts
@@ -177,6 +178,7 @@ def copy_rebalanced(
         real, left_out, stay = composed.real, composed.left_out, composed.stay
     logging.getLogger(__name__).debug("left out: %s, kept unedited: %s", left_out, stay)
     report = write_rebalanced(store, job, name, images, real=real, progress=progress)
+    apply_tags(store, name, progress=progress)
     region_files(folders.regions).copy(job.dataset, name)
     place_files(folders.home).copy(job.dataset, name)
     _write_captions(folders.captions, job.dataset, name, images)

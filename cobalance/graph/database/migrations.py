@@ -15,8 +15,22 @@ from cobalance.graph.errors import SchemaVersionError, Setting
 
 FIRST = 18
 """The schema of 0.1.0; earlier ones were never released."""
-VERSION = 18
-CHANGES: Mapping[int, str] = {}
+VERSION = 19
+CHANGES: Mapping[int, str] = {
+    # Labels that moved between images left a dataset's digest as it was: what was derived before
+    # may be of other images than it says, and is derived anew. Of copies, tags are loaded labels.
+    19: """
+MATCH (d:Dataset) WHERE d.digests IS NULL AND d.digest IS NOT NULL
+SET d.digests = 0, d.cliques_digest = null
+WITH d
+CALL (d) { MATCH (t:CliqueTable {dataset: d.name}) DELETE t }
+CALL (d) { MATCH (p:Plan {dataset: d.name}) SET p.mined_as = '' }
+CALL (d) {
+  WITH d WHERE d.rebalanced_by IS NOT NULL AND d.tag_concepts IS NULL
+  MATCH (c:Concept {dataset: d.name})<-[e:CONTAINS {source: 'image tag'}]-()
+  SET e.source = 'image tag when loaded'
+}""",
+}
 """By version, Cypher that changes what earlier ones stored, also in a backup; may be repeated."""
 
 _CREATED = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
@@ -60,7 +74,7 @@ def migrate(driver: Driver, database: str) -> int:
             driver.execute_query(text, database_=database)
         driver.execute_query(
             "MERGE (m:Migration {version: $version}) "
-            "ON CREATE SET m.name = 'the schema of 0.1.0', m.applied_at = datetime()",
+            "ON CREATE SET m.name = 'schema version ' + $version, m.applied_at = datetime()",
             version=VERSION,
             database_=database,
         )

@@ -6,6 +6,7 @@ read, which takes milliseconds for tens of thousands of images.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import pandas as pd
 
@@ -18,18 +19,12 @@ from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import check_known
+from cobalance.graph.errors import Action, StaleError, check_known
 from cobalance.graph.names import clean_name
 
 
-def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str] | None) -> None:
+def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str]) -> None:
     """Compare a mined dataset by concepts, the first of them from now on; none for its classes.
-
-    Parameters
-    ----------
-    concepts : sequence of str or None
-        Names; empty for the dataset's classes, None for what it is compared by already, whose
-        images are counted anew.
 
     Raises
     ------
@@ -40,15 +35,46 @@ def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str] | None) 
     """
     state = dataset_state(store, dataset)
     state.require_mined()
-    names = list(state.compared if concepts is None else map(clean_name, concepts))
-    values: dict[str, object] = {"compared": names or None, "compared_images": None}
-    if names:
-        incidence = _mined_images(store, state)
-        check_known("concept", names, incidence.concepts)
-        code = incidence.concepts.index(names[0])
-        values["compared_images"] = int((incidence.indices == code).sum())
-    if names or state.compared:
+    values = read_comparison(store, state, concepts, state.mining_options().split)
+    if concepts or state.compared:
         store.write(UPDATE_DATASET, dataset=dataset, values=values)
+
+
+def read_comparison(
+    store: GraphStore, state: DatasetState, concepts: Sequence[str] | None, split: str | None
+) -> dict[str, Any]:
+    """Read what a dataset's node says of its comparison: ``compared`` and ``compared_images``.
+
+    Parameters
+    ----------
+    concepts : sequence of str or None
+        Names; empty for the dataset's classes, None for what it is compared by already.
+    split : str or None
+        The images that count.
+
+    Raises
+    ------
+    StaleError
+        No image shows a concept any more that the dataset is compared by already.
+    UnknownNameError, DataError
+        No image shows one that is named; the images are elsewhere.
+    """
+    names = list(state.compared if concepts is None else map(clean_name, concepts))
+    if not names:
+        return {"compared": None, "compared_images": None}
+
+    incidence = load_images(store, state.name).of_split(split)
+    gone = sorted(set(names) - set(incidence.concepts))
+    if gone and concepts is None:
+        raise StaleError(
+            f"No image of {state.name!r} shows {gone[0]!r} any more, which it is compared by. To "
+            "compare its classes, ",
+            Action("mine", state.name, classes=()),
+            ".",
+        )
+    check_known("concept", names, incidence.concepts)
+    code = incidence.concepts.index(names[0])
+    return {"compared": names, "compared_images": int((incidence.indices == code).sum())}
 
 
 @lru_cache(maxsize=2)

@@ -3,17 +3,43 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from math import isnan
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.util import hash_array
 
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.mention_rows import BLOCK, MentionRows
 from cobalance.graph.records import Annotations
 
-_SYNTHETIC, _CLUSTER = np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)
+_MISSING = np.uint64(0xD1B54A32D192ED03)
+_PROPERTIES = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic", "cluster")
+
+Hashes = npt.NDArray[np.uint64]
+
+
+class GroupedMentions(NamedTuple):
+    """Mentions of some images, grouped by concept: one row is one CONTAINS edge.
+
+    Parameters
+    ----------
+    image : int array, shape (n_edges,)
+        Position among the images asked for, ascending.
+    concept : int array, shape (n_edges,)
+        Concept code, ascending within an image.
+    surest : int array, shape (n_edges,)
+        Row of the concept's surest mention in the image.
+    mentions : int array, shape (n_edges,)
+        How many of the concept the image has.
+    """
+
+    image: IntArray
+    concept: IntArray
+    surest: IntArray
+    mentions: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +67,11 @@ class ImageContents:
     source_codes: IntArray
     scores: FloatArray
 
+    @property
+    def source_ranks(self) -> IntArray:
+        """Rank of each source by name: int64, shape (n_sources,)."""
+        return np.argsort(np.argsort(np.array(self.sources, dtype=object)))
+
     @classmethod
     def of(cls, annotations: Annotations) -> "ImageContents":
         """Find the mentions of all images, without a copy of them."""
@@ -62,10 +93,27 @@ class ImageContents:
             occurs[self.concept_codes[self.rows.at(images[start : start + BLOCK])]] = True
         return sorted(self.concepts[code] for code in np.flatnonzero(occurs).tolist())
 
-    def edges(self, images: IntArray) -> list[list[Sequence[Any]]]:
-        """CONTAINS edges of each image as columns: concepts, then properties as in the schema.
+    def group(self, images: IntArray) -> GroupedMentions:
+        """Group the mentions of the images at these positions by concept.
 
         Complexity: O(m log m) for the m mentions of these images.
+        """
+        rows = self.rows.at(images)
+        image = np.repeat(np.arange(len(images)), self.rows.lengths(images))
+        code, score = self.concept_codes[rows], self.scores[rows]
+        uncertainty = -np.where(np.isnan(score), np.inf, score)
+        source = self.source_ranks[self.source_codes[rows]]
+
+        # Of equally sure mentions the first source by name, so that their order does not matter.
+        order = np.lexsort((source, uncertainty, code, image))
+        image, code = image[order], code[order]
+        changes = (np.diff(image, prepend=-1) != 0) | (np.diff(code, prepend=-1) != 0)
+        starts = np.flatnonzero(changes)
+        counts = np.diff(starts, append=len(order))
+        return GroupedMentions(image[starts], code[starts], rows[order[starts]], counts)
+
+    def edges(self, images: IntArray) -> list[list[Sequence[Any]]]:
+        """CONTAINS edges of each image as columns: concepts, then properties as in the schema.
 
         Examples
         --------
@@ -74,48 +122,76 @@ class ImageContents:
         >>> ImageContents.of(Annotations.from_records([cats])).edges(np.array([0]))
         [[['cat'], ['annotation'], [None], [2]]]
         """
-        rows = self.rows.at(images)
-        image = np.repeat(np.arange(len(images)), self.rows.lengths(images))
-        code, score = self.concept_codes[rows], self.scores[rows]
-        uncertainty = -np.where(np.isnan(score), np.inf, score)
-        order = np.lexsort((uncertainty, code, image))
-        image, code = image[order], code[order]
-        changes = (np.diff(image, prepend=-1) != 0) | (np.diff(code, prepend=-1) != 0)
-        starts = np.flatnonzero(changes)
-        first = order[starts]
+        grouped = self.group(images)
+        scores = self.scores[grouped.surest].tolist()
         columns = (
-            [self.concepts[each] for each in code[starts].tolist()],
-            [self.sources[each] for each in self.source_codes[rows[first]].tolist()],
-            [None if each != each else each for each in score[first].tolist()],
-            np.diff(starts, append=len(order)).tolist(),
+            [self.concepts[code] for code in grouped.concept.tolist()],
+            [self.sources[code] for code in self.source_codes[grouped.surest].tolist()],
+            [None if isnan(score) else score for score in scores],
+            grouped.mentions.tolist(),
         )
-        bounds = np.searchsorted(image[starts], np.arange(len(images) + 1)).tolist()
+        bounds = np.searchsorted(grouped.image, np.arange(len(images) + 1)).tolist()
         return [[column[start:end] for column in columns] for start, end in pairwise(bounds)]
+
+    def hash_edges(self, images: IntArray) -> Hashes:
+        """Hash the edges of each image: shape (n_images,), whatever their order."""
+        grouped = self.group(images)
+        concepts, sources = (_hash_texts(names) for names in (self.concepts, self.sources))
+        hashed = _mix(concepts[grouped.concept])
+        hashed = _mix(hashed ^ sources[self.source_codes[grouped.surest]])
+        hashed = _mix(hashed ^ _hash_numbers(self.scores[grouped.surest]))
+        hashed = _mix(hashed ^ grouped.mentions.astype(np.uint64))
+
+        totals = np.zeros(len(images), dtype=np.uint64)
+        np.add.at(totals, grouped.image, hashed)
+        return totals
 
 
 def image_digests(annotations: Annotations) -> IntArray:
-    """64-bit digest of each image's stored contents, independent of the order of its mentions."""
-    fields = ["id", "class_name", "split", "uri", "width_px", "height_px"]
-    images, mentions = annotations.images, annotations.mentions
-    rows = MentionRows.of(annotations)
+    """64-bit digest of each image's content as the graph stores it.
+
+    It follows from the image's properties and edges alone: not from the order of its mentions, from
+    the images beside it, or from the types of the columns. A dataset's digest is a sum of these
+    (`cobalance.graph.dataset.write.dataset_digest`), so that each is mixed once more after its
+    edges are in: otherwise a concept that moves between two images would leave the sum as it was.
+
+    Returns
+    -------
+    int64 array, shape (n_images,)
+    """
+    images, contents = annotations.images, ImageContents.of(annotations)
     digests = np.empty(len(images), dtype=np.uint64)
-    for first, end, places in rows.blocks():
-        found = _hash_rows(images[fields].iloc[first:end])
-        found = found ^ np.where(images["synthetic"].iloc[first:end], _SYNTHETIC, np.uint64(0))
-        if "cluster" in images:
-            named = images[["cluster"]].iloc[first:end]
-            hashed = _hash_rows(named) * _CLUSTER
-            found = found ^ np.where(named["cluster"].notna(), hashed, np.uint64(0))
-        if len(mentions):
-            # A product before the sum: content cannot move between image and mentions unseen.
-            found = found * np.uint64(0x9E3779B97F4A7C15)
-            hashed = _hash_rows(mentions[["concept", "source", "score"]].iloc[places])
-            starts = rows.bounds[first:end] - rows.bounds[first]
-            shows = rows.bounds[first:end] < rows.bounds[first + 1 : end + 1]
-            found[shows] += np.add.reduceat(hashed, starts[shows]) if shows.any() else 0
-        digests[first:end] = found
+    for first, end, _ in contents.rows.blocks():
+        block = images.iloc[first:end]
+        hashed = np.zeros(len(block), dtype=np.uint64)
+        for name in _PROPERTIES:
+            values = _hash_column(block[name]) if name in block else _MISSING
+            hashed = _mix(hashed ^ values)
+        digests[first:end] = _mix(hashed + contents.hash_edges(np.arange(first, end)))
     return digests.view(np.int64)
 
 
-def _hash_rows(frame: pd.DataFrame) -> npt.NDArray[np.uint64]:
-    return pd.util.hash_pandas_object(frame, index=False).to_numpy().astype(np.uint64, copy=False)
+def _hash_column(column: "pd.Series[Any]") -> Hashes:
+    """Hash the values of a column; equal values are equal whatever the column's type."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        of_category = np.append(_hash_texts(column.cat.categories), _MISSING)  # the code -1
+        return of_category[column.cat.codes.to_numpy()]
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return _hash_numbers(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    missing = column.isna().to_numpy()
+    return np.where(missing, _MISSING, _hash_texts(column.astype(object).where(~missing, "")))
+
+
+def _hash_texts(texts: "Sequence[str] | pd.Index[Any] | pd.Series[Any]") -> Hashes:
+    return hash_array(np.asarray(texts, dtype=object), categorize=False)
+
+
+def _hash_numbers(numbers: FloatArray) -> Hashes:
+    return np.where(np.isnan(numbers), _MISSING, hash_array(numbers, categorize=False))
+
+
+def _mix(numbers: Hashes) -> Hashes:
+    """Scatter 64-bit numbers (the finalizer of SplitMix64), so that sums of them tell a lot."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))

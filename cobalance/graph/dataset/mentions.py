@@ -7,8 +7,9 @@ import pandas as pd
 
 from cobalance.graph.arrays import STRING
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.dataset.write import IngestReport, write_changes
+from cobalance.graph.dataset.left_out import read_left_out, write_left_out
+from cobalance.graph.dataset.read import annotations_of, read_annotations
+from cobalance.graph.dataset.write import TAG_SOURCE, IngestReport, write_changes
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 
@@ -24,7 +25,8 @@ def replace_mentions(
     """Replace all mentions of some sources, such as models, by their new ones.
 
     Mentions of other sources stay as they are: where one has an image's concept already, the new
-    mention is left out. Without any new mentions the former graph is back. Only images that change
+    mention is left out, unless it is a tag's, which it replaces. Images that a tag leaves out get
+    their mentions, too. Without any new mentions the former graph is back. Only images that change
     are written; interrupted, it goes on when run again.
 
     Parameters
@@ -42,15 +44,34 @@ def replace_mentions(
     StoreError
         Another process writes the same dataset at the same time, or the database fails.
     """
+    # Images that a tag leaves out show the same when they come back.
+    left_out = annotations_of(read_left_out(store, dataset))
+    changed = _replaced(left_out, sources, found)
+    if len(changed.images):
+        write_left_out(store, dataset, changed)
     held = read_annotations(store, dataset, progress)
+    changed = _replaced(held, sources, found)
+    return write_changes(store, dataset, changed, progress=progress)
+
+
+def _replaced(held: Annotations, sources: Collection[str], found: pd.DataFrame) -> Annotations:
+    """The images that lose or gain mentions, with all that they show then."""
     mentions = held.mentions
     is_old = mentions["source"].isin(list(sources)).to_numpy()
-    kept = mentions[~is_old]
-    new = _new_mentions(held.images, kept, found)
+    is_tag = (mentions["source"] == TAG_SOURCE).to_numpy()
+    new = _new_mentions(held.images, mentions[~is_old & ~is_tag], found)
+
+    # Tags come last: whatever else mentions a concept stands in the place of a tag.
+    is_new = _pairs(mentions).isin(_pairs(new))
+    kept = mentions[~is_old & ~(is_tag & is_new)]
     changed = np.union1d(mentions.loc[is_old, "image"].to_numpy(), new["image"].to_numpy())
     every = pd.concat([frame[frame["image"].isin(changed)].astype(_PLAIN) for frame in (kept, new)])
-    some = Annotations(held.images, every.astype(_CODED)).take(changed)
-    return write_changes(store, dataset, some, progress)
+    return Annotations(held.images, every.astype(_CODED)).take(changed)
+
+
+def _pairs(mentions: pd.DataFrame) -> pd.MultiIndex:
+    """Image and concept of each mention."""
+    return pd.MultiIndex.from_arrays([mentions["image"], mentions["concept"].astype(object)])
 
 
 _PLAIN = {"concept": STRING, "source": STRING}
@@ -69,6 +90,5 @@ def _new_mentions(images: pd.DataFrame, kept: pd.DataFrame, found: pd.DataFrame)
         }
     )
     new = new[new["image"].notna()].astype({"image": np.int64})
-    there = pd.MultiIndex.from_arrays([kept["image"], kept["concept"].astype(object)])
-    new = new[~pd.MultiIndex.from_frame(new[["image", "concept"]]).isin(there)]
+    new = new[~_pairs(new).isin(_pairs(kept))]
     return new.reindex(columns=kept.columns).assign(segmentation=None)

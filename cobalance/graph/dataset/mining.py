@@ -1,6 +1,6 @@
 """Mine a dataset's cliques, measure their imbalance, and store them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -18,6 +18,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import NodeRow, apply_change, compare, read_digests
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import has_clique_table, read_former, write_clique_table
+from cobalance.graph.dataset.compared import read_comparison
 from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes
@@ -133,6 +134,7 @@ def mine_dataset(
     max_cliques: int,
     images: CountedImages | None = None,
     since: str | None = None,
+    compared: Sequence[str] | None = None,
     progress: Progress = silent,
 ) -> MiningReport:
     """Mine a dataset's cliques, measure their imbalance, and update the stored cliques.
@@ -151,11 +153,13 @@ def mine_dataset(
     since : str or None
         A mined dataset that this one was copied from with some images more or fewer, whose cliques
         can be followed where this one was not mined yet.
+    compared : sequence of str or None
+        Concepts to compare by from now on, see `cobalance.graph.dataset.compared.read_comparison`.
 
     Raises
     ------
     StaleError
-        An ingest of the dataset did not end.
+        An ingest of the dataset did not end, or no image shows a concept that it is compared by.
     DataError, UnknownNameError
         The dataset has no image, or none of the split; or no such class.
     TooManyCliquesError
@@ -167,6 +171,7 @@ def mine_dataset(
         progress("read images", 0, None)
         held = load_images(store, dataset)
         images = HeldImages(held, _former(store, state, since, options))
+    comparison = read_comparison(store, state, compared, options.split)
     progress("count cliques", 0, None)
     cliques, left_out, changed = images.count(options, max_cliques)
     progress("measure imbalances", 0, None)
@@ -202,7 +207,11 @@ def mine_dataset(
             imbalanced_cliques=int((table["gap"] > 0).sum()),
             leaning_cliques=leaning,
             unproven_cliques=unproven,
+            **comparison,
         )
+        store.write(statements.LINK_QUERIES, dataset=dataset)
+    elif state.compared or compared:
+        store.write(UPDATE_DATASET, dataset=dataset, values=comparison)
     sizes, counts = np.unique(cliques.sizes(), return_counts=True)
     return MiningReport(
         dict(zip(sizes.tolist(), counts.tolist(), strict=True)),

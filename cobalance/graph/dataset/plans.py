@@ -170,7 +170,8 @@ def find_outdated(
     digest, mined_as = plan.get("images_digest"), plan.get("mined_as")
     if digest is not None and digest != state.digest:
         return "images"
-    if (digest is None or mined_as is not None) and mined_as != state.mined_as:
+    of_cliques = digest is None or mined_as is not None
+    if of_cliques and not (state.is_mined and mined_as == state.mined_as):
         return "cliques"
     return None
 

@@ -213,7 +213,8 @@ def write_totals(
     before = _check_replaceable(store, state, totals.digest, if_exists)
     claim = Claim.take(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
-    store.write(UPDATE_DATASET, dataset=dataset, values=kept)
+    # Mining chooses the images to keep anew.
+    store.write(UPDATE_DATASET, dataset=dataset, values={**kept, "cliques_digest": None})
     sync_sample(claim, totals.digest, None, progress)
     _keep_only(store, dataset, schema.CLASS, totals.classes)
     _keep_only(store, dataset, schema.CONCEPT, totals.concepts)
@@ -290,10 +291,9 @@ def _check_replaceable(
 
 
 def _keep_only(store: GraphStore, dataset: str, node: Node, names: Sequence[str]) -> None:
-    """Have nodes of these names alone, and no clique or query that was derived from others."""
+    """Have nodes of these names alone, and no clique that was derived from others."""
     if gone := sorted({*read_names(store, dataset, node)}.difference(names)):
-        for derived in (schema.GENERATION_QUERY, schema.CLIQUE):
-            store.write_in_batches(drop_statement(derived), names=[dataset])
+        store.write_in_batches(drop_statement(schema.CLIQUE), names=[dataset])
     for some in batches(gone):
         store.write(delete_statement(node), dataset=dataset, keys=list(some))
     for some in batches(names):

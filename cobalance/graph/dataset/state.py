@@ -32,6 +32,8 @@ class DatasetState:
     ----------
     digest : int or None
         None while an ingest is under way or was interrupted.
+    digests : int or None
+        0 where images have digests of an earlier version; see `cobalance.graph.dataset.renewal`.
     mined_classes : tuple of (str, int)
         The classes that are compared, by name in ascending order, each with its images that were
         mined: the dataset's own, or the first of `compared` and the rest.
@@ -56,6 +58,7 @@ class DatasetState:
     images_at: str | None = None
     source: str | None = None
     demo: bool | None = None
+    digests: int | None = None
     compared: tuple[str, ...] = ()
     own_classes: tuple[tuple[str, int], ...] = ()
 
@@ -84,6 +87,11 @@ class DatasetState:
         return f"{self.cliques_digest} {self.mining}"
 
     @property
+    def is_complete(self) -> bool:
+        """Whether all images are written and counted."""
+        return self.digest is not None and self.cooccurrence_digest == self.digest
+
+    @property
     def is_mined(self) -> bool:
         """Whether the cliques were mined from the current images."""
         try:
@@ -106,7 +114,7 @@ class DatasetState:
                 Action("restore", ...),
                 " with the same file again.",
             )
-        if self.digest is None or self.cooccurrence_digest != self.digest:
+        if not self.is_complete:
             raise StaleError(
                 f"Loading the images of {self.name!r} did not end. ",
                 Action("ingest", ..., dataset=self.name),

@@ -45,7 +45,16 @@ BEGIN_IMAGES = Statement(
     "Mark the images as being written, and record their source.",
     """
 MATCH (d:Dataset {name: $dataset})
-SET d.digest = null, d.cliques_digest = null, d.updated_at = datetime(), d.source = $source""",
+SET d.digest = null, d.digests = 1, d.updated_at = datetime(), d.source = $source""",
+)
+
+FORGET_CLIQUES = Statement(
+    "Mark the cliques as not mined, where a class or concept of theirs is about to be deleted.",
+    """
+MATCH (d:Dataset {name: $dataset})
+WHERE EXISTS { MATCH (y:Class {dataset: $dataset}) WHERE NOT EXISTS { (y)<-[:LABELED]-() } }
+  OR EXISTS { MATCH (c:Concept {dataset: $dataset}) WHERE NOT EXISTS { (c)<-[:CONTAINS]-() } }
+SET d.cliques_digest = null""",
 )
 
 TAKE_NAME = Statement(
@@ -97,6 +106,65 @@ CALL (d) {
   RETURN i.split AS split, count(*) AS images
 }
 RETURN split, images ORDER BY split""",
+)
+
+# A digest of 0 is of an image that came back, and whose content is not written yet.
+STORED_IMAGES = Statement(
+    "Digests of all images, as counted (missing where a tag leaves them out) and as loaded.",
+    """
+MATCH (i:Image {dataset: $dataset})
+RETURN i.id AS id, i.digest AS digest,
+  CASE i.digest WHEN 0 THEN 0 ELSE coalesce(i.loaded, i.digest) END AS loaded
+UNION ALL
+MATCH (x:ExcludedImage {dataset: $dataset})
+RETURN x.id AS id, null AS digest, coalesce(x.loaded, 0) AS loaded""",
+)
+
+SET_DIGESTS = Statement(
+    "Replace the digests of images.",
+    """
+UNWIND $rows AS row
+MATCH (i:Image {dataset: $dataset, id: row[0]}) SET i.digest = row[1], i.loaded = row[2]""",
+)
+
+LEFT_OUT = Statement(
+    "Images that tags leave out, with their content.",
+    """
+MATCH (x:ExcludedImage {dataset: $dataset})
+RETURN properties(x) AS image,
+  EXISTS { MATCH (x)-[:TAGGED]->(:Tag {dataset: $dataset, role: $exclude}) } AS by_tag
+ORDER BY image.id""",
+)
+
+SET_LEFT_OUT = Statement(
+    "Change what images show that tags leave out.",
+    """
+UNWIND $rows AS row
+MATCH (x:ExcludedImage {dataset: $dataset, id: row[0]}) SET x.mentions = row[1]""",
+)
+
+LEAVE_OUT = Statement(
+    "Leave images out of the counts; tags, and what jobs and runs made of them, stay.",
+    """
+UNWIND $rows AS row
+MATCH (i:Image {dataset: $dataset, id: row[0]})
+SET i.class_name = row[1], i.mentions = row[2], i.loaded = coalesce(i.loaded, i.digest),
+  i.digest = null
+REMOVE i:Image
+SET i:ExcludedImage
+WITH i
+MATCH (i)-[e:LABELED|CONTAINS]->()
+DELETE e""",
+)
+
+BRING_BACK = Statement(
+    "Bring images back, for a write of their content.",
+    """
+UNWIND $ids AS id
+MATCH (i:ExcludedImage {dataset: $dataset, id: id})
+SET i.class_name = null, i.mentions = null, i.digest = 0, i.loaded = null
+REMOVE i:ExcludedImage
+SET i:Image""",
 )
 
 CLASSES_OF_IMAGES = Statement(
@@ -247,6 +315,23 @@ PLANS = Statement("All plans.", "MATCH (p:Plan {dataset: $dataset}) RETURN prope
 
 PLAN = Statement(
     "One plan.", "MATCH (p:Plan {dataset: $dataset, name: $plan}) RETURN properties(p) AS plan"
+)
+
+LINK_QUERIES = Statement(
+    "Link the queries of plans to classes, images and cliques that are there again.",
+    """
+MATCH (g:GenerationQuery {dataset: $dataset})
+CALL (g) {
+  MATCH (y:Class {dataset: $dataset, name: g.class_name}) MERGE (g)-[:FOR_CLASS]->(y)
+}
+CALL (g) {
+  UNWIND coalesce(g.sources, []) + coalesce(g.source_image, []) AS id
+  MATCH (i:Image {dataset: $dataset, id: id}) MERGE (g)-[:EDITS]->(i)
+}
+CALL (g) {
+  WITH g WHERE g.position IS NULL
+  MATCH (q:Clique {dataset: $dataset, concepts: g.concepts}) MERGE (g)-[:REBALANCES]->(q)
+}""",
 )
 
 # A query whose clique was mined anew, or whose image was deleted, has lost its edge, and is

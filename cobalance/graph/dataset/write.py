@@ -1,27 +1,33 @@
 """Load annotations into the concept graph: images with their edges, then co-occurrence edges."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 from pandas.api.extensions import ExtensionArray
 
-from cobalance.graph.arrays import IntArray
+from cobalance.graph.arrays import STRING, IntArray
 from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Node
-from cobalance.graph.database.statements import merge_statement, orphan_statements, set_statement
+from cobalance.graph.database.statements import (
+    delete_statement,
+    merge_statement,
+    orphan_statements,
+    set_statement,
+)
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import (
     Change,
+    Key,
     NodeRow,
     apply_change,
     batches,
     compare,
-    read_digests,
     sync_edges,
 )
 from cobalance.graph.dataset import statements
@@ -30,12 +36,18 @@ from cobalance.graph.dataset.image_contents import ImageContents, image_digests
 from cobalance.graph.dataset.image_lists import write_image_lists
 from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
 from cobalance.graph.dataset.read import scan_incidence
+from cobalance.graph.dataset.renewal import renew_digests
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state, find_dataset
 from cobalance.graph.errors import Action, ConflictError, Setting
 from cobalance.graph.mention_rows import BLOCK
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations, plain_values
+
+TAG_SOURCE = "image tag"
+"""Source of the mentions that a dataset's own tags lay over what was loaded."""
+LOADED_TAG_SOURCE = "image tag when loaded"
+"""Source of mentions that were by a tag where they come from, and are loaded like any other."""
 
 IfExists = Literal["fail", "append", "replace"]
 """What to do where a dataset holds images of another source: nothing, add to them, delete them."""
@@ -52,6 +64,56 @@ class IngestReport:
     kept: int
 
 
+@dataclass(frozen=True)
+class StoredDigests:
+    """Digests of all images that a dataset has.
+
+    Parameters
+    ----------
+    loaded : dict of str to int
+        Content as it was loaded, by id, also of images that a tag leaves out.
+    laid_over : dict of str to (int or None)
+        Content as it is counted, where labels, properties or tags have been laid over what was
+        loaded; None of an image that a tag leaves out.
+    """
+
+    loaded: dict[str, int]
+    laid_over: dict[str, int | None]
+
+    @classmethod
+    def read(cls, store: GraphStore, dataset: str) -> "StoredDigests":
+        """Read the digests of a dataset."""
+        stored = cls({}, {})
+        for row in store.stream(statements.STORED_IMAGES, dataset=dataset):
+            image, counted, loaded = row["id"], row["digest"], row["loaded"]
+            stored.loaded[image] = loaded
+            if counted != loaded:
+                stored.laid_over[image] = counted
+        return stored
+
+    @property
+    def left_out(self) -> set[str]:
+        """Images that a tag leaves out."""
+        return {image for image, counted in self.laid_over.items() if counted is None}
+
+    def counted(self) -> dict[str, int]:
+        """Content as it is counted, of the images that are."""
+        merged = {**self.loaded, **self.laid_over}
+        return {image: digest for image, digest in merged.items() if digest is not None}
+
+
+def without_own_tags(annotations: Annotations) -> Annotations:
+    """The annotations with mentions of tags, as another dataset has them, as loaded mentions.
+
+    A dataset's own tags come and go, and their mentions with them.
+    """
+    sources = annotations.mentions["source"]
+    if TAG_SOURCE not in sources.cat.categories:
+        return annotations
+    renamed = sources.astype(STRING).replace(TAG_SOURCE, LOADED_TAG_SOURCE).astype("category")
+    return replace(annotations, mentions=annotations.mentions.assign(source=renamed))
+
+
 def write_annotations(
     store: GraphStore,
     dataset: str,
@@ -64,8 +126,10 @@ def write_annotations(
     """Update a dataset's images, concepts and co-occurrences to match the annotations.
 
     New images are created, changed ones updated, equal ones left alone, each known by its id and
-    a digest of its content. Interrupted, even by kill -9, it goes on when run again, and the
-    graph is then equal to one that was never interrupted.
+    a digest of its content as it was loaded. What labels, properties and tags have laid over an
+    image stays where the image is equal, and is to be applied again where it has changed; an image
+    that a tag leaves out comes back until then. Interrupted, even by kill -9, it goes on when run
+    again, and the graph is then equal to one that was never interrupted.
 
     Parameters
     ----------
@@ -89,46 +153,141 @@ def write_annotations(
     StoreError
         The database fails.
     """
-    state = make_dataset(store, dataset)
+    state = renew_digests(store, make_dataset(store, dataset))
     progress("compare", 0, None)
-    ids, digests = annotations.images["id"].array, image_digests(annotations)
+    digests = image_digests(annotations)
     source = source or f"frame {int(digests.sum()) & 0xFFFFFF:06x}"
+    ids = annotations.images["id"].array
     stored, change, report = _compare(store, state, ids, digests, source, if_exists)
-    if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
-        return report
-    claim = Claim.take(store, dataset)
-    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
-    write_images(claim, annotations, change, digests, progress)
-    _delete_orphans(store, dataset)
-    progress("co-occurrence", 0, None)
-    left = set(stored).difference(change.deleted, _values(ids) if stored else ())
-    images = scan_incidence(store, dataset) if left else split_incidence(annotations)
-    incidence = images.incidence
-    write_cooccurrence(claim, cooccurrence(incidence), incidence.concepts, incidence.classes)
-    sizes, empty = incidence.class_sizes(), incidence.without_concepts()
-    kept = np.flatnonzero(sizes).tolist()  # a class without an image has no node
-    names = [incidence.classes[code] for code in kept]
-    set_counts(claim, schema.CLASS, "without_concepts", names, empty[kept])
-    (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
-    n_images = len(ids) + len(left)
-    if counted["images"] != n_images:
-        raise claim.invalidate("digest")
-    digest = dataset_digest(digests, (stored[key] for key in left), n_images)
-    mined = read_mined_digest(store, dataset)
-    write_incidence_table(claim, digest, images, mined=mined)
-    named = images.ids if left else ids
-    write_image_lists(claim, digest, named, incidence)
-    claim.finish(guards="digest", digest=digest, cooccurrence_digest=digest, images=n_images)
+    if change or not state.is_complete:
+        wanted = _Wanted(annotations, digests, stored, change, source)
+        _write(store, dataset, wanted, progress)
     return report
 
 
 def write_changes(
-    store: GraphStore, dataset: str, annotations: Annotations, progress: Progress = silent
+    store: GraphStore,
+    dataset: str,
+    annotations: Annotations,
+    *,
+    loaded: Mapping[str, int] | None = None,
+    progress: Progress = silent,
 ) -> IngestReport:
-    """Update some images of a dataset, whose source stays as it is; see `write_annotations`."""
-    (row,) = store.read(statements.DATASET, dataset=dataset)
-    source = row["dataset"].get("source", "")
-    return write_annotations(store, dataset, annotations, source=source, progress=progress)
+    """Lay other content over some images of a dataset, which does not change what was loaded.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        Images of the dataset, with all that they show from now on.
+    loaded : mapping of str to int, optional
+        Digests of the images as they were loaded, where the store does not tell. A digest that no
+        file gives (0) makes the next load of the image's file bring its content back.
+    """
+    state = renew_digests(store, dataset_state(store, dataset))
+    progress("compare", 0, None)
+    digests = image_digests(annotations)
+    stored = StoredDigests.read(store, dataset)
+    ids = annotations.images["id"].array
+    change = compare(stored.counted(), _values(ids), _values(digests), delete=False)
+    if change or not state.is_complete:
+        as_loaded = {**stored.loaded, **(loaded or {})}
+        wanted = _Wanted(annotations, digests, stored, change, state.source or "", as_loaded)
+        _write(store, dataset, wanted, progress)
+
+    updated = len(change.updated)
+    others = len(stored.loaded) - updated - change.unchanged
+    return IngestReport(len(change.created), updated, 0, change.unchanged, others)
+
+
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """What a dataset is to hold.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        Some or all of its images.
+    digests : int array
+        Of these images.
+    stored : StoredDigests
+        Of the images that it holds now.
+    change : Change
+        The difference.
+    source : str
+        Where its images are from.
+    loaded : mapping of str to int
+        Digests of images as they were loaded, where the annotations are laid over that.
+    """
+
+    annotations: Annotations
+    digests: IntArray
+    stored: StoredDigests
+    change: Change
+    source: str
+    loaded: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def replaced(self) -> set[str]:
+        """Images that the dataset holds now, and that are deleted or written anew."""
+        ids = self.annotations.images["id"].array
+        return {*map(str, self.change.deleted), *ids[self.change.updated].tolist()}
+
+    @property
+    def written(self) -> IntArray:
+        """Positions of the images that are written."""
+        return np.concatenate([self.change.created, self.change.updated])
+
+
+def _write(store: GraphStore, dataset: str, wanted: _Wanted, progress: Progress) -> None:
+    """Write changes of images, and all that is counted of the images that there are then."""
+    change, stored, replaced = wanted.change, wanted.stored, wanted.replaced
+    claim = Claim.take(store, dataset)
+    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=wanted.source)
+    _release(store, dataset, stored.left_out & replaced, change.deleted)
+    write_images(
+        *(claim, wanted.annotations, change, wanted.digests, progress), loaded=wanted.loaded
+    )
+    _delete_orphans(store, dataset)
+
+    others = {image: of for image, of in stored.counted().items() if image not in replaced}
+    n_images = len(wanted.written) + len(others)
+    (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
+    if counted["images"] != n_images:
+        raise claim.invalidate("digest")
+
+    # Images that stay may show more than the annotations say: by a label or a tag.
+    as_given = n_images == len(wanted.digests) and not stored.laid_over.keys() - replaced
+    images = split_incidence(wanted.annotations) if as_given else scan_incidence(store, dataset)
+    digest = dataset_digest(wanted.digests[wanted.written], others.values(), n_images)
+    _write_counts(claim, images, digest, progress)
+    store.write(statements.LINK_QUERIES, dataset=dataset)
+    claim.finish(guards="digest", digest=digest, cooccurrence_digest=digest, images=n_images)
+
+
+def _write_counts(claim: Claim, images: SplitIncidence, digest: int, progress: Progress) -> None:
+    """Write the weights of all images, and their packed copies."""
+    progress("co-occurrence", 0, None)
+    incidence = images.incidence
+    write_cooccurrence(claim, cooccurrence(incidence), incidence.concepts, incidence.classes)
+
+    sizes, empty = incidence.class_sizes(), incidence.without_concepts()
+    with_images = np.flatnonzero(sizes).tolist()  # a class without an image has no node
+    names = [incidence.classes[code] for code in with_images]
+    set_counts(claim, schema.CLASS, "without_concepts", names, empty[with_images])
+
+    mined = read_mined_digest(claim.store, claim.dataset)
+    write_incidence_table(claim, digest, images, mined=mined)
+    write_image_lists(claim, digest, images.ids, incidence)
+
+
+def _release(store: GraphStore, dataset: str, left_out: set[str], deleted: Collection[Key]) -> None:
+    """Make images that are left out and to be written images again, and delete others of them."""
+    gone = left_out.intersection(deleted)
+    for ids in batches(sorted(left_out - gone)):
+        store.write(statements.BRING_BACK, dataset=dataset, ids=list(ids))
+    for ids in batches(sorted(gone)):
+        delete = delete_statement(schema.EXCLUDED_IMAGE)
+        store.write(delete, dataset=dataset, keys=list(ids))
 
 
 def dry_run(
@@ -149,7 +308,7 @@ def dry_run(
     if state is None:
         return IngestReport(len(annotations.images), 0, 0, 0, 0)
     progress("compare", 0, None)
-    ids, digests = annotations.images["id"].array, image_digests(annotations)
+    ids, digests = annotations.images["id"].array, image_digests(without_own_tags(annotations))
     return _compare(store, state, ids, digests, source, if_exists)[-1]
 
 
@@ -160,7 +319,7 @@ def _compare(
     digests: IntArray,
     source: str,
     if_exists: IfExists | None,
-) -> tuple[dict[str, int], Change, IngestReport]:
+) -> tuple[StoredDigests, Change, IngestReport]:
     """The stored digests, the change and its report; ConflictError if it is not allowed."""
     if state.sample is not None:
         raise ConflictError(
@@ -169,18 +328,19 @@ def _compare(
             Action("drop_dataset", state.name),
             " first.",
         )
-    stored = read_digests(store, schema.IMAGE, state.name)
-    change = compare(stored, _values(ids), _values(digests), delete=if_exists == "replace")
+    stored = StoredDigests.read(store, state.name)
+    delete = if_exists == "replace"
+    change = compare(stored.loaded, _values(ids), _values(digests), delete=delete)
     created, updated, deleted = len(change.created), len(change.updated), len(change.deleted)
     shared = change.unchanged + updated
     report = IngestReport(
-        created, updated, deleted, change.unchanged, len(stored) - shared - deleted
+        created, updated, deleted, change.unchanged, len(stored.loaded) - shared - deleted
     )
     own = bool(shared) and (source == state.source or 10 * updated <= shared)
     told = if_exists in (None, "replace") or (if_exists == "append" and not shared)
-    if own or told or not stored:
+    if own or told or not stored.loaded:
         return stored, change, report
-    theirs = inflect(len(stored), "images")
+    theirs = inflect(len(stored.loaded), "images")
     raise ConflictError(
         f"The dataset {state.name!r} holds {theirs} from {state.source}; those now "
         f"loaded from {source} ",
@@ -225,6 +385,8 @@ def write_images(
     change: Change,
     digests: IntArray,
     progress: Progress,
+    *,
+    loaded: Mapping[str, int] = MappingProxyType({}),
 ) -> None:
     """Write those images that a change names, with their classes and concepts.
 
@@ -232,6 +394,8 @@ def write_images(
     ----------
     digests : int array
         Of all the annotations' images.
+    loaded : mapping of str to int
+        By id, of the images that are not written as they were loaded.
     """
     wanted = np.concatenate([change.created, change.updated])
     images = annotations.images
@@ -242,11 +406,17 @@ def write_images(
 
     def rows_at(positions: IntArray) -> list[NodeRow]:
         batch = images.iloc[positions]
-        names = schema.IMAGE.property_names[1:]
-        missing = [None] * len(batch)
-        columns = [plain_values(batch[name]) if name in batch else missing for name in names]
-        values = zip(digests[positions].tolist(), *columns, strict=True)
         keys, labels = batch["id"].tolist(), plain_values(batch["class_name"])
+        of_content = digests[positions].tolist()
+        pairs = zip(map(loaded.get, keys), of_content, strict=True)
+        columns = {
+            "digest": of_content,
+            "loaded": [None if before == now else before for before, now in pairs],
+            **{name: plain_values(batch[name]) for name in batch},
+        }
+        missing = [None] * len(batch)
+        names = schema.IMAGE.property_names
+        values = zip(*(columns.get(name, missing) for name in names), strict=True)
         found = zip(keys, values, labels, contents.edges(positions), strict=True)
         return [
             (key, list(properties), [[[label]], edges]) for key, properties, label, edges in found
@@ -264,12 +434,14 @@ def split_incidence(annotations: Annotations) -> SplitIncidence:
 
 
 def _delete_orphans(store: GraphStore, dataset: str) -> None:
-    """Delete classes and concepts without images, and the nodes derived from them.
+    """Delete classes and concepts without images, and the cliques derived from them.
 
-    A clique that lost an edge would equal the one mined next, and not be written again.
+    A clique that lost an edge would equal the one mined next, and not be written again. A plan's
+    queries stay: they name their class, and are linked to it again should it come back.
     """
+    store.write(statements.FORGET_CLIQUES, dataset=dataset)
     for edge, derived in (
-        (schema.LABELED, (schema.FOR_CLASS, schema.COUNTED_IN)),
+        (schema.LABELED, (schema.COUNTED_IN,)),
         (schema.CONTAINS, (schema.HAS,)),
     ):
         for text in orphan_statements(edge, derived):

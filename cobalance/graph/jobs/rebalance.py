@@ -13,7 +13,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import check_name, dataset_state
-from cobalance.graph.dataset.write import IngestReport, write_annotations
+from cobalance.graph.dataset.write import IngestReport, without_own_tags, write_annotations
 from cobalance.graph.errors import Action, ConflictError, DataError, OptionError
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.jobs.status import Job
@@ -194,6 +194,7 @@ def write_rebalanced(
             f"The job {job.id!r} has no accepted candidate with a file yet. Let workers generate "
             "some, or accept some by hand."
         )
+    original = dataset_state(store, dataset)
     held = read_annotations(store, dataset, progress)
     own = held.images[~held.images["synthetic"]]
     split_of = dict(zip(own["id"], plain_values(own["split"]), strict=True))
@@ -214,12 +215,12 @@ def write_rebalanced(
         made = _annotate_generated(new, split_of, cluster_of)
         kept = Annotations.concat([kept, _with_inherited(made, new, held)])
     _claim_copy(store, into, job.id)
-    is_demo = {"demo": dataset_state(store, dataset).demo}
-    store.write(UPDATE_DATASET, dataset=into, values=is_demo)
+    made_of = {"demo": original.demo, "made_from": original.digest}
+    store.write(UPDATE_DATASET, dataset=into, values=made_of)
     report = write_annotations(
         store,
         into,
-        kept,
+        without_own_tags(kept),
         source=f"{dataset} and the images of job {job.id}",
         if_exists="replace",
         progress=progress,

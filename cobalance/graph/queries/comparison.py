@@ -88,10 +88,8 @@ def read_copies(store: GraphStore) -> dict[str, str]:
 
 def _of_older_version(store: GraphStore, before: str, after: str) -> list[Text]:
     """Note that a dataset was rebalanced from an older version of the other one."""
-    names = {"before": before, "after": after}
-    rows = store.read(statements.CHANGED_SINCE, **names)
-    # All images take a second, so that they are only looked at where it may have been so.
-    if not rows or not store.read(statements.OTHER_IMAGES, **names)[0]["differ"]:
+    rows = store.read(statements.CHANGED_SINCE, before=before, after=after)
+    if not rows:
         return []
     return [
         [

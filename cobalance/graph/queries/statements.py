@@ -33,10 +33,10 @@ RETURN name""",
 )
 
 CHANGED_SINCE = Statement(
-    "The job that a dataset was rebalanced by, if the original was written later.",
+    "The job that a dataset was rebalanced by, if the original has other images now.",
     """
 MATCH (d:Dataset {name: $after}) MATCH (j:Job {id: d.rebalanced_by, dataset: $before})
-MATCH (original:Dataset {name: $before}) WHERE original.updated_at > d.updated_at
+MATCH (original:Dataset {name: $before}) WHERE original.digest <> d.made_from
 RETURN j.id AS job""",
 )
 
@@ -80,18 +80,6 @@ RETURN
     WHERE c.cliques_digest = c.digest } AS compared,
   EXISTS { MATCH (e:Evaluation {train: $dataset}) WHERE e.scored_at IS NOT NULL } OR EXISTS {
     MATCH (e:Evaluation {test: $dataset}) WHERE e.scored_at IS NOT NULL } AS evaluated""",
-)
-
-OTHER_IMAGES = Statement(
-    "Whether the real images of a copy differ from those of the original.",
-    """
-RETURN EXISTS {
-  MATCH (i:Image {dataset: $before})
-  WHERE NOT EXISTS { MATCH (copy:Image {dataset: $after, id: i.id}) WHERE copy.digest = i.digest }
-} OR EXISTS {
-  MATCH (copy:Image {dataset: $after})
-  WHERE NOT copy.synthetic AND NOT EXISTS { MATCH (:Image {dataset: $before, id: copy.id}) }
-} AS differ""",
 )
 
 IMAGE_CONCEPTS = Statement(

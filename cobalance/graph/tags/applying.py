@@ -10,15 +10,12 @@ from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import statements as dataset_statements
+from cobalance.graph.dataset.left_out import EXCLUDE, read_left_out
 from cobalance.graph.dataset.read import annotations_of
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.dataset.write import TAG_SOURCE, write_changes
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import IMAGE_COLUMNS
 from cobalance.graph.tags import statements
-
-TAG_SOURCE = "image tag"
-"""The source of mentions that tags make."""
 
 StoredMention = Sequence[Any]
 """Concept, source, score and count, as an edge of the graph has them."""
@@ -75,7 +72,7 @@ class _Pending:
 
 def find_left_out(store: GraphStore, dataset: str) -> set[str]:
     """Ids of images that a tag leaves out, and that are still in the counts."""
-    rows = store.read(statements.TO_LEAVE_OUT, dataset=dataset, exclude="exclude")
+    rows = store.read(statements.TO_LEAVE_OUT, dataset=dataset, exclude=EXCLUDE)
     return {row["id"] for row in rows}
 
 
@@ -102,9 +99,6 @@ def apply_tags(store: GraphStore, dataset: str, *, progress: Progress = silent) 
         Another process writes the same dataset at the same time, or the database fails.
     """
     state = dataset_state(store, dataset)
-    again = [row["id"] for row in store.read(statements.LOADED_AGAIN, dataset=dataset)]
-    for ids in batches(again):
-        store.write(statements.TAKE_OVER, dataset=dataset, ids=list(ids))
     pending = _pending(store, dataset)
     if not pending.counts:
         return pending.counts
@@ -124,20 +118,19 @@ def apply_tags(store: GraphStore, dataset: str, *, progress: Progress = silent) 
         for image in _read_images(store, dataset, pending.left_out)
     ]
     # Counts are not those of the images from here on, until all is written.
-    _set(store, dataset, digest=None, cliques_digest=None)
+    _set(store, dataset, digest=None)
     for batch in batches(out):
-        store.write(statements.LEAVE_OUT, dataset=dataset, rows=list(batch))
-    for ids in batches([image["id"] for image in pending.brought_back]):
-        store.write(statements.BRING_BACK, dataset=dataset, ids=list(ids))
-    source = node.get("source", "")
-    write_annotations(store, dataset, annotations_of(rows), source=source, progress=progress)
+        store.write(dataset_statements.LEAVE_OUT, dataset=dataset, rows=list(batch))
+    loaded = {image["id"]: image["loaded"] or 0 for image in pending.brought_back}
+    for ids in batches([*loaded]):
+        store.write(dataset_statements.BRING_BACK, dataset=dataset, ids=list(ids))
+    write_changes(store, dataset, annotations_of(rows), loaded=loaded, progress=progress)
     _set(store, dataset, tag_concepts=names)
     return pending.counts
 
 
 def _pending(store: GraphStore, dataset: str) -> _Pending:
     left_out = find_left_out(store, dataset)
-    rows = store.read(statements.TO_BRING_BACK, dataset=dataset, exclude="exclude")
     tags: dict[str, set[str]] = defaultdict(set)
     changed = set()
     for row in store.stream(statements.CONCEPT_TAGS, dataset=dataset, concept="concept"):
@@ -147,11 +140,7 @@ def _pending(store: GraphStore, dataset: str) -> _Pending:
     for row in store.stream(statements.SHOWN_BY_TAG, dataset=dataset, source=TAG_SOURCE):
         if row["concept"] not in tags.get(row["id"], ()):
             changed.add(row["id"])
-    brought_back = [
-        {name: image.get(name) for name in IMAGE_COLUMNS}
-        | {"mentions": json.loads(image["mentions"])}
-        for image in (row["image"] for row in rows)
-    ]
+    brought_back = [image for image in read_left_out(store, dataset) if not image["by_tag"]]
     return _Pending(sorted(left_out), brought_back, sorted(changed - left_out), tags)
 
 

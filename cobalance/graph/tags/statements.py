@@ -116,45 +116,11 @@ RETURN n.id AS image, n.text AS note, n.written_by AS written_by,
 ORDER BY image""",
 )
 
-LOADED_AGAIN = Statement(
-    "Images that were left out and have been loaded again.",
-    """
-MATCH (x:ExcludedImage {dataset: $dataset})
-MATCH (i:Image {dataset: $dataset, id: x.id})
-RETURN i.id AS id ORDER BY id""",
-)
-
-TAKE_OVER = Statement(
-    "Give images that have been loaded again the tags of those that were left out.",
-    """
-UNWIND $ids AS id
-MATCH (x:ExcludedImage {dataset: $dataset, id: id})
-MATCH (i:Image {dataset: $dataset, id: id})
-CALL (x, i) {
-  MATCH (x)-[old:TAGGED]->(t)
-  MERGE (i)-[e:TAGGED]->(t)
-  SET e = properties(old)
-}
-CALL (x, i) {
-  MATCH (n:ImageNote)-[:ABOUT]->(x)
-  MERGE (n)-[:ABOUT]->(i)
-}
-DETACH DELETE x""",
-)
-
 TO_LEAVE_OUT = Statement(
     "Images in the counts with a tag that leaves them out.",
     """
 MATCH (t:Tag {dataset: $dataset, role: $exclude})<-[:TAGGED]-(i:Image)
 RETURN DISTINCT i.id AS id ORDER BY id""",
-)
-
-TO_BRING_BACK = Statement(
-    "Images that no tag leaves out any more, with their content.",
-    """
-MATCH (x:ExcludedImage {dataset: $dataset})
-WHERE NOT EXISTS { MATCH (x)-[:TAGGED]->(:Tag {dataset: $dataset, role: $exclude}) }
-RETURN properties(x) AS image ORDER BY image.id""",
 )
 
 CONCEPT_TAGS = Statement(
@@ -172,29 +138,6 @@ MATCH (d:Dataset {name: $dataset})
 UNWIND coalesce(d.tag_concepts, []) AS name
 MATCH (c:Concept {dataset: $dataset, name: name})<-[:CONTAINS {source: $source}]-(i:Image)
 RETURN i.id AS id, name AS concept""",
-)
-
-LEAVE_OUT = Statement(
-    "Leave images out of the counts; tags, and what jobs and runs made of them, stay.",
-    """
-UNWIND $rows AS row
-MATCH (i:Image {dataset: $dataset, id: row[0]})
-SET i.class_name = row[1], i.mentions = row[2], i.digest = null
-REMOVE i:Image
-SET i:ExcludedImage
-WITH i
-MATCH (i)-[e:LABELED|CONTAINS]->()
-DELETE e""",
-)
-
-BRING_BACK = Statement(
-    "Bring images back, for a write of their content.",
-    """
-UNWIND $ids AS id
-MATCH (i:ExcludedImage {dataset: $dataset, id: id})
-SET i.class_name = null, i.mentions = null, i.digest = 0
-REMOVE i:ExcludedImage
-SET i:Image""",
 )
 
 SAVE_VIEW = Statement(

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Sequence
 
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.compared import compare_by
 from cobalance.graph.dataset.mining import MiningReport, mine_dataset
 from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.dataset.state import dataset_state
@@ -29,7 +28,8 @@ def mine(
     """Mine a dataset as `cobalance.graph.dataset.mining.mine_dataset` does, on an engine of choice.
 
     What tags say of images is applied to them first. `engine` and `master` are those of
-    `cobalance.datasets.Dataset.mine`; `classes` as of `compare_by`, which does not work on Spark.
+    `cobalance.datasets.Dataset.mine`; `classes` are the concepts to compare by, see
+    `cobalance.graph.dataset.compared.read_comparison`.
 
     Raises
     ------
@@ -43,9 +43,12 @@ def mine(
     on_spark = engine == "spark" or (engine == "auto" and elsewhere)
     logging.getLogger(__name__).debug("mined on %s", "Spark" if on_spark else "the kernel here")
     if not on_spark:
-        report = mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
-        compare_by(store, dataset, classes)
-        return report
+        return mine_dataset(
+            *(store, dataset, options),
+            max_cliques=max_cliques,
+            compared=classes,
+            progress=progress,
+        )
     from cobalance.workflows.spark import mine_on_spark
 
     return mine_on_spark(

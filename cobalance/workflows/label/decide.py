@@ -16,6 +16,7 @@ from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import ConflictError, OptionError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
+from cobalance.graph.tags.applying import apply_tags
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.label.order import SEVERAL_ANYWAY, concepts_of
@@ -150,5 +151,7 @@ def apply_accepted(
         return read_labels(ScoreFiles(folder, run), settings)
 
     report = apply_runs(store, dataset, read_found, progress=progress)
+    # A tag shows again what a run does not label any more.
+    apply_tags(store, dataset, progress=progress)
     link_concepts(store, dataset, concepts_of(list_attributes(store, dataset)))
     return report

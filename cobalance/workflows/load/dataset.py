@@ -9,7 +9,12 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import drop_rename
 from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.dataset.write import IfExists, IngestReport, write_annotations
+from cobalance.graph.dataset.write import (
+    IfExists,
+    IngestReport,
+    without_own_tags,
+    write_annotations,
+)
 from cobalance.graph.names import clean_name
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
@@ -74,6 +79,7 @@ def load_dataset(
         Another process writes the same dataset at the same time, or the database fails, or the
         images' regions or captions cannot be written.
     """
+    annotations = without_own_tags(annotations)
     told: dict[str, Any] = {"source": source, "if_exists": if_exists, "progress": progress}
     if sample is not None:
         report = write_sampled(store, dataset, annotations, sample, **told)

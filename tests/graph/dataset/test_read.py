@@ -19,9 +19,9 @@ def plain(record):
     best = {}
     for mention in record.mentions:
         held = best.get(mention.concept)
-        # What has no score is certain; of equals the first stays.
-        rank = 2.0 if mention.score is None else mention.score
-        if held is None or rank > held[0]:
+        # What has no score is certain; of equals the first by its source's name stays.
+        rank = (-2.0 if mention.score is None else -mention.score, mention.source)
+        if held is None or rank < held[0]:
             best[mention.concept] = (rank, mention.source, mention.score)
     mentions = sorted((mention.concept, *best[mention.concept][1:]) for mention in record.mentions)
     return (

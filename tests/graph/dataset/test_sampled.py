@@ -4,23 +4,28 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes, split_sizes
+from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.read import load_incidence, read_annotations
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled, write_sampled
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import IngestReport, dry_run, write_annotations
-from cobalance.graph.errors import ConflictError, DataError, OptionError
+from cobalance.graph.errors import ConflictError, DataError, OptionError, StaleError
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
 from cobalance.graph.queries.comparison import compare_dataset_splits
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.workflows.plan.planners import plan_dataset
 
 OPTIONS = MiningOptions(max_size=3)
 PER_CLASS = 3
@@ -183,3 +188,39 @@ def test_a_dry_run_says_what_a_load_would_do(store, dataset, random_annotations)
     write_annotations(store, dataset, some, source="a test")
     with pytest.raises(ConflictError, match="has all images"):
         dry_run_sampled(store, dataset, some)
+
+
+def test_labels_that_moved_are_counted_and_a_plan_outlives_a_class_that_comes_back(store, dataset):
+    def load(images):
+        annotations = Annotations.from_records(
+            ImageRecord(f"{at}", class_name, tuple(map(Mention, concepts)))
+            for at, (class_name, concepts) in enumerate(images)
+        )
+        write_sampled(
+            *(store, dataset, annotations, Sample(PER_CLASS)), source="x", if_exists="replace"
+        )
+        if len({class_name for class_name, _ in images}) > 1:
+            mine_dataset(store, dataset, OPTIONS, max_cliques=1000)
+
+    def cow():
+        cliques = load_cliques(store, dataset)
+        return cliques.counts[cliques.names().index(("cow",))].tolist()
+
+    first = [("farm", ["cow", "road"])] * 4 + [("town", ["cow"])] * 2 + [("town", ["road"])] * 2
+    load(first)
+    assert cow() == [4, 2]
+    plan_dataset(store, dataset, "conbias", PlanOptions(1))
+    queries = read_plan(store, dataset, "conbias")
+    assert queries
+
+    # Two labels move from a farm to towns, so that each concept is in as many images as before.
+    moved = [("farm", ["road"]), ("farm", ["road"]), *first[2:6], *[("town", ["cow", "road"])] * 2]
+    load(moved)
+    assert cow() == [2, 4]
+    with pytest.raises(StaleError):
+        read_plan(store, dataset, "conbias")
+
+    load([("farm", concepts) for _, concepts in first])
+    load(first)
+    assert cow() == [4, 2]
+    assert read_plan(store, dataset, "conbias") == queries

@@ -33,7 +33,8 @@ RETURN p.name AS plan, p.planner AS planner, coalesce(p.planner_options, '{}') A
        p.min_size AS min_size, p.max_size AS max_size,
        COUNT { (p)<-[:ASKED_BY]-() } AS queries, p.images AS images,
        CASE WHEN p.images_digest IS NULL OR p.mined_as IS NOT NULL
-            THEN coalesce(p.mined_as = toString(d.cliques_digest) + ' ' + d.mining, false)
+            THEN coalesce(p.mined_as = toString(d.digest) + ' ' + d.mining
+              AND d.cliques_digest = d.digest, false)
             ELSE true END AND coalesce(p.images_digest = d.digest, p.images_digest IS NULL)
             AS current
 ORDER BY plan""",
