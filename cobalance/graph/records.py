@@ -1,9 +1,9 @@
 """Annotations, one by one as records or all as frames."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -423,7 +423,7 @@ def _stack_metadata(parts: Sequence[tuple[Annotations, int]]) -> Iterator[Metada
     for of_objects in (False, True):
         some = [each for each in moved if bool(each.numbers) == of_objects]
         if some:
-            tables = [pa.table(dict(each.columns)) for each in some]
+            tables = _with_common_types([pa.table(dict(each.columns)) for each in some])
             table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
             numbers = {
                 name: np.concatenate([each.numbers[name] for each in some])
@@ -431,6 +431,66 @@ def _stack_metadata(parts: Sequence[tuple[Annotations, int]]) -> Iterator[Metada
             }
             columns = {name: table[name].combine_chunks() for name in table.column_names}
             yield Metadata(np.concatenate([each.image for each in some]), columns, numbers)
+
+
+def _with_common_types(tables: Sequence[pa.Table]) -> list[pa.Table]:
+    """Tables whose columns of one name have one type, though files may differ in it.
+
+    A column without values has the others' type. Decimal numbers beside text are text, as in a CSV
+    file, unless all of it is numbers; text beside lists is lists of one.
+    """
+    parts = defaultdict[str, list[pa.ChunkedArray]](list)
+    for table in tables:
+        for name in table.column_names:
+            if table[name].null_count < len(table):
+                parts[name].append(table[name])
+    kinds = {name: {part.type for part in some} for name, some in parts.items()}
+    for name, known in kinds.items():
+        if pa.float64() in known and len(known) > 1 and all(map(_is_numeric, parts[name])):
+            kinds[name] = {pa.float64()}
+    return [
+        pa.table(
+            {name: _of_kind(table[name], kinds.get(name, set())) for name in table.column_names}
+        )
+        for table in tables
+    ]
+
+
+def _is_numeric(column: pa.ChunkedArray) -> bool:
+    """Whether all values of a column are numbers, or written as such."""
+    try:
+        column.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    return True
+
+
+def _of_kind(column: pa.ChunkedArray, kinds: set[pa.DataType]) -> pa.ChunkedArray:
+    if len(kinds) == 1 and column.type not in kinds:
+        (kind,) = kinds
+        is_empty = column.null_count == len(column)
+        return pa.nulls(len(column), kind) if is_empty else column.cast(kind)
+    if len(kinds) < 2 or pa.types.is_nested(column.type):
+        return column
+    texts = column
+    if pa.types.is_floating(column.type):
+        texts = pa.array(map(decimal_text, column.to_pylist()), pa.large_string())
+    nested = next(filter(pa.types.is_nested, kinds), None)
+    if nested is None or pa.types.is_struct(nested.value_type):
+        return texts
+    lists = [None if text is None else [text] for text in texts.to_pylist()]
+    return pa.array(lists, nested)
+
+
+def decimal_text(number: float | None) -> str | None:
+    """A number as CSV files have it; None if it is missing or NaN.
+
+    Examples
+    --------
+    >>> decimal_text(1), decimal_text(2.5), decimal_text(None)
+    ('1.0', '2.5', None)
+    """
+    return None if number is None or isnan(number) else repr(float(number))
 
 
 def _without_unused(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:

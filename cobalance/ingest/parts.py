@@ -123,7 +123,11 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
             parts.append(_with_split_of_file(reword_all(part, str(file), shown), name))
         problems.within("rows", sum(len(part.images) for part in parts))
     parts = _with_pictures(tree, names, parts)
-    found = Annotations.concat(_with_own_ids(tree, names, parts))
+    try:
+        found = Annotations.concat(_with_own_ids(tree, names, parts))
+    except pa.ArrowTypeError as error:  # objects in one file, text in another
+        reason = f"has a column of other values in other files ({error})"
+        raise problems.fatal(reason, "Write it alike in all of them.") from None
     others = [name for name in annotation_files(tree) if name not in names]
     note = f"{tree.path}: not read: {shorten_list(others)}"
     return replace(found, notes=(*found.notes, *([note] if others else [])))

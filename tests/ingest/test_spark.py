@@ -244,3 +244,16 @@ def test_more_values_than_a_decision_takes_are_refused(session, tmp_path, monkey
         decide_columns(session, path, ReadOptions())
     decided, _ = decide_columns(session, path, ReadOptions(field={"n": "bins:5"}))
     assert decided.field == {"n": "bins:5"}
+
+
+def test_a_column_of_two_types_is_named_with_its_files(session, tmp_path):
+    for name, level in (("a", [1.0, None]), ("b", [1, 2])):
+        frame = pd.DataFrame({"label": ["x", "y"], "concepts": ["sea", "sky"], "level": level})
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(InputError) as caught:
+        decide_columns(session, str(tmp_path), ReadOptions())
+    message = str(caught.value)
+    assert "the column 'level' is" in message
+    assert f"{tmp_path}/a.parquet" in message
+    assert f"{tmp_path}/b.parquet" in message
+    assert "\n" not in message

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.records import Metadata
+from cobalance.graph.records import Metadata, decimal_text
 from cobalance.ingest.documents import decode_json
 from cobalance.ingest.fields.values import encode_values
 from cobalance.ingest.frames import NUMBERS, TEXT
@@ -50,6 +50,8 @@ def read_lists(
 
 def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
     """A column with its objects, in JSON or Arrow, as lists of concepts; whether it has any."""
+    if pa.types.is_floating(column.type):
+        column = pa.array(map(decimal_text, column.to_pylist()), TEXT)
     if column.type == TEXT:
         if pc.all(pc.match_substring_regex(column, _PLACED)).as_py():
             return pa.array(map(_corner_objects, column.to_pylist()), TEXT), True

@@ -3,10 +3,11 @@
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.errors import InputError
@@ -113,9 +114,27 @@ def open_rows(
     except Py4JError as error:
         reason = "cannot be read as Parquet"
         raise InputError(file, None, reason, "Name Parquet files, or their folder.") from error
+    _check_types(frame.inputFiles(), file)
     kept = [it for each in frame.schema if clean_name(each.name) not in left for it in _light(each)]
     rows = frame.select(*kept, "_metadata.row_index", "_metadata.file_path")
     return rows, RowReader(file, hub_features(told), replace(options, on_error="skip"))
+
+
+def _check_types(files: Sequence[str], path: str) -> None:
+    """Raise InputError for a column of local files with several types, as Spark reads one."""
+    first: dict[str, tuple[pa.DataType, str]] = {}
+    for file in files:
+        if not file.startswith("file:"):
+            continue
+        place = unquote(urlsplit(file).path)
+        for field in pq.read_schema(place):
+            kind, other = first.setdefault(field.name, (field.type, place))
+            if field.type != kind:
+                reason = (
+                    f"for Spark, the column {field.name!r} is {field.type}, and {kind} in {other}"
+                )
+                remedy = f"Write it as one type in all files of {path}."
+                raise InputError(place, None, reason, remedy)
 
 
 def _light(column: "sql.types.StructField") -> list["sql.Column"]:

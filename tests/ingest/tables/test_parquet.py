@@ -4,6 +4,7 @@ import datetime
 import subprocess
 import sys
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -209,3 +210,49 @@ def test_metadata_that_contradicts_itself(tmp_path):
     messages = done.stdout.splitlines()
     assert len(messages) == 2
     assert all("is no Parquet file that can be read" in message for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ([1.0, None, 2.0], [1, 2, 2], ["1", None, "2", "1", "2", "2"]),
+        ([1.0, None, 2.0], ["1", "2", "2"], ["1", None, "2", "1", "2", "2"]),
+        ([1.0, None, 2.5], ["low", "high", None], ["1.0", None, "2.5", "low", "high", None]),
+        ([1.0, None, 2.0], [None] * 3, ["1", None, "2", None, None, None]),
+        (["low", None, "high"], [None] * 3, ["low", None, "high", None, None, None]),
+        ([["low"], None, ["high"]], [None] * 3, ["low", None, "high", None, None, None]),
+        ([["low"], None, ["high"]], ["low"] * 3, ["low", None, "high", "low", "low", "low"]),
+    ],
+)
+@pytest.mark.parametrize("is_turned_round", [False, True])
+def test_a_column_may_have_another_type_in_each_file(
+    tmp_path, first, second, shown, is_turned_round
+):
+    rows = {"a": first * 4, "b": second * 4}
+    for file, values in rows.items():
+        ids = [f"{file}{at}.jpg" for at in range(len(values))]
+        frame = pd.DataFrame({"image": ids, "label": ["x", "y"] * 6, "concepts": "sea"})
+        name = {"a": "z", "b": "y"}[file] if is_turned_round else file
+        frame.assign(level=values).to_parquet(tmp_path / f"{name}.parquet")
+    expected = {"a": shown[:3] * 4, "b": shown[3:] * 4}
+    found = read_annotations(tmp_path)
+    for record in found.records():
+        level = expected[record.id[0]][int(record.id[1:-4])]
+        assert set(record.concepts) == {"sea"} | ({f"level: {level}"} if level else set())
+
+
+def test_concepts_may_be_decimal_numbers(tmp_path):
+    ids = [f"{at}.jpg" for at in range(4)]
+    frame = pd.DataFrame({"image": ids, "label": ["x", "y"] * 2, "tag": [1.0, None, 2.5, 1.0]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    found = read_annotations(tmp_path / "a.parquet")
+    assert [record.concepts for record in found.records()] == [("1.0",), (), ("2.5",), ("1.0",)]
+
+
+def test_a_column_of_objects_beside_text_is_refused_in_a_sentence(tmp_path):
+    for name, values in (("a", [[{"depth": 1}], [{"depth": 2}]]), ("b", ["low", "high"])):
+        ids = [f"{name}{at}.jpg" for at in range(2)]
+        table = {"image": ids, "label": ["x", "y"], "concepts": ["sea"] * 2, "level": values}
+        pq.write_table(pa.table(table), tmp_path / f"{name}.parquet")
+    with pytest.raises(InputError, match=r"has a column of other values in other files .*level"):
+        read_annotations(tmp_path)
