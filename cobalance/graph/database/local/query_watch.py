@@ -9,6 +9,7 @@ one thread is stopped, and nobody else notices.
 import sys
 import threading
 import traceback
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ GRACE_S = 0.5
 """How long a query may go on after its limit; the server ends most by itself within that."""
 HEAP_SHARE = 0.75
 """Share of the heap's old generation that may be in use after a collection."""
+QUERY_SHARE = 0.125
+"""Share of it that a query may hold by itself while the heap is full."""
 
 _EVERY_S = 0.5
 _FAILURES = 20  # in a row
@@ -31,11 +34,65 @@ _MARK = "cobalance_console_s"
 
 @dataclass(frozen=True)
 class _Worker:
-    """Server thread that computes a console query."""
+    """Server thread that computes a console query; the client's address tells which."""
 
     id: int
     name: str
+    address: str
     is_late: bool
+
+
+class HeldMemory:
+    """Estimates the memory that each query holds.
+
+    Java tells what a thread has allocated, not what of it is still in use. What collections leave
+    grows by what all threads have allocated since the last one and hold, so a query is counted its
+    part of that growth: as large a part as its own of all that was allocated. Where less is left
+    than before, it may be the query that holds less.
+
+    Examples
+    --------
+    >>> memory = HeldMemory(left=100, allocated=0)
+    >>> memory.add("a small read", 10)
+    >>> memory.add("a large list", 290)
+    >>> memory.settle(left=200, allocated=400, queries=["a small read", "a large list"])
+    >>> memory.held
+    {'a small read': 2, 'a large list': 72}
+    >>> memory.settle(left=190, allocated=400, queries=["a large list"])
+    >>> memory.held
+    {'a large list': 62}
+    """
+
+    def __init__(self, left: int, allocated: int) -> None:
+        self._left, self._allocated = left, allocated
+        self._since = dict[str, int]()
+        self.held = dict[str, int]()
+
+    def add(self, query: str, allocated: int) -> None:
+        """Count further bytes that a query has allocated."""
+        self._since[query] = self._since.get(query, 0) + allocated
+
+    def settle(self, left: int, allocated: int, queries: Collection[str]) -> None:
+        """Count each running query its part after a collection.
+
+        Parameters
+        ----------
+        left : int
+            Bytes that the last collection has left.
+        allocated : int
+            Bytes that all threads have allocated since the server's start.
+        queries : collection of str
+            Those that run; others are forgotten.
+        """
+        growth = left - self._left
+        since = max(allocated - self._allocated, 1)
+        for query in queries:
+            part = min(self._since.get(query, 0) / since, 1.0) if growth > 0 else 1.0
+            self.held[query] = max(self.held.get(query, 0) + int(growth * part), 0)
+
+        self.held = {query: held for query, held in self.held.items() if query in queries}
+        if growth != 0:
+            self._left, self._allocated, self._since = left, allocated, {}
 
 
 class QueryWatch:
@@ -43,7 +100,8 @@ class QueryWatch:
 
     Neither time limits nor ``db.memory.transaction.max`` reach into a single expression, such as
     a list comprehension or ``reduce``: without the watch one of them keeps a core busy for good,
-    or takes all memory, for everyone.
+    or takes all memory, for everyone. A query is stopped for what it holds itself: while the heap
+    is full of something else, others go on.
 
     Parameters
     ----------
@@ -63,10 +121,8 @@ class QueryWatch:
         self._threads = management.getThreadMXBean()
         pools = management.getMemoryPoolMXBeans()
         self._heap = next(pool for pool in pools if str(pool.getName()) == _OLD_GENERATION)
-        limit = int(HEAP_SHARE * self._heap.getUsage().getMax())
-        self._heap.setCollectionUsageThreshold(limit)
-        self._full_heaps = self._heap.getCollectionUsageThresholdCount()
-        self._allocated: dict[int, int] = {}
+        self._memory = HeldMemory(self._left_bytes(), self._threads.getTotalThreadAllocatedBytes())
+        self._allocated: dict[tuple[str, int], int] = {}
 
     def run(self, stop: threading.Event) -> None:
         """Check twice a second until told to stop; sets `stop` if the database does not answer."""
@@ -81,24 +137,49 @@ class QueryWatch:
         stop.set()
 
     def check(self) -> None:
-        """Stop late queries and, if a collection has left the heap full, the largest one."""
-        workers = self._workers()
-        allocated = {
-            each.id: int(self._threads.getThreadAllocatedBytes(each.id)) for each in workers
-        }
-        full_heaps = self._heap.getCollectionUsageThresholdCount()
-        if workers and full_heaps > self._full_heaps:
-            growth = [n - self._allocated.get(thread, n) for thread, n in allocated.items()]
-            largest = workers[growth.index(max(growth))]
-            self._stop(largest, _TOO_LARGE, "it would fill the server's heap")
+        """Stop late queries and, if the heap is full, the one that holds most of it."""
+        queries = self._console_queries()
+        workers = self._workers(queries)
+        largest = self._largest(queries, workers)
+        if largest is not None:
+            # Only what a collection leaves is held, and the last one may be long ago.
+            self._stopper.collect_garbage()
+            queries = self._console_queries()
+            workers = self._workers(queries)
+            largest = self._largest(queries, workers)
+        if largest is not None:
+            megabytes = self._memory.held[largest.address] >> 20
+            reason = f"it holds {megabytes} MB of the server's heap, which is full"
+            self._stop(largest, _TOO_LARGE, reason)
         for worker in workers:
-            if worker.is_late:
+            if worker.is_late and worker is not largest:
                 self._stop(worker, _LATE, "it was past its time limit")
-        self._full_heaps, self._allocated = full_heaps, allocated
+
+    def _largest(self, queries: Collection[str], workers: list[_Worker]) -> _Worker | None:
+        """Return who holds most of a full heap, and more than a query may."""
+        allocated = {}
+        for worker in workers:
+            thread = worker.address, worker.id
+            allocated[thread] = int(self._threads.getThreadAllocatedBytes(worker.id))
+            before = self._allocated.get(thread, allocated[thread])
+            self._memory.add(worker.address, allocated[thread] - before)
+        self._allocated = allocated
+
+        left, size = self._left_bytes(), int(self._heap.getUsage().getMax())
+        total = int(self._threads.getTotalThreadAllocatedBytes())
+        self._memory.settle(left, total, queries)
+        if not workers or left < HEAP_SHARE * size:
+            return None
+        largest = max(workers, key=lambda worker: self._memory.held[worker.address])
+        return largest if self._memory.held[largest.address] >= QUERY_SHARE * size else None
+
+    def _left_bytes(self) -> int:
+        """Bytes that the last collection of the old generation has left."""
+        return int(self._heap.getCollectionUsage().getUsed())
 
     def stop_all(self) -> None:
         """Stop every console query, so that the server can shut down."""
-        for worker in self._workers():
+        for worker in self._workers(self._console_queries()):
             self._stop(worker, _LATE, "the server shuts down")
 
     def _stop(self, worker: _Worker, exception: str, reason: str) -> None:
@@ -106,8 +187,7 @@ class QueryWatch:
         sys.stdout.write(f"{worker.name}: {reason}; {'stopped' if stopped else 'it has ended'}\n")
         sys.stdout.flush()
 
-    def _workers(self) -> list[_Worker]:
-        late = self._console_queries()
+    def _workers(self, late: dict[str, bool]) -> list[_Worker]:
         if not late:
             return []
         workers = []
@@ -117,7 +197,7 @@ class QueryWatch:
             name = str(info.getThreadName())  # neo4j.BoltWorker-4 [bolt-10 - /127.0.0.1:35674]
             address = name.rpartition("/")[2].removesuffix("]")
             if address in late:
-                workers.append(_Worker(int(info.getThreadId()), name, late[address]))
+                workers.append(_Worker(int(info.getThreadId()), name, address, late[address]))
         return workers
 
     def _console_queries(self) -> dict[str, bool]:

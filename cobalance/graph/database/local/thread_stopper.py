@@ -18,6 +18,7 @@ _GET_ENV = 6
 _FIND_CLASS, _PUSH_FRAME, _POP_FRAME, _NEW_OBJECT = 6, 19, 20, 30
 _GET_METHOD, _NEW_STRING = 33, 167
 _GET_THREADS, _STOP_THREAD, _GET_THREAD_INFO, _DEALLOCATE, _ADD_CAPABILITIES = 3, 6, 8, 46, 141
+_FORCE_COLLECTION = 107
 
 _JNI_1_8, _JVMTI_1_2 = 0x00010008, 0x30010200
 _CAN_SIGNAL_THREAD = (0, 1 << 2) + (0,) * 14  # jvmtiCapabilities: 16 bytes, bit 10
@@ -83,6 +84,11 @@ class ThreadStopper:
             finally:
                 self._call_tool(_DEALLOCATE, threads)
         return False
+
+    def collect_garbage(self) -> None:
+        """Have all of the heap collected, which Java's own call does not where it is disabled."""
+        with self._lock, self._frame():
+            _check("ForceGarbageCollection", self._call_tool(_FORCE_COLLECTION))
 
     def _name(self, thread: c_void_p) -> str:
         info = _ThreadInfo()

@@ -290,20 +290,20 @@ def test_stop_ends_the_process_under_a_client_and_keeps_the_data(
     assert execute(ensure_running(shared), "MATCH (s:AfterStop) RETURN count(s)") == [[1]]
 
 
-def test_stop_ends_a_query_of_the_console_that_would_compute_for_days(
+def test_stop_ends_a_query_of_the_console_that_computes_on(
     shared: LocalServerSettings,
 ) -> None:
     endpoint = ensure_running(shared)
-    endless = "RETURN reduce(s = 0, i IN range(1, 1000000000000) | s + i) AS x"
+    slow = "RETURN reduce(s = 0, i IN range(1, 1000000000) | s + i) AS x"  # some ten seconds
 
     def compute() -> None:
         with connect(endpoint) as driver, driver.session() as session:
             transaction = session.begin_transaction(metadata={"cobalance_console_s": 600})
-            transaction.run(endless).single(strict=True)  # which needs the sum
+            transaction.run(slow).single(strict=True)  # which needs the sum
 
     with ThreadPoolExecutor() as pool:
         computing = pool.submit(compute)
-        until(lambda: [endless] in execute(endpoint, "SHOW TRANSACTIONS YIELD currentQuery"))
+        until(lambda: [slow] in execute(endpoint, "SHOW TRANSACTIONS YIELD currentQuery"))
         assert stop(shared)
         assert isinstance(computing.exception(), Neo4jError | DriverError)
     state = ServerState.read(Home(shared.home).state)
