@@ -3,15 +3,17 @@
 Cypher reserves no word: `SET` may be a clause, a label, a property or a variable. So a keyword that
 does more than read is refused unless its neighbours show that it is a name, and after the end of a
 value only keywords of reading may follow. When in doubt a query is refused, and the message says
-how to write the name unambiguously.
+how to write the name unambiguously. The language is Cypher 5, in which the console asks.
 """
+
+from functools import cached_property
 
 from cobalance.graph.console.tokens import Token, refusal, tokenize
 from cobalance.graph.errors import QueryRefusedError
 
 MAX_LENGTH = 20_000  # characters
-MAX_NESTING = 64  # the server's parser overflows its stack, and never answers, from 200 on
-MAX_SUBQUERIES = 12  # curly brackets; 15 nested EXISTS take 0.5 s to compile, 20 over 10 s
+MAX_NESTING = 64  # brackets of any kind: far below what the server's parser can take
+MAX_SUBQUERIES = 12  # one in the other; each doubles what some of them take to compile
 
 PROCEDURES = frozenset(
     {
@@ -40,15 +42,18 @@ FUNCTIONS = frozenset(
 _READS = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "CALL")
 _WRITES = "it changes the graph, and this console only reads"
 _SERVER = "it administers the server, and this console only reads the graph"
+_CYPHER_25 = "it is of Cypher 25, and this console asks every server in Cypher 5"
 _MORE_THAN_READING = {
     **dict.fromkeys(("CREATE", "MERGE", "SET", "REMOVE", "DELETE"), _WRITES),
     **dict.fromkeys(("DETACH", "NODETACH", "INSERT", "FOREACH"), _WRITES),
     **dict.fromkeys(("DROP", "ALTER", "RENAME", "GRANT", "DENY", "REVOKE"), _SERVER),
-    **dict.fromkeys(("START", "STOP", "SHOW", "TERMINATE", "ENABLE", "DRYRUN"), _SERVER),
+    **dict.fromkeys(("START", "STOP", "TERMINATE", "ENABLE", "DRYRUN"), _SERVER),
     **dict.fromkeys(("REALLOCATE", "DEALLOCATE"), _SERVER),
+    "SHOW": "what this console shows are indexes, constraints and functions, in a query that "
+    "begins with it",
     "LOAD": "it reads a file or an address through the server",
     "USE": "it leaves the database that this console reads",
-    "CYPHER": "it changes how the server compiles",
+    "CYPHER": "this console sets the language itself, Cypher 5, and no other option",
 }
 # These are keywords only when one of these words comes next.
 _SECOND_WORD = {
@@ -59,15 +64,24 @@ _SECOND_WORD = {
     "DRYRUN": ("REALLOCATE", "DEALLOCATE"),
     "CYPHER": (),  # only at the start of a query
 }
-_SCHEMA = ("INDEX", "INDEXES", "CONSTRAINT", "CONSTRAINTS")
+_NEWER = ("LET", "FILTER", "NEXT", "FOR", "WHEN", "SEARCH")  # clauses of Cypher 25
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# What SHOW may name, and the words that may stand before it.
+_SHOWN = _words("INDEX INDEXES CONSTRAINT CONSTRAINTS FUNCTION FUNCTIONS")
+_SHOWN_KINDS = _words("""
+    ALL FULLTEXT LOOKUP POINT RANGE TEXT VECTOR BUILT IN USER DEFINED
+    NODE REL RELATIONSHIP PROPERTY TYPE UNIQUE UNIQUENESS KEY EXIST EXISTENCE""")
+# Words that a subquery's bracket follows.
+_SUBQUERIES = ("EXISTS", "COUNT", "COLLECT", "CALL")
 # No clause starts right after one of these.
 _BEFORE_NAME = _words(". .. : $ ( [ , = < <= >= <> =~ - / ^ | || &")
+# A label, a property or a parameter follows these.
+_BEFORE_LABEL = _words(". .. : :: $ | & ! %")
 # No clause's keyword stands right before one of these.
 _AFTER_NAME = _words(". .. , ) ] } : :: = < > <= >= <> =~ != | || / ^ %")
 # Keywords that may follow a complete value or pattern in a query that reads.
@@ -75,8 +89,12 @@ _FOLLOWING = _words("""
     MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP OFFSET LIMIT UNION CALL YIELD USING FINISH
     AND OR XOR NOT IN IS STARTS ENDS CONTAINS AS WHEN THEN ELSE END ASC ASCENDING DESC DESCENDING
     FROM LIST ARRAY PATH PATHS GROUP GROUPS""")
-# Keywords that need a value or a name next, if what is before them is complete.
-_NEEDING_VALUE = _words("AS IN AND OR XOR WHERE WITH RETURN UNWIND THEN ELSE")
+# Keywords that need a value or a name next.
+_NEEDING_VALUE = _words("""
+    AS IN AND OR XOR NOT WHERE WITH DISTINCT RETURN UNWIND CASE WHEN THEN ELSE
+    STARTS ENDS CONTAINS""")
+_BEGINNING_VALUE = ("NOT", "CASE", "DISTINCT")
+_PAIRS = (("CASE", "WHEN"), ("STARTS", "WITH"), ("ENDS", "WITH"))
 # Keywords that may stand before a name or a value.
 _LEADING = _FOLLOWING | _words("""
     DISTINCT ALL ANY NONE SINGLE CASE BY ON INDEX SEEK SCAN JOIN TEXT RANGE POINT BTREE SHORTEST
@@ -89,9 +107,9 @@ def check_read_only(text: str) -> None:
     """Raise unless a query is read-only.
 
     Allowed are MATCH, WITH, UNWIND, RETURN, UNION, subqueries and CALL of `PROCEDURES`, with all
-    their parts, EXPLAIN and PROFILE of them, and SHOW INDEXES and SHOW CONSTRAINTS. A word such as
-    SET or CREATE passes as a label, property, parameter or map key, in backticks, and as a variable
-    where it cannot be read as a clause.
+    their parts, EXPLAIN and PROFILE of them, and SHOW of indexes, constraints and functions. A word
+    such as SET or CREATE passes as a label, property, parameter or map key, in backticks, and as a
+    variable where it cannot be read as a clause.
 
     Raises
     ------
@@ -117,19 +135,17 @@ class _Check:
     def __init__(self, text: str, tokens: list[Token]) -> None:
         edge = Token("edge", "", len(text))
         self.text, self.tokens = text, [edge, edge, *tokens, edge, edge, edge]
+        self.openings: dict[int, int] = {}
+        """The place of each closing bracket, and of the one that it closes."""
 
     def run(self) -> None:
         """Check the first word, the nesting, and each token with its neighbours."""
-        start = 3 if self.tokens[2].is_word("EXPLAIN", "PROFILE") else 2
-        first = self.tokens[start]
-        schema = first.is_word("SHOW") and self.tokens[start + 1].is_word(*_SCHEMA) and start == 2
-        if not (first.is_word(*_READS) or schema):
-            reason = _MORE_THAN_READING.get(
-                first.text.upper(), "a query that reads cannot start with it"
-            )
-            raise self._refusal(start, reason, f"Start with {', '.join(_READS)}.")
+        first = self._first()
+        shown = self._end_of_show(first)
+        if not (shown or self.tokens[first].is_word(*_READS)):
+            raise self._refused_start(first)
         self._check_nesting()
-        for place in range(start + schema, len(self.tokens) - 3):
+        for place in range(shown or first, len(self.tokens) - 3):
             token = self.tokens[place]
             if token.is_symbol(";"):
                 raise self._refusal(place, "a second statement may follow", "Run one at a time.")
@@ -138,20 +154,71 @@ class _Check:
             if token.kind == "word":
                 self._check_word(place)
 
+    def _first(self) -> int:
+        """Return the place of the first word of the statement, behind CYPHER 5 and EXPLAIN."""
+        place = 2
+        while True:
+            if self.tokens[place].is_word("CYPHER") and self.tokens[place + 1].text == "5":
+                place += 2
+            elif self.tokens[place].is_word("EXPLAIN", "PROFILE"):
+                place += 1
+            else:
+                return place
+
+    def _end_of_show(self, first: int) -> int | None:
+        """Return the place behind the things that SHOW lists; None without a SHOW that may pass."""
+        explained = self.tokens[first - 1].is_word("EXPLAIN", "PROFILE")
+        if explained or not self.tokens[first].is_word("SHOW"):
+            return None
+
+        place = first + 1
+        while self.tokens[place].is_word(*_SHOWN_KINDS):
+            place += 1
+        if not self.tokens[place].is_word(*_SHOWN):
+            return None
+
+        place += 1
+        place += self.tokens[place].is_word("EXECUTABLE")
+        mine = self.tokens[place : place + 3]
+        pairs = zip(mine, ("BY", "CURRENT", "USER"), strict=True)
+        return place + 3 if all(token.is_word(word) for token, word in pairs) else place
+
+    def _refused_start(self, first: int) -> QueryRefusedError:
+        token = self.tokens[first]
+        if token.is_word(*_NEWER):
+            return self._refusal(first, _CYPHER_25, "Write it in Cypher 5.")
+        if self.tokens[2].is_word("CYPHER"):
+            return self._refusal(2, _MORE_THAN_READING["CYPHER"], "Leave it out.")
+        reason = _MORE_THAN_READING.get(
+            token.text.upper(), "a query that reads cannot start with it"
+        )
+        return self._refusal(first, reason, f"Start with {', '.join(_READS)}.")
+
     def _check_nesting(self) -> None:
-        depth = braces = 0
-        for token in self.tokens:
-            step = token.is_symbol("(", "[", "{") - token.is_symbol(")", "]", "}")
-            depth += step
-            braces += step if token.is_symbol("{", "}") else 0
-            if depth > MAX_NESTING or braces > MAX_SUBQUERIES:
+        """Match the brackets, and refuse too deep ones."""
+        open_places: list[int] = []
+        subqueries = 0
+        for place, token in enumerate(self.tokens):
+            if token.is_symbol("(", "[", "{"):
+                open_places.append(place)
+                subqueries += self._opens_subquery(place)
+            elif token.is_symbol(")", "]", "}") and open_places:
+                self.openings[place] = open_places.pop()
+                subqueries -= self._opens_subquery(self.openings[place])
+            if len(open_places) > MAX_NESTING or subqueries > MAX_SUBQUERIES:
                 raise refusal(
                     self.text,
                     token.offset,
-                    f"brackets are nested more than {MAX_NESTING} deep, or curly ones "
+                    f"brackets are nested more than {MAX_NESTING} deep, or subqueries "
                     f"{MAX_SUBQUERIES}, which can stall the server",
                     "Split the query with WITH.",
                 )
+
+    def _opens_subquery(self, place: int) -> bool:
+        """Whether a subquery may begin with this bracket: maps do not count."""
+        before = self.tokens[place - 1]
+        follows = before.is_word(*_SUBQUERIES) or before.is_symbol(")")
+        return follows and self.tokens[place].is_symbol("{")
 
     def _check_word(self, place: int) -> None:
         if self._is_name(place):
@@ -161,25 +228,90 @@ class _Check:
         expected = _SECOND_WORD.get(word)
         if word in _MORE_THAN_READING and (expected is None or after.is_word(*expected)):
             raise self._refusal(place, _MORE_THAN_READING[word])
+        if self._is_newer(place):
+            raise self._refusal(place, _CYPHER_25, "Write it in Cypher 5.")
         if word == "IN" and after.is_word("TRANSACTIONS", "CONCURRENT"):
-            raise self._refusal(place, "IN TRANSACTIONS is for changes", "Leave it out.")
+            opening = self.openings.get(place - 1)
+            if opening is not None and self._opens_subquery(opening):
+                raise self._refusal(place, "IN TRANSACTIONS is for changes", "Leave it out.")
         if word == "CALL":
             self._check_call(place)
         elif word not in _FOLLOWING and self._ends_value(place - 1):
             raise self._refusal(place, "it is not a clause or operator of a query that reads")
+
+    def _is_newer(self, place: int) -> bool:
+        """Whether a keyword that only Cypher 25 knows stands here."""
+        token, before, after = self.tokens[place], self.tokens[place - 1], self.tokens[place + 1]
+        if token.is_word("GROUP"):
+            return after.is_word("BY")
+        if token.is_word("LABELED"):
+            labelled = before.is_word("IS", "NOT") and not after.is_word(*_FOLLOWING)
+            return labelled and (after.is_name() or after.is_symbol("(", "!", "%", "$"))
+        if not token.is_word(*_NEWER) or token.is_word("WHEN"):
+            return False
+        begins = before.is_symbol("{", "*") and after.is_name() and not after.is_word(*_FOLLOWING)
+        return begins or self._ends_value(place - 1)
 
     def _is_name(self, place: int) -> bool:
         """Whether its neighbours show that a word is a name, not a keyword."""
         before, after = self.tokens[place - 1], self.tokens[place + 1]
         if before.is_symbol(*_BEFORE_NAME) or after.is_symbol(*_AFTER_NAME) or after.kind == "edge":
             return True
+        if before.is_symbol("+", "*", "%"):  # of a sum, not of a pattern, RETURN * or a label
+            return self._is_operand(place - 2)
         if before.is_word("BY") and self.tokens[place - 2].is_word("ORDER"):
             return self._ends_value(place - 3)
-        return before.is_word(*_NEEDING_VALUE) and self._is_complete(place - 2)
+        return self._takes_value(place - 1)
 
-    def _is_complete(self, place: int) -> bool:
-        """Whether no name can follow this token: the next word is a keyword."""
-        return self.tokens[place].kind == "edge" or self._ends_value(place)
+    def _is_operand(self, place: int) -> bool:
+        """Whether a value ends here that is certainly no pattern."""
+        if not self.tokens[place].is_symbol(")"):
+            return self._ends_value(place)
+        before = self.openings.get(place, 0) - 1  # of the bracket: a function's name
+        return self.tokens[before].is_name() and self._ends_value(before)
+
+    def _takes_value(self, place: int) -> bool:
+        """Whether this word is certainly a keyword that a value or a name follows.
+
+        No name can follow a complete value. Elsewhere it is a keyword if the query has no variable
+        of its name, and it is no label, property or parameter.
+        """
+        token, before = self.tokens[place], self.tokens[place - 1]
+        if not token.is_word(*_NEEDING_VALUE):
+            return False
+        if token.is_word("DISTINCT"):  # a clause follows that of UNION
+            leads = before.is_symbol("(") or self._is_keyword(place - 1, "WITH", "RETURN")
+            return leads and "DISTINCT" not in self._variables
+        if before.kind == "edge" or self._ends_value(place - 1):
+            return True
+        return self._is_keyword(place, token.text.upper())
+
+    def _is_keyword(self, place: int, *words: str) -> bool:
+        """Whether this is one of these words, and neither a variable nor a label or the like."""
+        token, before = self.tokens[place], self.tokens[place - 1]
+        word = token.text.upper()
+        if not token.is_word(*words) or word in self._variables:
+            return False
+        if before.is_word(*_NEEDING_VALUE) and word not in _BEGINNING_VALUE:
+            return (before.text.upper(), word) in _PAIRS
+        return not (before.is_symbol(*_BEFORE_LABEL) or before.is_word("IS", "TYPED"))
+
+    @cached_property
+    def _variables(self) -> frozenset[str]:
+        """All names, in capitals, that the query may introduce as variables."""
+        names = set()
+        for place, token in enumerate(self.tokens):
+            if token.kind == "quoted" and "\\" in token.text:
+                return _NEEDING_VALUE  # an escape may spell any of them
+            if not token.is_name():
+                continue
+            before, after = self.tokens[place - 1], self.tokens[place + 1]
+            in_bracket = before.is_symbol("(", "[")
+            keyword = after.kind == "word" and not after.is_word("WHERE", "IS", "IN")
+            listed = before.is_word("AS", "YIELD") or before.is_symbol(",")
+            if listed or after.is_symbol("=") or (in_bracket and not keyword):
+                names.add(token.name().upper())
+        return frozenset(names)
 
     def _ends_value(self, place: int) -> bool:
         """Whether a value, a name or a pattern certainly ends with this token."""
@@ -200,6 +332,8 @@ class _Check:
             if not self.tokens[at + 1].is_symbol("."):
                 break
             at += 2
+        if not parts or parts[0].upper() in _FOLLOWING:
+            raise self._refusal(place, "neither a procedure nor a subquery follows it")
         if ".".join(parts) not in PROCEDURES:
             raise refusal(
                 self.text,
@@ -220,6 +354,8 @@ class _Check:
             parts.insert(0, self.tokens[at].name())
             at -= 1
         called = ".".join(parts)
+        if parts[0].lower() == "coll":
+            raise self._refusal(at + 1, _CYPHER_25, "Write it in Cypher 5.")
         procedure = self.tokens[at].is_word("CALL") and not self._is_name(at)
         if procedure or called.lower() in FUNCTIONS:
             return  # a procedure has been checked at its CALL

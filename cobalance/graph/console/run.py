@@ -44,7 +44,12 @@ LIMIT 20"""
 _FETCH_ROWS = 1000
 _CLOSE_S = 1.0
 _STOPPING_S = 2.0  # until a local server has stopped a query that is past its limit
-_PLACE = re.compile(r"\(line \d+, column \d+ \(offset: (?P<offset>\d{1,9})\)\)")
+LANGUAGE = "CYPHER 5 "
+"""Stands before every text: the language that the guard checks, whatever the server's default."""
+_PLACE = re.compile(
+    r"\(line (?P<line>\d{1,9}), column (?P<column>\d{1,9}) \(offset: (?P<offset>\d{1,9})\)\)"
+    r"(?:\n\"(?P<text>[^\n]*)\n(?P<margin> *))?"
+)
 _LEAST_S = 0.01  # the driver takes no limit of zero
 
 _RUNNING = BoundedSemaphore(MAX_RUNNING)
@@ -197,7 +202,7 @@ def _fetch(
     try:
         limit = MessageLimit(transaction)
         read_times_as_text(transaction)
-        result = _send(transaction, text, parameters)
+        result = _send(transaction, LANGUAGE + text, parameters)
         columns = tuple(result.keys())
         for record in result:
             if len(rows) == max_rows:
@@ -270,7 +275,8 @@ def _translate_error(
         return unavailable
     if isinstance(error, DriverError):
         return QueryError(f"The query could not be sent: {error}.")
-    code, message = error.code or "", (error.message or str(error)).strip()
+    code, message = error.code or "", _PLACE.sub(_place_in_query, error.message or str(error))
+    message = message.strip()
     if "TransactionTimedOut" in code:
         return _timeout_error(timeout_s)
     if code == "Neo.ClientError.Statement.AccessMode":
@@ -281,9 +287,25 @@ def _translate_error(
         return QueryError(f"{message}. Give each one a value: ", *values[1:], ".")
     if "OutOfMemory" in code:
         return QueryError(
-            f"The server has not enough memory for this query: {message}. Return or collect less."
+            f"The server has not enough memory for this query: {message}. Return or collect less, "
+            "or try again when what else fills its heap has ended."
         )
     return QueryError(message, offset=_offset(message, text))
+
+
+def _place_in_query(place: re.Match[str]) -> str:
+    """Word a mistake's place, and the line that the server quotes with it, without `LANGUAGE`."""
+    margin = len(LANGUAGE)
+    offset = max(int(place["offset"]) - margin, 0)
+    if place["line"] != "1":
+        return place[0].replace(f"(offset: {place['offset']})", f"(offset: {offset})")
+
+    column = max(int(place["column"]) - margin, 1)
+    message = f"(line 1, column {column} (offset: {offset}))"
+    if place["text"] is None:
+        return message
+    quoted = place["text"].removeprefix(LANGUAGE)
+    return f'{message}\n"{quoted}\n{place["margin"][margin:]}'
 
 
 def _offset(message: str, text: str) -> int | None:

@@ -21,6 +21,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _ESCAPE = re.compile(r"\\(?:(?P<u>u)(?P<code>[0-9A-Fa-f]{4})?|.)", re.DOTALL)
+_DELIMITERS = "'\"`\\/*\r\n"  # what ends a string, a name in backticks or a comment
 _UNFINISHED = {
     "'": "this string is not closed",
     '"': "this string is not closed",
@@ -83,9 +84,9 @@ def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedErr
 def tokenize(text: str) -> Iterator[Token]:
     r"""Yield the tokens of a query in order; O(n) in its length.
 
-    Two things that the server accepts are refused. Unicode escapes of anything but letters, digits
-    and surrogates (``\u0027``): the server replaces them before it looks for strings and comments,
-    so one can end either. And invisible characters in names without backticks.
+    Two things that the server accepts are refused. Unicode escapes of what can end a string, a name
+    or a comment (``\u0027``): the server replaces them before it looks for these. And invisible
+    characters in names without backticks.
 
     Raises
     ------
@@ -99,12 +100,13 @@ def tokenize(text: str) -> Iterator[Token]:
     """
     for escape in _ESCAPE.finditer(text):
         code = escape["code"]
-        if escape["u"] and not (code and _is_harmless(chr(int(code, 16)))):
+        if escape["u"] and not (code and chr(int(code, 16)) not in _DELIMITERS):
             raise refusal(
                 text,
                 escape.start(),
-                "a Unicode escape is replaced before the query is read, so one that is no letter "
-                "or digit could end a string or a comment unseen",
+                "a Unicode escape is replaced before the query is read, so one of a quote, a "
+                "backslash, a slash, an asterisk or a line's end could end a string or a comment "
+                "unseen, and it has four hexadecimal digits",
                 "Type the character itself, or give it as a parameter.",
             )
     offset = 0
@@ -118,11 +120,6 @@ def tokenize(text: str) -> Iterator[Token]:
         if kind != "space":
             yield Token(kind, match[0], offset)
         offset = match.end()
-
-
-def _is_harmless(character: str) -> bool:
-    """Whether it means the same to a tokenizer, escaped or not: it delimits nothing."""
-    return character.isalnum() or "\ud800" <= character <= "\udfff"
 
 
 def _unreadable(text: str, offset: int) -> QueryRefusedError:

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cobalance.graph.console.guard import FUNCTIONS, MAX_LENGTH, PROCEDURES, check_read_only
+from cobalance.graph.console.guard import (
+    FUNCTIONS,
+    MAX_LENGTH,
+    MAX_NESTING,
+    PROCEDURES,
+    check_read_only,
+)
 from cobalance.graph.errors import QueryRefusedError
 from cobalance.graph.queries.catalogue import CATALOGUE
 
@@ -93,6 +99,12 @@ def respelled(draw, query):
 @pytest.mark.parametrize("query", CORPUS["refused_twice"] + CORPUS["refused_by_guard"])
 def test_refuses_what_does_more_than_read(query):
     with pytest.raises(QueryRefusedError):
+        check_read_only(query)
+
+
+@pytest.mark.parametrize("query", CORPUS["cypher_25"])
+def test_says_that_a_clause_is_of_the_newer_language(query):
+    with pytest.raises(QueryRefusedError, match="it is of Cypher 25, and this console asks"):
         check_read_only(query)
 
 
@@ -219,7 +231,10 @@ def test_says_what_where_why_and_what_to_do():
     [
         ("", "is empty"),
         ("EXPLAIN MERGE (n)", "column 9: MERGE is refused: it changes the graph"),
-        ("PROFILE SHOW INDEXES", "column 9: SHOW is refused"),
+        ("PROFILE SHOW INDEXES", "column 9: SHOW is refused: what this console shows are indexes"),
+        ("SHOW PROCEDURES", "column 1: SHOW is refused: what this console shows are indexes"),
+        ("CYPHER 25 RETURN 1", "column 1: CYPHER is refused: this console sets the language"),
+        ("WITH 1 AS call WITH call CALL RETURN 1", "nor a subquery follows it. If it is meant as"),
         ("MATCH (n) RETRUN n", "column 11: RETRUN is refused: it is not a clause"),
         ("RETURN 'a", "column 8: this string is not closed"),
         ("RETURN 1 /* a", "column 10: this comment is not closed"),
@@ -231,7 +246,7 @@ def test_says_what_where_why_and_what_to_do():
         ("RETURN apoc.version()", "column 8: the function apoc.version is refused"),
         ("RETURN 1; RETURN 2", "column 9: ; is refused: a second statement"),
         ("RETURN " + "(" * 65 + "1" + ")" * 65, "nested more than 64 deep"),
-        ("RETURN " + "EXISTS { RETURN " * 13 + "1 AS x" + "}" * 13, "curly ones 12"),
+        ("RETURN " + "EXISTS { RETURN " * 13 + "1 AS x" + "}" * 13, "or subqueries 12"),
         ("RETURN 1" + " " * MAX_LENGTH, "20,008 characters, 20,000 at most"),
     ],
 )
@@ -250,6 +265,29 @@ def test_procedures_and_functions_pass_by_name_alone():
         check_read_only(f"RETURN {name.upper()}(1)")
         with pytest.raises(QueryRefusedError):
             check_read_only(f"RETURN other.{name}(1)")
+
+
+def test_maps_nest_as_deeply_as_any_bracket():
+    def nested(depth):
+        return "RETURN " + "{a: " * depth + "1" + "}" * depth + " AS x"
+
+    check_read_only(nested(MAX_NESTING))
+    with pytest.raises(QueryRefusedError, match=f"nested more than {MAX_NESTING} deep"):
+        check_read_only(nested(MAX_NESTING + 1))
+
+
+@pytest.mark.parametrize("code", range(0x00A0, 0x3100, 7))
+def test_an_escape_of_what_ends_nothing_passes(code):
+    check_read_only(f"RETURN 'a\\u{code:04X}b' AS x")
+
+
+@pytest.mark.parametrize("character", "'\"`\\/*\r\n")
+@pytest.mark.parametrize(
+    "frame", ["RETURN '{}' AS x", "RETURN 1 AS `{}`", "RETURN 1 /* {} */ AS x"]
+)
+def test_an_escape_of_what_ends_a_text_is_refused(character, frame):
+    with pytest.raises(QueryRefusedError, match="a Unicode escape"):
+        check_read_only(frame.format(f"\\u{ord(character):04x}"))
 
 
 @pytest.mark.timeout(60, func_only=True)

@@ -6,7 +6,7 @@ import sys
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from neo4j.exceptions import Neo4jError
 
 from cobalance.graph.console import run as console
 from cobalance.graph.console.guard import PROCEDURES, check_read_only
-from cobalance.graph.console.run import MAX_RUNNING, run_console_query
+from cobalance.graph.console.message_limit import MessageLimit
+from cobalance.graph.console.run import LANGUAGE, MAX_RUNNING, run_console_query
 from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.errors import (
     OptionError,
@@ -30,8 +31,8 @@ from tests.waiting import until
 
 CORPUS = json.loads((Path(__file__).parents[2] / "data" / "cypher_console.json").read_text("utf-8"))
 PARAMETERS = {"set": 1, "create": 2, "delete n": 3}
-# The server looks at the clock between rows only: it computes this to its end, some 10 s on.
-ENDLESS = "RETURN all(x IN range(1, 1200000000) WHERE x > $least) AS x"
+# The server looks at the clock between rows only: it computes this to its end, a few seconds on.
+SLOW = "RETURN all(x IN range(1, 300000000) WHERE x > $least) AS x"
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def pair(store):
 
 
 def read_mode(store, query):
-    """What the server does with a query of its own in READ mode, rolled back."""
+    """What the server does with a query in READ mode, rolled back."""
     with (
         store.driver.session(database=store.database, default_access_mode=READ_ACCESS) as session,
         session.begin_transaction(timeout=30) as transaction,
@@ -89,6 +90,15 @@ def computing(store):
     return row["n"]
 
 
+def running(store):
+    """The texts of the console's queries that the server computes, as they were sent."""
+    rows = store.read(
+        "SHOW TRANSACTIONS YIELD metaData, currentQuery "
+        "WHERE metaData.cobalance_console_s IS NOT NULL RETURN currentQuery AS text"
+    )
+    return [row["text"] for row in rows]
+
+
 def wait_until_none_is_stuck(ask):
     until(lambda: not is_refused(ask), timeout_s=120)
 
@@ -98,17 +108,34 @@ def test_what_the_guard_passes_runs(ask, query):
     ask(query, PARAMETERS)
 
 
+@pytest.mark.parametrize("language", ["", LANGUAGE])
 @pytest.mark.parametrize("query", CORPUS["refused_twice"])
-def test_the_server_is_a_second_wall(store, query):
+def test_the_server_is_a_second_wall(store, query, language):
     with pytest.raises(Neo4jError):
-        read_mode(store, query)
+        read_mode(store, language + query)
 
 
+@pytest.mark.parametrize("language", ["", LANGUAGE])
 @pytest.mark.parametrize("query", CORPUS["refused_by_guard"])
-def test_only_the_guard_refuses_these(store, query):
-    read_mode(store, query)
+def test_only_the_guard_refuses_these(store, query, language):
+    read_mode(store, language + query)
     with pytest.raises(QueryRefusedError):
         check_read_only(query)
+
+
+@pytest.mark.parametrize("query", CORPUS["cypher_25"])
+def test_what_is_called_the_newer_language_is_none_of_the_console_s(store, query):
+    with pytest.raises(Neo4jError):
+        read_mode(store, LANGUAGE + query)
+
+
+def test_every_query_is_sent_in_the_language_that_is_checked(ask, store):
+    texts = set()
+    with ThreadPoolExecutor() as pool, suppress(QueryTimeoutError):
+        answer = pool.submit(ask, SLOW, {"least": 0}, timeout_s=5)
+        until(lambda: texts.update(running(store)) or texts)
+        answer.result()
+    assert texts == {LANGUAGE + SLOW}
 
 
 PIECES = (
@@ -134,6 +161,8 @@ PIECES = (
     *("{set: 1}", ",", "=", "+", "*", "-", ".", ":", "|", "CASE WHEN", "THEN", "END", "DISTINCT"),
     *("IS :: INTEGER", "FOREACH (x IN [1] |", "LOAD CSV FROM 'x' AS l", "// c\n", "/* c */", ";"),
     *("SHOW INDEXES", "EXISTS {", "COUNT {", "USE neo4j", "IN TRANSACTIONS", "FINISH"),
+    *("WITH DISTINCT", "distinct", "not", "NOT", "CASE", "case", "WITH n, n AS distinct"),
+    *("WITH n, n AS `not`", "count(*)", "%", "CONTAINS", "UNION DISTINCT", "()-->()", "DELETE not"),
 )
 
 
@@ -150,7 +179,7 @@ PIECES = (
 def test_whatever_the_guard_passes_the_server_takes_as_a_read(store, query):
     try:
         check_read_only(query)
-        summary = read_mode(store, f"EXPLAIN {query}")
+        summary = read_mode(store, f"{LANGUAGE}EXPLAIN {query}")
     except (QueryRefusedError, Neo4jError):
         return
     event("taken by both")
@@ -267,6 +296,8 @@ def test_the_server_s_own_message_comes_through(ask, query, said):
         ("MATCH (n)\nRETURN m", 17),
         ("RETURN '\U0001f600' AS a, unknown(1)", 17),  # two characters for the server
         ("RETURN 1 +", 10),
+        ("CYPHER 5 RETURN m", 16),
+        ("EXPLAIN RETURN m", 15),
         ("MATCH (n)\nDETACH DELETE n", 10),  # refused by the guard
         ("RETURN 1 / 0 AS x", None),
     ],
@@ -275,6 +306,26 @@ def test_a_mistake_s_place_is_known(ask, query, offset):
     with pytest.raises((QueryError, QueryRefusedError)) as raised:
         ask(query)
     assert raised.value.offset == offset
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RETURN m",
+        "RETURN 1 +",
+        "RETURN 'a long text" + " and longer" * 40 + "' AS x, m",
+        "MATCH (n)\nRETURN m",
+        "// why\nMATCH (n)\n  RETURN n.x, m",
+        "RETURN 1 AS x UNION RETURN 2 AS y",
+        "RETURN date('never') AS x",
+    ],
+)
+def test_a_mistake_s_message_is_as_if_nothing_stood_before_the_query(ask, store, query):
+    with pytest.raises(Neo4jError) as direct:
+        store.driver.execute_query(query)
+    with pytest.raises(QueryError) as asked:
+        ask(query)
+    assert str(asked.value) == direct.value.message
 
 
 @pytest.mark.parametrize("value", [object(), 2**70])
@@ -305,28 +356,24 @@ def test_refuses_before_it_connects():
 @pytest.mark.parametrize(
     "query",
     [
-        "UNWIND range(1, 100000000000) AS x RETURN sum(x) AS x",
-        "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN count(*) AS n",
+        "UNWIND range(1, 30000000) AS x RETURN sum(x) AS x",
+        "UNWIND range(1, 5000) AS x UNWIND range(1, 5000) AS y RETURN count(*) AS n",
     ],
 )
-def test_a_query_of_hours_is_given_up_and_stopped(ask, query):
-    with pytest.raises(QueryTimeoutError, match=r"did not end within 1\.5 s"):
-        ask(query, timeout_s=1.5)
+def test_a_query_of_seconds_is_given_up_and_stopped_at_a_shorter_limit(ask, query):
+    with pytest.raises(QueryTimeoutError, match=r"did not end within 0\.2 s"):
+        ask(query, timeout_s=0.2)
     wait_until_none_is_stuck(ask)
 
 
 @pytest.mark.parametrize(
     "query",
-    [
-        ENDLESS.replace("$least", "0"),
-        "RETURN reduce(s = 0, i IN range(1, 1000000000000) | s + i) AS x",
-        "RETURN point({longitude: 1e308, latitude: 1}) AS x",
-    ],
+    [SLOW.replace("$least", "0"), "RETURN reduce(s = 0, i IN range(1, 200000000) | s + i) AS x"],
 )
 def test_a_query_that_neo4j_cannot_stop_is_given_up_and_holds_nothing(ask, store, query):
     threads = threading.active_count()
-    with pytest.raises(QueryTimeoutError, match=r"did not end within 1\.5 s"):
-        ask(query, timeout_s=1.5)
+    with pytest.raises(QueryTimeoutError, match=r"did not end within 0\.2 s"):
+        ask(query, timeout_s=0.2)
     assert store.read("RETURN 1 AS x") == [{"x": 1}]
     until(lambda: computing(store) == 0)
     until(lambda: threading.active_count() <= threads)  # those of earlier tests may end, too
@@ -335,7 +382,7 @@ def test_a_query_that_neo4j_cannot_stop_is_given_up_and_holds_nothing(ask, store
 def test_only_so_many_run_at_once(ask, store):
     most = 0
     with ThreadPoolExecutor(6) as pool:
-        running = [pool.submit(ask, ENDLESS, {"least": -n}, timeout_s=2) for n in range(6)]
+        running = [pool.submit(ask, SLOW, {"least": -n}, timeout_s=1) for n in range(6)]
         while not all(each.done() for each in running):
             most = max(most, computing(store))
         errors = {type(each.exception()) for each in running}
@@ -357,28 +404,10 @@ def test_refuses_while_the_server_computes_earlier_ones(ask, store):
     ask("RETURN 1 AS x")
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "RETURN size([x IN range(1, 100000000) | x]) AS x",
-        "RETURN size(split(reduce(s = 'a', i IN range(1, 27) | s + s), 'a')) AS x",
-        "RETURN reduce(s = 'a', i IN range(1, 40) | s + s) AS x",
-        "UNWIND range(1, 100000000) AS x RETURN collect(x) AS x",
-    ],
-)
-def test_a_query_that_takes_all_memory_fails_alone(ask, store, settings, query):
-    before = None if settings.neo4j_uri else ensure_running(settings.local_server()).pid
-    with pytest.raises((QueryError, QueryTimeoutError), match=r"memory|did not end"):
-        ask(query, timeout_s=60)
-    assert store.read("RETURN 1 AS x") == [{"x": 1}]
-    assert before is None or ensure_running(settings.local_server()).pid == before
-
-
 @pytest.mark.parametrize("value", ["[x]", "{a: x}"])
-@pytest.mark.parametrize("depth", [600, 50_000])
-def test_a_value_nested_too_deeply(ask, store, value, depth):
+def test_a_value_nested_too_deeply(ask, store, value):
     with pytest.raises(QueryError):
-        ask(f"RETURN reduce(x = 1, i IN range(1, {depth}) | {value}) AS x")
+        ask(f"RETURN reduce(x = 1, i IN range(1, 600) | {value}) AS x")
     assert store.read("RETURN 1 AS x") == [{"x": 1}]
 
 
@@ -402,36 +431,18 @@ def test_explain_and_profile_show_the_plan(ask):
     json.dumps(profiled.rows)
 
 
-def test_a_single_value_that_is_too_large_is_not_unpacked(address, store):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", LARGE],
-        input=json.dumps([*address, store.database]),
-        capture_output=True,
-        text=True,
-        cwd=Path(console.__file__).parents[3],
-    )
-    assert done.stderr == ""
-    error, peak_mb = json.loads(done.stdout)
-    assert "first row alone" in error
-    assert peak_mb < 300
+def test_a_single_value_that_is_too_large_is_not_received(ask, store, monkeypatch):
+    limits = []
 
+    def limited(transaction):
+        limits.append(MessageLimit(transaction, max_bytes=10_000))
+        return limits[-1]
 
-LARGE = """
-import json, sys
-from neo4j import GraphDatabase
-from cobalance.graph.console.run import run_console_query
-from cobalance.graph.errors import QueryError
-from tests.memory import peak_mb
-
-uri, username, password, database = json.loads(sys.stdin.read())
-try:
-    run_console_query(
-        lambda: GraphDatabase.driver(uri, auth=(username, password)),
-        database, "RETURN range(1, 10000000) AS x", timeout_s=60,
-    )
-except QueryError as error:
-    print(json.dumps([str(error), peak_mb()]))
-"""
+    monkeypatch.setattr(console, "MessageLimit", limited)
+    with pytest.raises(QueryError, match="first row alone"):
+        ask("RETURN range(1, 300000) AS x")  # 1.4 MB
+    assert limits[0]._received < 100_000
+    assert ask("RETURN range(1, 3000) AS x").rows == [(list(range(1, 3001)),)]
 
 
 PROGRAM = f"""
@@ -444,7 +455,7 @@ uri, username, password, database = json.loads(sys.stdin.read())
 try:
     run_console_query(
         lambda: GraphDatabase.driver(uri, auth=(username, password)),
-        database, {ENDLESS!r}, {{"least": 0}}, timeout_s=1,
+        database, {SLOW!r}, {{"least": 0}}, timeout_s=0.5,
     )
 except QueryTimeoutError:
     print("given up")
