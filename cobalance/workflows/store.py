@@ -1,7 +1,7 @@
 """Open the graph store that the settings name, and say where it is."""
 
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,7 @@ def store_status(settings: Settings) -> dict[str, Any]:
     is_local = settings.neo4j_uri is None
     server = local_server.status(local) if is_local else None
     uri = server.uri if server else settings.neo4j_uri
+    idle_stop_s = server.idle_stop_s if server else local.idle_stop_s
     found: dict[str, Any] = {
         "uri": uri and mask_credentials(uri),
         "database": "neo4j" if is_local else settings.neo4j_database,
@@ -84,7 +85,7 @@ def store_status(settings: Settings) -> dict[str, Any]:
         **dict.fromkeys(("problem", "encrypted", "encryption", "version", "edition", "datasets")),
         **dict.fromkeys(("pid", "phase", "resident_mb", "running_s", "log")),
         **(vars(server) if server else {}),
-        "idle_stop_s": local.idle_stop_s if is_local and isfinite(local.idle_stop_s) else None,
+        "idle_stop_s": idle_stop_s if is_local and isfinite(idle_stop_s or inf) else None,
         "data": local.home.expanduser().absolute() if is_local else None,
         "home": folders.home.absolute(),
         "images": [mask_credentials(root) for root in settings.cobalance_images],

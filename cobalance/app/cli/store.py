@@ -1,6 +1,7 @@
 """`cobalance store`: the database server, connecting to it, backups, an assistant's access."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -85,7 +86,7 @@ def status(format_: _Shown = "table") -> None:
 
 
 def _stops(idle_stop_s: float | None) -> str:
-    if idle_stop_s is None:
+    if idle_stop_s is None or math.isinf(idle_stop_s):
         return "It runs until `cobalance store stop`."
     time = f"{idle_stop_s / 60:,.3g} min"
     return f"It stops by itself when nobody is connected for {time} (COBALANCE_IDLE_STOP_S)."
@@ -111,8 +112,9 @@ def connection(format_: _Shown = "table") -> None:
     values["password_file"] = found.password_file or "none; it is in the variable NEO4J_PASSWORD"
     for name, value in values.items():
         out.print(f"{name.replace('_', ' '):<15}{value}")
-    if settings.neo4j_uri is None:
-        notes.print(_stops(settings.local_server().idle_stop_s))
+    server = local_server.status(settings.local_server())
+    if settings.neo4j_uri is None and server is not None:
+        notes.print(_stops(server.idle_stop_s))
 
 
 @app.command()

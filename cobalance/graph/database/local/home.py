@@ -69,12 +69,15 @@ class ServerState:
         Bolt port on loopback; 0 if unknown. The next start reuses it.
     reason : str
         Cause of the phase ``failed``.
+    idle_stop_s : float or None
+        Seconds without a connection until it stops, as it was started; None where unknown.
     """
 
     pid: int
     phase: str
     port: int = 0
     reason: str = ""
+    idle_stop_s: float | None = None
 
     @classmethod
     def read(cls, file: Path) -> "ServerState | None":

@@ -62,6 +62,7 @@ class ServerStatus:
     resident_mb: float
     running_s: float
     log: Path
+    idle_stop_s: float | None
 
 
 def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -> Endpoint:
@@ -129,7 +130,9 @@ def status(settings: LocalServerSettings) -> ServerStatus | None:
             running_s = time.time() - process.create_time()
     except psutil.NoSuchProcess:
         return None
-    return ServerStatus(state.pid, state.phase, _uri(state), resident_mb, running_s, home.log)
+    size_and_age = resident_mb, running_s
+    uri, limit_s = _uri(state), state.idle_stop_s
+    return ServerStatus(state.pid, state.phase, uri, *size_and_age, home.log, limit_s)
 
 
 def stop(settings: LocalServerSettings) -> bool:

@@ -135,7 +135,8 @@ def _serve(home: Home, order: ServerOrder, port: int) -> None:
     watch = QueryWatch(server, ThreadStopper(jvm.jvm_library()))
     threading.Thread(target=watch.run, args=(asked_to_stop,), daemon=True).start()
     home.last_used.touch()
-    ServerState(os.getpid(), "ready", port).write(home.state)
+    ready = ServerState(os.getpid(), "ready", port, idle_stop_s=order.idle_stop_s)
+    ready.write(home.state)
     try:
         _wait_until_unused(home, port, order.idle_stop_s, asked_to_stop)
     finally:
