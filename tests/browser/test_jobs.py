@@ -12,7 +12,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidate_pages import list_candidates
-from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import finish_queries, start_queries
 from cobalance.graph.records import Annotations, ImageRecord, Mention
@@ -177,9 +177,13 @@ def test_keys_decide_faster_than_the_server_answers(
 
     verdicts = {"a": "accepted", "r": "rejected"}
     assert decided() == {index: verdicts[key] for index, key in enumerate(expected)}
+    page.get_by_test_id("image-grid").evaluate("grid => grid.remove()")
     page.keyboard.press("u")
     page.keyboard.press("u")
+    decide(store, f"{query}/{42:06d}", "accepted", "ann")  # upon which the grid is drawn anew
     expect(page.get_by_text(f"{n - 2} of {n} decided by hand")).to_be_visible()
+    page.keyboard.press("a")
+    page.keyboard.press("u")
     cells.nth(1).focus()
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowRight")

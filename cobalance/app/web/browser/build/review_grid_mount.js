@@ -1,2 +1,2 @@
-/* sources 74c21ab0e286d09ef4271f69dfae5167a3dd6f9f48e25e400216448a3e4e0dda; made by app/web/browser/frontend, licences in LICENSES */
+/* sources 8db7d7b0c61d69b90c6f316e3f130b5ba5a80e9f1010dd53cc377676eeff6376; made by app/web/browser/frontend, licences in LICENSES */
 var e=globalThis[Symbol.for("cobalance")]??={};function s(r){if(!e[r]){let o={};o.library=new Promise(l=>o.resolve=l),e[r]=o}return e[r]}var i=r=>s(r).library;var b=async r=>(await i("review_grid"))(r);export{b as default};

@@ -19,10 +19,25 @@ const MARKS = { accepted: "✓", rejected: "✗", pending: "…" };
 const SAID = { accepted: "accepted", rejected: "rejected", pending: "being compared" };
 
 /**
- * What a person has pressed and Python has not taken over, with the keys for the page that is on its
- * way. It is the document's, not a grid's: Streamlit may draw a grid anew in another place meanwhile.
+ * What a person has pressed and Python has not taken over, with the keys for the grid that is on its
+ * way, and whether keys are for a grid at all: for the newest one, at the image `at`. All this is the
+ * document's, not a grid's: Streamlit may draw a grid anew in another place meanwhile.
  */
-const pressed = { log: new DecisionLog(crypto.randomUUID()), waiting: null };
+const pressed = { log: new DecisionLog(crypto.randomUUID()), waiting: null, held: false, grid: null, at: null };
+
+const TAKING = ["focusin", "pointerdown"]; // by which the keyboard goes to what is used
+TAKING.forEach((kind) => document.addEventListener(kind, () => (pressed.held = false), true));
+document.addEventListener("keydown", (event) => isFree() && pressed.grid.press(event));
+
+/** Whether a grid had the keyboard, and was taken off the page with it. */
+function isFree() {
+  return pressed.held && (document.activeElement ?? document.body) === document.body;
+}
+
+/** Keep what is pressed from now on: for another page than one, or, without one, for the next grid. */
+function wait(from) {
+  pressed.waiting ??= { keys: [], from, until: Date.now() + PATIENCE_MS };
+}
 
 export class ReviewGrid extends ImageGrid {
   /** @param {ParentNode & Node} parent */
@@ -38,6 +53,8 @@ export class ReviewGrid extends ImageGrid {
     this.root.append(element("div", { className: "bar" }, [...this.bar, this.note]));
     this.lightbox.count.before(...this.lightboxBar);
     this.root.addEventListener("keydown", (event) => this.press(event));
+    TAKING.forEach((kind) => this.root.addEventListener(kind, () => (pressed.held = true)));
+    pressed.grid = this;
   }
 
   /** Buttons that do what keys do. */
@@ -70,17 +87,24 @@ export class ReviewGrid extends ImageGrid {
     if (this.ids !== before) {
       this.marked = new Set(this.images.map(({ id }) => id).filter((id) => this.marked.has(id)));
     }
+    if (!before && isFree()) this.takeKeyboard();
     if (pressed.waiting && pressed.waiting.from !== this.ids) this.arrive();
     if (!before && (this.log.entries.length || pressed.waiting)) this.push(); // of a grid that is gone
     this.paint();
   }
 
-  /** Act on the keys that were pressed for this page. */
+  /** Go on at the image where the keyboard was, without a jump of the page. */
+  takeKeyboard() {
+    const index = this.images.findIndex(({ id }) => id === pressed.at);
+    this.cells[Math.max(0, index)]?.focus({ preventScroll: true });
+  }
+
+  /** Act on the keys that were pressed for this page, or for this grid. */
   arrive() {
-    const { keys, until } = pressed.waiting;
+    const { keys, from, until } = pressed.waiting;
     pressed.waiting = null;
     if (Date.now() > until) return;
-    this.focus(0);
+    if (from) this.focus(0);
     keys.forEach((key) => this.act(key));
   }
 
@@ -109,6 +133,7 @@ export class ReviewGrid extends ImageGrid {
   /** Do what a key means. */
   act(key) {
     if (DECIDING.includes(key) && !this.host.data.decides) return;
+    if (!this.isAttached()) wait(null);
     if (pressed.waiting) {
       pressed.waiting.keys.push(key);
       return;
@@ -170,7 +195,7 @@ export class ReviewGrid extends ImageGrid {
   on() {
     if (this.focused + 1 < this.cells.length) this.focus(this.focused + 1);
     else if (this.host.data.more) {
-      pressed.waiting = { keys: [], from: this.ids, until: Date.now() + PATIENCE_MS };
+      wait(this.ids);
       this.turn();
       this.push();
     }
@@ -185,7 +210,7 @@ export class ReviewGrid extends ImageGrid {
   report() {
     this.reports += 1;
     this.host.setStateValue("log", { ...this.log.report(), reports: this.reports });
-    if (pressed.waiting) this.turn();
+    if (pressed.waiting?.from) this.turn();
     this.pushTimer = setTimeout(() => (this.log.entries.length || pressed.waiting) && this.report(), REPEAT_MS);
   }
 
@@ -195,6 +220,7 @@ export class ReviewGrid extends ImageGrid {
 
   reach(index) {
     super.reach(index);
+    pressed.at = this.images[index].id;
     this.tell();
   }
 
