@@ -39,9 +39,10 @@ check:
 types:
 	$(BIN)/mypy
 
-# The tests' processes leave a processor idle while they collect.
+# The tests' processes leave a processor idle while they collect. Each takes 4 GB of memory.
+PROCESSES := 2
 tests:
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # The same tests with the newest and the oldest versions that pyproject.toml allows, each in an environment of its own.
 # TESTS chooses some of them.
@@ -51,7 +52,7 @@ test-lowest: RESOLUTION := lowest-direct
 test-latest test-lowest: test-%: $(VENV)/dev
 	$(BIN)/uv venv --quiet --clear $(VENV)/$*
 	$(BIN)/uv pip install --quiet --python $(VENV)/$*/bin/python --resolution $(RESOLUTION) -e ".[$(subst $(space),$(comma),$(EXTRAS))]"
-	$(VENV)/$*/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -W default $(TESTS)
+	$(VENV)/$*/bin/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder -W default $(TESTS)
 
 # What people have beside cobalance can be there: resolved, not installed.
 beside: $(VENV)/dev
