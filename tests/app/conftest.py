@@ -58,7 +58,7 @@ def open_page(
     session.forget_store()
 
     def open_(path: str, **parameters: str | list[str]) -> AppTest:
-        app = AppTest.from_file(MAIN, default_timeout=60)
+        app = AppTest.from_file(MAIN, default_timeout=300)
         # `AppTest.switch_page` knows files only; ours are functions, known by the path's hash.
         app._page_hash = calc_hash(path)
         for name, value in parameters.items():
@@ -121,6 +121,6 @@ def created(app: AppTest, store: GraphStore, dataset: str) -> Job:
     app.button(key="_plan_create").click().run()
     task = tasks.find(f"job {dataset}")
     assert task is not None
-    assert task.wait(60)
+    assert task.wait(300)
     assert task.error is None
     return list_jobs(store, dataset)[0]

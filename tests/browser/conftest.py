@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from cobalance.graph.database.store import GraphStore
 from cobalance.workflows.settings import Settings
 from tests.browser import chromium
-from tests.browser.pages import Pages
+from tests.browser.pages import LONGEST_MS, Pages
 from tests.browser.server import WebApp, environment_of, running
 
-expect.set_options(timeout=30_000)  # ms, as all else waits; on a busy machine a page takes 5 s
+expect.set_options(timeout=LONGEST_MS)
 
 
 @pytest.fixture(scope="package")

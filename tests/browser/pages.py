@@ -25,6 +25,7 @@ from tests.browser.server import WebApp
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 TAKEN_IF = "SCREENSHOTS"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+LONGEST_MS = 120_000  # until a run gives up; a machine may be busy
 QUIET_MS = 300  # longer than Streamlit waits before it sends what a person has done
 
 # When a message of Streamlit's last went over the wire.
@@ -146,6 +147,7 @@ def _context(browser: Browser, *, touch: bool) -> BrowserContext:
     kept = _CONTEXTS.setdefault(browser, {})
     if touch not in kept:
         kept[touch] = browser.new_context(reduced_motion="reduce", locale="en-GB", has_touch=touch)
+        kept[touch].set_default_timeout(LONGEST_MS)
         kept[touch].add_init_script(_WATCH_WIRE)
     return kept[touch]
 

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from cobalance.workflows.settings import Settings
 from tests.waiting import until
 
-START_S = 60
-STOP_S = 20
+START_S = 300
+STOP_S = 120
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def test_a_click_while_a_fragment_refreshes(pages: Pages, store: GraphStore, dat
     expect(page.get_by_text("No job yet")).to_be_visible(timeout=START_MS)
     wait_for_refresh(page)
     page.get_by_role("button", name="Go to Plan").click()
-    page.wait_for_url("**/plan**", timeout=20_000)
+    page.wait_for_url("**/plan**")
     expect(page.get_by_role("heading", name="Plan", level=1)).to_be_visible()
     page.get_by_role("link", name="Jobs").click()
     expect(page.get_by_text("No job yet")).to_be_visible()

@@ -18,7 +18,7 @@ from tests.ingest.dataset_files import pixels
 
 N = 60
 PIXELS = pixels()
-LINGER_MS = 120_000  # what the server computes, on a busy machine
+LINGER_MS = 240_000  # what the server computes, on a busy machine
 ODD = range(1, N, 2)
 LEANING = {*ODD[3:], 0, 2, 4}
 """Images with what leans: 27 of the 30 odd ones, and 3 of the 30 even ones."""

@@ -100,9 +100,9 @@ def test_a_plan_of_500_images_runs_after_four_clicks_and_no_terminal(
     create.click()
     page.get_by_role("button", name="See the jobs").click()
     page.get_by_role("button", name="Start worker").click()
-    expect(page.get_by_text("Worker 1 of this app runs")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Worker 1 of this app runs")).to_be_visible(timeout=240_000)
     expect(page.get_by_text("of 500 images")).to_be_visible()
-    until(lambda: list_jobs(store, herd)[0].state in ("running", "done"), 120)
+    until(lambda: list_jobs(store, herd)[0].state in ("running", "done"))
     assert page.evaluate("window.clicks") == 4
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Log").click()
@@ -193,7 +193,7 @@ def test_from_the_form_to_the_candidates(
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert made.returncode == 0, made.stderr
@@ -223,7 +223,7 @@ def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
 
     def press(name: str, key: str = "Enter", *, within: Page | Locator = page) -> None:
         button = within.get_by_role("button", name=name, exact=True).first
-        expect(button).to_be_enabled(timeout=120_000)
+        expect(button).to_be_enabled(timeout=240_000)
         settle(page)
         walk(page, button)
         page.keyboard.press(key)
@@ -258,7 +258,7 @@ def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
     press("See the jobs")
     press("Start worker")
     candidates = page.get_by_test_id("image-grid").get_by_role("button")
-    expect(page.get_by_text("Use the accepted images")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Use the accepted images")).to_be_visible(timeout=240_000)
     settle(page)
     walk(page, candidates.first)
     page.keyboard.press("r")

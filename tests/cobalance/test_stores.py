@@ -209,7 +209,7 @@ def test_an_interrupted_job_goes_on_from_a_coroutine(connected, dataset, cars, m
         threads.add(threading.current_thread())
         if not stopped.is_set():
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-            assert stopped.wait(60)
+            assert stopped.wait(300)
 
     monkeypatch.setattr(Worker, "stop", stop_and_say_so)
     with pytest.raises(KeyboardInterrupt):

@@ -28,11 +28,11 @@ def test_the_graph_goes_away_and_comes_back(way, store, loaded, own, options, fa
     reached = replace(worker_resources(own), connect=lambda: GraphStore.connect(*way.login))
     thread = threading.Thread(target=Worker(reached, options).run)
     thread.start()
-    assert begun.wait(60)
+    assert begun.wait(300)
     way.cut()
     until(lambda: not thread.is_alive() or "waiting for the graph" in caplog.text)
     way.restore()
-    thread.join(120)
+    thread.join(300)
     assert not thread.is_alive()
     assert_complete(store, own, job)
 

@@ -83,9 +83,9 @@ def test_a_cancelled_task_stops_at_its_next_report(store, loaded, worker):
     task = create_task(store, "endless", "worker", dataset=loaded)
     thread = threading.Thread(target=worker(endless=endless).run)
     thread.start()
-    assert reports.acquire(timeout=60)
+    assert reports.acquire(timeout=300)
     assert cancel_task(store, task) == "cancelled"
-    thread.join(60)
+    thread.join(300)
     assert not thread.is_alive()
     assert read_task(store, task).state == "cancelled"
 
@@ -103,9 +103,9 @@ def test_a_worker_that_is_told_to_stop_leaves_its_task_to_others(store, loaded, 
     first = worker(count=count)
     thread = threading.Thread(target=first.run)
     thread.start()
-    assert reports.acquire(timeout=60)
+    assert reports.acquire(timeout=300)
     first.stop()
-    thread.join(60)
+    thread.join(300)
     assert not thread.is_alive()
     assert read_task(store, task).state == "queued"
     go_on.set()
@@ -127,12 +127,12 @@ def test_a_job_waits_for_the_task_that_has_the_device(store, loaded, own, worker
     task = create_task(store, "hold", "worker", dataset=loaded)
     thread = threading.Thread(target=worker(replace(options, dead_after_s=1.0), hold=hold).run)
     thread.start()
-    assert begun.wait(60)
+    assert begun.wait(300)
     job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
     until(lambda: read_job(store, job).state == "running")
     assert read_job(store, job).made == 0
     go_on.set()
-    thread.join(120)
+    thread.join(300)
     assert not thread.is_alive()
     assert read_task(store, task).state == "done"
     assert_complete(store, own, job)

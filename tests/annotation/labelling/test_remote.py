@@ -71,7 +71,7 @@ class Reversed:
             self.count += 1
         reply = self.chat.ask(question)
         if at % 2 == 0:
-            assert self.answered[at + 1].wait(20)
+            assert self.answered[at + 1].wait(300)
         self.answered[at].set()
         return reply
 

@@ -247,7 +247,7 @@ class OutOfOrder:
         start = max(end for end in (0, *self.ends) if end <= at)
         reply = self.chat.ask(question)
         if (at - start) % 2 == 0 and at + 1 not in self.ends:
-            assert self.answered[at + 1].wait(20)
+            assert self.answered[at + 1].wait(300)
         self.answered[at].set()
         return reply
 

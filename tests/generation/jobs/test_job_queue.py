@@ -127,7 +127,7 @@ def test_its_end_waits_for_what_it_has_taken_and_takes_no_more(queue_url):
         try:
             assert set(queue.running().values()) <= {worker}
             queue.enqueue(chunks, 0, "worker")
-            assert begun.wait(60)
+            assert begun.wait(300)
             if worker == "last":
                 until(partial(are_done, queue))
         finally:

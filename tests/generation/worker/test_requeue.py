@@ -28,14 +28,14 @@ def test_a_chunk_that_the_queue_has_as_ours_and_nobody_executes_is_requeued(stor
 
     def execute(_chunk, _attempt):
         begun.set()
-        assert go_on.wait(60)
+        assert go_on.wait(300)
         return "done"
 
     queue = Queue(f"sqlite:///{tmp_path}/queue.sqlite", "mine", execute, 0.05, ["worker"])
     try:
         queue.enqueue([Chunk("ours", "000-000000", ((0, 0),))], 0, "worker")
         queue.enqueue([Chunk("lost", "000-000000", ((0, 0),))], 0, "models")
-        assert begun.wait(60)
+        assert begun.wait(300)
         hand_out(tmp_path, "lost/0/000-000000", "mine")
         retrying = RetryingStore(lambda: store, threading.Event())
         requeuer = Requeuer("mine", retrying, queue, dead_after_s=0.5)

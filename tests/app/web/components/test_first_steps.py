@@ -47,7 +47,7 @@ def test_the_example_is_loaded_in_the_page(
     assert button(app, "_load_own")
     app.button(key=f"_load_demo {cars}").click().run()
     task = tasks.find(first_steps.TASK)
-    assert task is None or task.wait(60)
+    assert task is None or task.wait(300)
     app.run()
     assert not app.exception
     assert loaded == [cars]
@@ -71,7 +71,7 @@ def test_the_page_with_the_form_offers_the_example_and_leads_to_it(
     goes_on = threading.Event()
 
     def load(*_: object) -> None:
-        assert goes_on.wait(60)
+        assert goes_on.wait(300)
         loaded.append(cars)
 
     monkeypatch.setattr(first_steps, "EXAMPLES", {cars: first_steps.Example("Cars", "", load)})
@@ -83,7 +83,7 @@ def test_the_page_with_the_form_offers_the_example_and_leads_to_it(
     goes_on.set()
     task = tasks.find(first_steps.TASK)
     assert task is not None
-    assert task.wait(60)
+    assert task.wait(300)
     assert [title.value for title in app.run().title] == ["Diagnose"]
 
 

@@ -37,7 +37,7 @@ def test_a_click_reads_the_state_once_and_each_class_once(
 
     record("stream")
     record("read_frame")
-    script = AppTest.from_function(gallery, default_timeout=60, kwargs={"dataset": cars})
+    script = AppTest.from_function(gallery, default_timeout=300, kwargs={"dataset": cars})
     assert "**country** \N{MIDDLE DOT} 9 images" in shown_text(script.run())
     tags = 2
     first = 1 + 2 * 3 + tags  # the dataset's state; each class's lists, ids, and images

@@ -25,7 +25,7 @@ def form() -> None:
 
 
 def opened(dataset: str, **parameters: str) -> AppTest:
-    app = AppTest.from_function(form, default_timeout=60)
+    app = AppTest.from_function(form, default_timeout=300)
     app.session_state["dataset"] = dataset
     for name, value in parameters.items():
         app.query_params[name] = value

@@ -63,7 +63,7 @@ def test_a_worker_from_its_start_to_its_end(
     assert "runs on" not in said  # it is the only one
     assert "Worker 1 of this app runs, for " in said
     app.button(key="_worker_stop 1").click().run()
-    assert worker.wait(30)
+    assert worker.wait(300)
     app.run()
     assert "Worker 1 of this app was stopped." in shown_text(app)
     app.button(key="_worker_forget 1").click().run()
@@ -78,7 +78,7 @@ def test_one_that_died_says_why(
     until(worker.lines)
     assert worker.pid is not None
     os.kill(worker.pid, 9)
-    assert worker.wait(30)
+    assert worker.wait(300)
     app = open_page("jobs", dataset=cars)
     said = shown_text(app)
     assert "Worker 1 of this app has died. It is not started again." in said

@@ -30,7 +30,7 @@ PAIR = (
 def answered(app: AppTest) -> AppTest:
     """The page with its answer: on a slow machine it was drawn before there was one."""
     if "_cypher_run" in app.session_state:
-        app.session_state["_cypher_run"].outcome.exception(timeout=60)
+        app.session_state["_cypher_run"].outcome.exception(timeout=300)
         app.run()
     return app
 
@@ -238,7 +238,7 @@ def test_a_query_beyond_its_time_is_given_up(open_page: OpenPage, cars: str) -> 
     assert not app.exception
     assert app.button(key="_cypher_stop").label == "Stop waiting"
     waiting = app.session_state["_cypher_run"]
-    assert waiting.outcome.exception(timeout=30) is not None
+    assert waiting.outcome.exception(timeout=300) is not None
     assert "did not end within 3 s" in shown_text(app.run())
 
 

@@ -308,7 +308,7 @@ def test_the_dataset_of_the_job_has_the_images_that_are_chosen(
     task = tasks.find(f"merge {job}")
     try:
         assert task is not None
-        assert task.wait(60)
+        assert task.wait(300)
         found = compose_job(
             store,
             read_job(store, job),

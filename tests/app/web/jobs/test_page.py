@@ -421,7 +421,7 @@ def merged(app: AppTest, job: str) -> tasks.Task:
     assert not app.exception
     task = tasks.find(f"merge {job}")
     assert task is not None
-    assert task.wait(60)
+    assert task.wait(300)
     app.run()
     assert not app.exception
     return task
@@ -544,7 +544,7 @@ def exported(app: AppTest, job: str) -> tasks.Task:
     app.button(key="_export").click().run()
     task = tasks.find(f"export {job} folder")
     assert task is not None
-    assert task.wait(60)
+    assert task.wait(300)
     app.run()
     assert not app.exception
     return task

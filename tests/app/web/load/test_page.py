@@ -26,7 +26,7 @@ def run_tasks(app: AppTest) -> AppTest:
     """Wait for what runs, and draw the page as it is then."""
     for key in tasks.keys("check", "load", "mine", "rename", "drop"):
         task = tasks.find(key)
-        assert task is None or task.wait(60)
+        assert task is None or task.wait(300)
     return app.run()
 
 

@@ -90,7 +90,7 @@ def create(app: AppTest, store: GraphStore, dataset: str) -> Job:
     assert not app.exception
     task = tasks.find(f"job {dataset}")
     assert task is not None
-    assert task.wait(60)
+    assert task.wait(300)
     app.run()
     assert not app.exception
     (job,) = list_jobs(store, dataset)

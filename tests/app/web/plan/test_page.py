@@ -365,7 +365,7 @@ def test_a_job_is_created_and_leads_to_its_page(
     assert not app.exception
     task = tasks.find(f"job {cars}")
     assert task is not None
-    assert task.wait(60)
+    assert task.wait(300)
     app.run()
     assert "Created a job for 5 images in 1 query." in shown_text(app).replace("\\", "")
     (job,) = list_jobs(store, cars)
@@ -515,7 +515,7 @@ def test_a_name_that_cannot_be_one_is_told(open_page: OpenPage, cars: str) -> No
     app.button(key="_plan_create").click().run()
     task = tasks.find(f"job {cars}")
     assert task is not None
-    assert task.wait(60)
+    assert task.wait(300)
     app.run()
     assert "cannot name" in shown_text(app)
 
@@ -559,7 +559,7 @@ def test_hostile_names(open_page: OpenPage, dataset: str, write_dataset: WriteDa
     app.button(key="_plan_create").click().run()
     task = tasks.find(f"job {dataset}")
     assert task is not None
-    assert task.wait(60)
+    assert task.wait(300)
     app.run()
     assert not app.exception
     assert task.error is None

@@ -238,7 +238,7 @@ def test_ctrl_c_ends_it_quietly(tmp_path, environment):
     with running(tmp_path, environment) as app:
         with connect(f"ws://{app.netloc}/_stcore/stream", proxy=None):  # a page that stays open
             app.process.send_signal(signal.SIGINT)
-            assert app.process.wait(20) == 0
+            assert app.process.wait(300) == 0
         assert app.log.read_text() == ""
         assert app.process.stdout.read() == ""
 
