@@ -86,6 +86,7 @@ def _is_same(value: Any, other: Any) -> bool:
 
 
 def _text_or_json(value: Any) -> str | None:
-    if is_missing(value):
-        return None
-    return value if isinstance(value, str) else json_text(value)
+    if isinstance(value, str):
+        return value
+    text = json_text(value)
+    return None if text == "null" else text

@@ -38,6 +38,8 @@ STATEMENTS = [
     "UNWIND [1, 2.5, null] AS x RETURN x",
     "UNWIND [9007199254740993, 1.0] AS x RETURN x",
     "UNWIND [true, 1] AS x RETURN x",
+    "UNWIND [0.5, true] AS x RETURN x",
+    "UNWIND [0.0/0.0, 1.0/0.0, 'a', null, [1]] AS x RETURN x",
     "RETURN 1e-07 AS n",
     "UNWIND [1e-07, 2.0, null, -0.0, 1e300, 5e-324] AS n RETURN n",
     "UNWIND [0.0/0.0, 1.0/0.0, -1.0/0.0, 1.5] AS x RETURN x",
@@ -96,6 +98,7 @@ STATEMENTS = [
     "RETURN 'a' AS start, 'b' AS end, -5 AS n",
     "RETURN [1, 'a'] AS concepts, 1 AS class, {a: 1} AS concept, null AS start, 'x' AS end",
     "UNWIND [['b', 'a'], null, []] AS concepts RETURN concepts, 3 AS images",
+    "RETURN " + ", ".join(f"{i}{i}{i} AS column_{i}" for i in range(1, 41)),
     "EXPLAIN MATCH (n:Answer) RETURN n",
     "PROFILE MATCH (n:Answer {of: $of}) RETURN n",
     *(f"RETURN reduce(x = {start}, i IN range(1, {n}) | {of}) AS x"
@@ -220,6 +223,8 @@ def in_csv(text, other):
 def in_parquet(value, other, *, as_json):
     if not as_json or other is None or isinstance(other, str):
         return same(value, other)
+    if isinstance(other, float) and not math.isfinite(other):
+        return value is None
     return same(json.loads(value), other, finite=True)
 
 

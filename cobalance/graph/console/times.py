@@ -30,8 +30,7 @@ def read_times_as_text(transaction: Transaction) -> None:
 
     Its driver gets functions of this module for its own: of the private attributes that this
     takes, a test shows that they still are what they were. An `UnreadableError` stands in the place
-    of a value that has no text: one that is raised gets lost in lists and maps (neo4j-rust-ext
-    6.4.1.0).
+    of a value that has no text: in lists and maps the driver hides what is raised (neo4j 6.4.1).
 
     Parameters
     ----------

@@ -23,6 +23,7 @@ from cobalance.graph.safe_text import safe_text, show_controls
 from cobalance.workflows import cells as texts, parquet
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
+_WIDE = 200  # characters of a table in a file
 _NARROW = 12  # characters that a text keeps in a narrow table
 _ROUNDING = 1e-6  # of sums of parts of images that add up to whole ones
 _BETWEEN = 3  # characters between two columns
@@ -135,7 +136,8 @@ def as_text(frame: "pd.DataFrame", format_: Format) -> str:
         return texts.to_csv(frame).decode()
     if format_ is Format.JSON:
         return texts.to_json(frame).decode()
-    plain = Terminal(width=200, no_color=True)
+    width = max(_WIDE, sum(_least_widths(frame).values()))  # of a file, which loses no column
+    plain = Terminal(width=width, no_color=True)
     with plain.capture() as captured:
         plain.print(fitting_table(frame, plain))
     return captured.get()
@@ -145,6 +147,16 @@ def _fitting_columns(
     frame: "pd.DataFrame", width: int, unbroken: Collection[str], spare: Sequence[str]
 ) -> list[Any] | None:
     """The columns that fit a width; None where too few do, so that a field gets a line."""
+    least = _least_widths(frame, unbroken)
+    others = [name for name in reversed([*frame]) if name not in spare]
+    for name in [*spare, *others[: len(others) // 2]]:
+        if sum(least.values()) > width:
+            least.pop(name, None)
+    return [*least] if frame.empty or sum(least.values()) <= width else None
+
+
+def _least_widths(frame: "pd.DataFrame", unbroken: Collection[str] = ()) -> dict[Any, int]:
+    """How many characters each column needs, numbers whole and texts wrapped."""
     least: dict[Any, int] = {}
     for name, longest in zip(
         frame, _longest([""] * len(frame.columns), _cells(frame)), strict=True
@@ -152,11 +164,7 @@ def _fitting_columns(
         whole = pd.api.types.is_numeric_dtype(frame[name]) or name in unbroken
         header = min(len(str(name)), _NARROW)
         least[name] = max(header, longest if whole else min(longest, _NARROW)) + _BETWEEN
-    others = [name for name in reversed([*frame]) if name not in spare]
-    for name in [*spare, *others[: len(others) // 2]]:
-        if sum(least.values()) > width:
-            least.pop(name, None)
-    return [*least] if frame.empty or sum(least.values()) <= width else None
+    return least
 
 
 def _records(frame: "pd.DataFrame") -> Table:

@@ -1,6 +1,5 @@
 """Run a query in the background; draw its result: table, graph, downloads, way to a plan."""
 
-import json
 import time
 from concurrent.futures import Future
 from contextlib import suppress
@@ -35,6 +34,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError, QueryRefusedError, StoreUnavailableError
 from cobalance.graph.queries.console_query import ConsoleQuery, names_in
 from cobalance.graph.queries.nodes import NodeDetails, read_named, read_node
+from cobalance.workflows.cells import json_text
 
 FIRST_WAIT_S = 1.0  # enough for most queries; then the page responds again
 RUN = "_cypher_run"  # the session's last run
@@ -263,4 +263,4 @@ def _in_words(value: Any) -> str:
         return " + ".join(value)
     if isinstance(value, bytes | bytearray):
         return f"{len(value):,} bytes"
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json_text(value)
