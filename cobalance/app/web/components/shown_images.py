@@ -37,7 +37,7 @@ _DONE = "_tags_done"
 
 
 def image_files(roots: tuple[str, ...] | None = None) -> ImageFiles:
-    """The image files of some places, by default those of the chosen dataset."""
+    """Image files of some places; without any, the files of the chosen dataset."""
     cache = session.settings().cobalance_cache / "thumbnails"
     return _image_files(session.image_roots() if roots is None else roots, cache)
 
