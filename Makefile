@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 # Without their bytecode, hundreds of processes of a run would compile the same modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check types tests test-latest test-lowest beside \
-	bench docs lock clean
+.PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check types tests test-latest test-lowest \
+	test-server beside bench docs lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
@@ -53,6 +53,13 @@ test-latest test-lowest: test-%: $(VENV)/dev
 	$(BIN)/uv venv --quiet --clear $(VENV)/$*
 	$(BIN)/uv pip install --quiet --python $(VENV)/$*/bin/python --resolution $(RESOLUTION) -e ".[$(subst $(space),$(comma),$(EXTRAS))]"
 	$(VENV)/$*/bin/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder -W default $(TESTS)
+
+# The tests that need a store, on another release of Neo4j, with either default language: CYPHER_5 or CYPHER_25.
+SERVER := 2026.08.1
+LANGUAGE := CYPHER_25
+SERVER_TESTS := tests/graph tests/workflows tests/app tests/cobalance tests/e2e
+test-server: $(VENV)/dev
+	$(BIN)/python -m tests.other_server $(SERVER) $(LANGUAGE) -n 2 --dist loadfile --no-loadscope-reorder $(SERVER_TESTS)
 
 # What people have beside cobalance can be there: resolved, not installed.
 beside: $(VENV)/dev

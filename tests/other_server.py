@@ -1,6 +1,6 @@
 """Run tests against another release of Neo4j, in either default language.
 
-python -m tests.other_server 2026.08.1 CYPHER_25 tests/graph
+    python -m tests.other_server 2026.08.1 CYPHER_25 tests/graph
 
 Its jars are resolved as those of the package's own lock are, and kept in the cache.
 """
@@ -38,18 +38,29 @@ def lock_of(release: str) -> JarLock:
 
 
 def run_tests(release: str, language: str, arguments: list[str]) -> int:
-    """Run pytest with the variables of a server that ends with it; return its exit status."""
+    """Run pytest with the variables of a server that ends with it; return its exit status.
+
+    Parameters
+    ----------
+    release : str
+        Of Neo4j Community.
+    language : str
+        The server's default: CYPHER_5, or CYPHER_25 where the release has it.
+    arguments : list of str
+        Of pytest.
+    """
     lock = lock_of(release)
+    more = {} if language == "CYPHER_5" else {LANGUAGE: language}
     with tempfile.TemporaryDirectory(prefix="cobalance-server-") as home:
-        settings = LocalServerSettings(
-            home=Path(home), cache=CACHE / f"neo4j-{release}", more={LANGUAGE: language}
-        )
+        folders = {"home": Path(home) / "neo4j", "cache": CACHE / f"neo4j-{release}"}
+        settings = LocalServerSettings(**folders, more=more)
         with mock.patch.object(jars, "read_lock", return_value=lock):
             endpoint = server_control.ensure_running(settings)
         variables = {
             "NEO4J_URI": endpoint.uri,
             "NEO4J_USERNAME": endpoint.username,
             "NEO4J_PASSWORD": endpoint.password,
+            "COBALANCE_HOME": home,  # and nobody's own
         }
         try:
             command = [sys.executable, "-m", "pytest", *arguments]

@@ -73,8 +73,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
         if not name.startswith(("STREAMLIT_", "COBALANCE_"))
     }
     environment["COBALANCE_CACHE"] = str(settings.cobalance_cache)
-    if settings.neo4j_uri is None:
-        environment["COBALANCE_HOME"] = str(settings.cobalance_home)
+    environment["COBALANCE_HOME"] = str(settings.cobalance_home)
     return environment
 
 

@@ -474,7 +474,8 @@ def test_exit_codes(environment, cars, tmp_path, arguments, code, said):
 
 
 def test_settings_that_cannot_be_used_are_named(run):
-    no_password = run("datasets", "list", exit_code=2, NEO4J_URI="bolt://127.0.0.1:9")
+    unreachable_server = {"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": ""}
+    no_password = run("datasets", "list", exit_code=2, **unreachable_server)
     assert "NEO4J_PASSWORD" in no_password.stderr
     unreachable = run(
         "datasets", "list", exit_code=1, NEO4J_URI="bolt://127.0.0.1:9", NEO4J_PASSWORD="x"

@@ -50,7 +50,7 @@ def configuration(port: int, heap_mb: int, pagecache_mb: int) -> dict[str, str]:
         "server.bolt.enabled": "true",
         "server.bolt.listen_address": f"{HOST}:{port}",
         "server.bolt.advertised_address": f"{HOST}:{port}",
-        "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",  # delayed a stop by 10 s
+        _quiet_period_setting(): "0",  # delayed a stop by 10 s
         "server.http.enabled": "false",
         "dbms.security.auth_enabled": "true",
         # 24 random bytes cannot be guessed; a limit would let other users lock this one out.
@@ -68,6 +68,12 @@ def configuration(port: int, heap_mb: int, pagecache_mb: int) -> dict[str, str]:
         "dbms.memory.transaction.total.max": f"{heap_mb * 7 // 10}m",
         "db.transaction.timeout": "600s",
     }
+
+
+def _quiet_period_setting() -> str:
+    """Name of the setting of how long Bolt waits at its end, which Neo4j 2026 has renamed."""
+    settings = jpype.JClass("org.neo4j.configuration.GraphDatabaseInternalSettings")
+    return str(settings.netty_server_shutdown_quiet_period.name())
 
 
 def open_server(home: Home, settings: Mapping[str, str]) -> Any:
