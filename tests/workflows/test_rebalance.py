@@ -39,6 +39,11 @@ from cobalance.ingest.frames import TextColumns
 from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.export import export_job
+from cobalance.workflows.folders import (
+    DatasetPlaces,
+    change_dataset_places,
+    read_dataset_places,
+)
 from cobalance.workflows.rebalance import copy_rebalanced, rebalance_job
 from tests.generation.export.conftest import Stores, generated_row
 from tests.tiny.vision import save_owlv2
@@ -183,7 +188,10 @@ def test_a_rebalanced_dataset_has_all_images_and_closes_the_gap(store, loaded, j
     texts = TextColumns(np.array([0]), [["A bird ."]], ["MIT"], [None], [None])
     told = replace(birds(), texts=texts.frame(np.array([0])))
     write_image_texts(own.folders().captions, loaded, told)
+    places = DatasetPlaces(("/data/birds",), ("/data/more",))
+    change_dataset_places(own.cobalance_home, loaded, lambda _: places)
     made = rebalance(store, own, job)
+    assert read_dataset_places(own.cobalance_home, made.dataset) == places
     assert (made.dataset, made.generated) == (f"{loaded}-rebalanced", 4)
     assert (made.report.created, made.report.deleted) == (15 + 4, 0)
     found = generated(store, made.dataset)
