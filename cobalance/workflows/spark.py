@@ -159,7 +159,7 @@ class SparkImages:
 
     @cached_property
     def digest(self) -> int:
-        """Digest of all images, whatever their order."""
+        """Digest of all images, in any order."""
         return digest_images(read_images(self.session, self.path, self.options))
 
     @cached_property
@@ -245,6 +245,7 @@ def mine_on_spark(
     *,
     max_cliques: int,
     master: str | None = None,
+    compared: Sequence[str] | None = None,
     progress: Progress = silent,
 ) -> MiningReport:
     """Mine a dataset as `mine_dataset` does, on Spark, wherever its images are."""
@@ -253,7 +254,11 @@ def mine_on_spark(
         expected = None if state.images_at is None else state.digest
         images = SparkImages(session, path, columns, expected)
         return mine_dataset(
-            store, dataset, options, max_cliques=max_cliques, images=images, progress=progress
+            *(store, dataset, options),
+            max_cliques=max_cliques,
+            images=images,
+            compared=compared,
+            progress=progress,
         )
 
 

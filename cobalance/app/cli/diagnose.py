@@ -102,8 +102,9 @@ def mine(
         state = states.dataset_state(store, dataset)
         leaning = comparisons.count_leaning(store, state)
     for name, combinations in leaning.items():
-        said = inflect(combinations, "combinations")
-        notes.print(f"Between images with {name!r} and without it {said} differ (q ≤ 0.05).")
+        count = inflect(combinations, "combinations")
+        verb = "differs" if combinations == 1 else "differ"
+        notes.print(f"Between images with {name!r} and without it {count} {verb} (q ≤ 0.05).")
     sizes = dict(state.mined_classes)
     for note in _mining_notes(dataset, options, report, sizes):
         notes.print(note)

@@ -137,11 +137,15 @@ def _ids(images: list[str] | None, file: Path | None) -> list[str]:
 
 def _describe(changes: "applying.TagChanges") -> str:
     parts = (
-        (changes.changed, "change their concepts"),
-        (changes.left_out, "are left out"),
-        (changes.brought_back, "come back"),
+        (changes.changed, "changes its concepts", "change their concepts"),
+        (changes.left_out, "is left out", "are left out"),
+        (changes.brought_back, "comes back", "come back"),
     )
-    return ", ".join(f"{inflect(n, 'images')} {what}" for n, what in parts if n)
+    return ", ".join(
+        f"{inflect(n, 'images')} {singular if n == 1 else plural}"
+        for n, singular, plural in parts
+        if n
+    )
 
 
 def _say_pending(store: "stores.GraphStore", dataset: str) -> None:

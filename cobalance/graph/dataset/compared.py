@@ -43,7 +43,7 @@ def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str]) -> None
 def read_comparison(
     store: GraphStore, state: DatasetState, concepts: Sequence[str] | None, split: str | None
 ) -> dict[str, Any]:
-    """Read what a dataset's node says of its comparison: ``compared`` and ``compared_images``.
+    """Read the properties of a dataset's comparison: ``compared`` and ``compared_images``.
 
     Parameters
     ----------

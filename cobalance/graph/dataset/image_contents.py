@@ -134,7 +134,7 @@ class ImageContents:
         return [[column[start:end] for column in columns] for start, end in pairwise(bounds)]
 
     def hash_edges(self, images: IntArray) -> Hashes:
-        """Hash the edges of each image: shape (n_images,), whatever their order."""
+        """Hash the edges of each image, in any order: shape (n_images,)."""
         grouped = self.group(images)
         concepts, sources = (_hash_texts(names) for names in (self.concepts, self.sources))
         hashed = _mix(concepts[grouped.concept])
@@ -172,7 +172,7 @@ def image_digests(annotations: Annotations) -> IntArray:
 
 
 def _hash_column(column: "pd.Series[Any]") -> Hashes:
-    """Hash the values of a column; equal values are equal whatever the column's type."""
+    """Hash the values of a column, equal ones alike in columns of any type."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         of_category = np.append(_hash_texts(column.cat.categories), _MISSING)  # the code -1
         return of_category[column.cat.codes.to_numpy()]

@@ -1,4 +1,4 @@
-"""Images that tags leave out of the counts, with what they show."""
+"""Images that tags leave out of the counts, with their concepts."""
 
 import json
 from typing import Any
@@ -37,7 +37,7 @@ def read_left_out(store: GraphStore, dataset: str) -> list[dict[str, Any]]:
 
 
 def write_left_out(store: GraphStore, dataset: str, annotations: Annotations) -> None:
-    """Change what images show that are left out."""
+    """Change the concepts of images that are left out."""
     every = np.arange(len(annotations.images))
     edges = ImageContents.of(annotations).edges(every)
     texts = [json.dumps([*zip(*columns, strict=True)]) for columns in edges]

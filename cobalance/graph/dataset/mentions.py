@@ -46,15 +46,17 @@ def replace_mentions(
     """
     # Images that a tag leaves out show the same when they come back.
     left_out = annotations_of(read_left_out(store, dataset))
-    changed = _replaced(left_out, sources, found)
+    changed = _changed_images(left_out, sources, found)
     if len(changed.images):
         write_left_out(store, dataset, changed)
     held = read_annotations(store, dataset, progress)
-    changed = _replaced(held, sources, found)
+    changed = _changed_images(held, sources, found)
     return write_changes(store, dataset, changed, progress=progress)
 
 
-def _replaced(held: Annotations, sources: Collection[str], found: pd.DataFrame) -> Annotations:
+def _changed_images(
+    held: Annotations, sources: Collection[str], found: pd.DataFrame
+) -> Annotations:
     """The images that lose or gain mentions, with all that they show then."""
     mentions = held.mentions
     is_old = mentions["source"].isin(list(sources)).to_numpy()

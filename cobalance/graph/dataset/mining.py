@@ -28,6 +28,7 @@ from cobalance.graph.dataset.state import DatasetState, dataset_state, find_data
 from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.errors import UnknownNameError
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import plain_values
 
@@ -75,8 +76,8 @@ class MiningReport:
     def describe(self) -> str:
         """Say how many images were counted."""
         if self.changed is None:
-            return f"Counted {self.images:,} images."
-        return f"Counted {self.changed:,} changed images of {self.images:,}."
+            return f"Counted {inflect(self.images, 'images')}."
+        return f"Counted {inflect(self.changed, 'changed images')} of {self.images:,}."
 
 
 class Counted(NamedTuple):

@@ -96,7 +96,7 @@ class StoredDigests:
         """Images that a tag leaves out."""
         return {image for image, counted in self.laid_over.items() if counted is None}
 
-    def counted(self) -> dict[str, int]:
+    def counted_digests(self) -> dict[str, int]:
         """Content as it is counted, of the images that are."""
         merged = {**self.loaded, **self.laid_over}
         return {image: digest for image, digest in merged.items() if digest is not None}
@@ -173,7 +173,7 @@ def write_changes(
     loaded: Mapping[str, int] | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
-    """Lay other content over some images of a dataset, which does not change what was loaded.
+    """Lay labels or tags over some images of a dataset; their loaded content stays known.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def write_changes(
     digests = image_digests(annotations)
     stored = StoredDigests.read(store, dataset)
     ids = annotations.images["id"].array
-    change = compare(stored.counted(), _values(ids), _values(digests), delete=False)
+    change = compare(stored.counted_digests(), _values(ids), _values(digests), delete=False)
     if change or not state.is_complete:
         as_loaded = {**stored.loaded, **(loaded or {})}
         wanted = _Wanted(annotations, digests, stored, change, state.source or "", as_loaded)
@@ -201,7 +201,7 @@ def write_changes(
 
 @dataclass(frozen=True, eq=False)
 class _Wanted:
-    """What a dataset is to hold.
+    """Wanted images of a dataset and their difference from its present ones.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def _write(store: GraphStore, dataset: str, wanted: _Wanted, progress: Progress)
     )
     _delete_orphans(store, dataset)
 
-    others = {image: of for image, of in stored.counted().items() if image not in replaced}
+    others = {image: of for image, of in stored.counted_digests().items() if image not in replaced}
     n_images = len(wanted.written) + len(others)
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     if counted["images"] != n_images:

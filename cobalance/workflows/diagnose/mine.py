@@ -52,5 +52,9 @@ def mine(
     from cobalance.workflows.spark import mine_on_spark
 
     return mine_on_spark(
-        store, dataset, options, max_cliques=max_cliques, master=master, progress=progress
+        *(store, dataset, options),
+        max_cliques=max_cliques,
+        master=master,
+        compared=classes,
+        progress=progress,
     )
