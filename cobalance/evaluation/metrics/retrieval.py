@@ -1,7 +1,6 @@
 """Recall of image retrieval at K, of all texts and by group."""
 
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from cobalance.graph.diagnosis.intervals import proportions
 from cobalance.graph.errors import InputError
 
 BLOCK = 1_024  # queries ranked at a time
-_EXACT = 2.0**51  # two digits less than a float has
 
 
 def retrieval_ranks(
@@ -63,120 +61,65 @@ def retrieval_ranks(
     """
     texts, images = _check_finite(texts, "texts"), _check_finite(images, "embeddings")
     distinct, image = np.unique(images, axis=0, return_inverse=True)
-    if _round_nothing(texts, distinct):
-        of_texts, of_images, error = texts, distinct, 0.0
-    else:
-        of_texts, of_images = _unit(texts), _unit(distinct)
-        error = 8 * (texts.shape[1] + 4) * np.finfo(np.float64).eps  # more than sums of d can have
-    squares = (of_images**2).sum(axis=1)
-    squares[squares == 0] = 1
+    of_texts, of_images = _unit(texts), _unit(distinct)
+    error = 8 * (texts.shape[1] + 4) * np.finfo(np.float64).eps  # more than sums of d can have
 
     ranks = np.empty(len(texts), dtype=np.int64)
-    exact = _ExactCosines(distinct)
     for start in range(0, len(texts), BLOCK):
         rows = slice(start, start + BLOCK)
         right = relevant[rows]
         if right.ndim == 1:
             right = right[:, None] == np.arange(len(images))
 
-        # squared, with the sign: of whole numbers this is a fraction, and needs no root
-        products = of_texts[rows] @ of_images.T
-        distinct_cosines = products * np.abs(products) / squares
+        distinct_cosines = of_texts[rows] @ of_images.T
         cosines = distinct_cosines[:, image]
         best = np.where(right, cosines, -np.inf).max(axis=1, keepdims=True)
         ranks[rows] = 1 + ((cosines >= best - error) & ~right).sum(axis=1)
 
-        if error:
-            near = np.abs(distinct_cosines - best) <= error
-            unsettled = np.flatnonzero(near.sum(axis=1) > 1)
-            unsettled = unsettled[exact.are_rounded(texts[rows][unsettled], near[unsettled])]
-            for row in unsettled:
-                columns = np.flatnonzero(near[row, image])
-                right_ones = right[row, columns]
-                ahead = exact.count_ahead(texts[start + row], image[columns], right_ones)
-                ranks[start + row] += ahead - int((~right_ones).sum())
+        near = np.abs(distinct_cosines - best) <= error
+        for row in np.flatnonzero(near.sum(axis=1) > 1):
+            columns = np.flatnonzero(near[row, image])
+            behind = _count_behind(texts[start + row], images[columns], right[row, columns])
+            ranks[start + row] -= behind
     return ranks
 
 
-class _ExactCosines:
-    """Cosines of texts with images, in whole numbers of any length; slow, for a few pairs.
+def _count_behind(text: FloatArray, images: FloatArray, right: BoolArray) -> int:
+    """Count the images that are not right and less similar than the best one that is.
 
     Parameters
     ----------
+    text : float array, shape (d,)
     images : float array, shape (n_images, d)
+    right : bool array, shape (n_images,)
+        Which of them are right; one at least.
     """
+    if not images[:, text != 0].any():
+        return 0  # all cosines are 0, as in many pairs of sparse vectors
 
-    def __init__(self, images: FloatArray) -> None:
-        self._images = images
-        self._whole: dict[int, tuple[dict[int, int], int]] = {}
-
-    def count_ahead(self, text: FloatArray, images: IntArray, right: BoolArray) -> int:
-        """Count the images that are not right and as similar as the best one that is, or more.
-
-        Parameters
-        ----------
-        text : float array, shape (d,)
-        images : int array, shape (n,)
-            Places in the images, in any order; some may be there several times.
-        right : bool array, shape (n,)
-            Which of them are right; one at least.
-        """
-        of_text = _whole_numbers(text)
-        cosines = {place: self._cosine(of_text, place) for place in np.unique(images).tolist()}
-        of_images = [cosines[place] for place in images.tolist()]
-        best = max(cosine for cosine, is_right in zip(of_images, right, strict=True) if is_right)
-        wrong = [cosine for cosine, is_right in zip(of_images, right, strict=True) if not is_right]
-        return sum(cosine >= best for cosine in wrong)
-
-    def are_rounded(self, texts: FloatArray, among: BoolArray) -> BoolArray:
-        """Whether texts have numbers in a place where some of these images have, too.
-
-        Without that all products are 0, and so is the cosine as floats have it.
-
-        Parameters
-        ----------
-        texts : float array, shape (n_texts, d)
-        among : bool array, shape (n_texts, n_images)
-        """
-        if not len(texts):
-            return np.zeros(0, dtype=bool)
-        common = (texts != 0).astype(np.float32) @ self._filled.T
-        return np.asarray((among & (common > 0)).any(axis=1))
-
-    @cached_property
-    def _filled(self) -> NDArray[np.float32]:
-        filled: NDArray[np.float32] = (self._images != 0).astype(np.float32)
-        return filled
-
-    def _cosine(self, text: dict[int, int], place: int) -> Fraction:
-        """The cosine's square with its sign, times the square of the text's length."""
-        if place not in self._whole:
-            numbers = _whole_numbers(self._images[place])
-            self._whole[place] = numbers, sum(number**2 for number in numbers.values()) or 1
-        numbers, square = self._whole[place]
-        product = sum(number * numbers.get(at, 0) for at, number in text.items())
-        return Fraction(product * abs(product), square)
+    cosines = _exact_cosines(text, images)
+    best = cosines[right].max()
+    return int((cosines[~right] < best).sum())
 
 
-def _whole_numbers(vector: FloatArray) -> dict[int, int]:
-    """A vector's numbers by place, without zeros, times a power of two that makes them whole."""
-    places = np.flatnonzero(vector)
-    fractions, exponents = np.frexp(vector[places])
-    shifts = exponents - exponents.min(initial=0)
-    numbers = np.ldexp(fractions, 53).astype(np.int64)
-    rows = zip(places.tolist(), numbers.tolist(), shifts.tolist(), strict=True)
-    return {place: number << shift for place, number, shift in rows}
+def _exact_cosines(text: FloatArray, images: FloatArray) -> NDArray[np.object_]:
+    """The cosines' squares with their signs, times the square of the text's length; slow."""
+    of_images = _whole_numbers(images)
+    products = of_images @ _whole_numbers(text)
+    squares = (of_images**2).sum(axis=1)
+    squares[squares == 0] = 1
+
+    signed_squares = products * np.abs(products)
+    cosines = [Fraction(*terms) for terms in zip(signed_squares, squares, strict=True)]
+    return np.array(cosines, dtype=object)
 
 
-def _round_nothing(texts: FloatArray, images: FloatArray) -> bool:
-    """Whether all are whole numbers so small that floats tell any two of their fractions apart.
-
-    Two fractions of products below 2**51 differ by more than the place where a float is rounded.
-    """
-    with np.errstate(over="ignore"):
-        squares = [float((vectors**2).sum(axis=1).max(initial=0)) for vectors in (texts, images)]
-    are_small = squares[0] * squares[1] ** 2 < _EXACT
-    return are_small and all((vectors == np.rint(vectors)).all() for vectors in (texts, images))
+def _whole_numbers(vectors: FloatArray) -> NDArray[np.object_]:
+    """Python's integers: each vector times a power of two that makes its numbers whole."""
+    fractions, exponents = np.frexp(vectors)
+    shifts = exponents - exponents.min(axis=-1, keepdims=True, initial=0)
+    numbers = np.ldexp(fractions, 53).astype(np.int64).astype(object)
+    return np.asarray(numbers << shifts.astype(object))
 
 
 def retrieval_recall(
