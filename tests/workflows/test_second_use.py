@@ -107,10 +107,13 @@ class Model:
         for image in self.base.keys() - self.left_out():
             class_name, concepts, split = self.base[image]
             concepts = dict(concepts)
-            # Of equally sure runs the first by name is the source.
-            for run in sorted(self.runs):
-                for name in self.runs[run].get(image, ()):
-                    concepts.setdefault(name, f"m (run {run})")
+            labels = Counter()
+            for run in self.runs:
+                labels.update(self.runs[run].get(image, ()))
+            for name in labels.keys() - concepts.keys():
+                # Of equally sure runs the first by name is the source.
+                first = min(run for run in self.runs if name in self.runs[run].get(image, ()))
+                concepts[name] = mention(f"m (run {first})", labels[name])
             for tag, (role, ids) in self.tags.items():
                 if role == "concept" and image in ids:
                     concepts.setdefault(tag, "image tag")
@@ -137,6 +140,10 @@ class Model:
             return "not mined"
         ready = self.intact and self.mined[0] == self.shown
         return "ready" if ready else "changed since mined"
+
+
+def mention(source, times):
+    return source if times == 1 else f"{source}, {times} times"
 
 
 def names_of(shown):
@@ -436,12 +443,18 @@ class SecondUse(RuleBasedStateMachine):
     def _check_images(self, model):
         rows = self.store.read(
             "MATCH (i:Image {dataset: $name})-[:LABELED]->(y) RETURN i.id AS id, y.name AS class, "
-            "i.split AS split, COLLECT { MATCH (i)-[e:CONTAINS]->(c) RETURN [c.name, e.source] } "
+            "i.split AS split, "
+            "COLLECT { MATCH (i)-[e:CONTAINS]->(c) RETURN [c.name, e.source, e.count] } "
             "AS concepts",
             name=model.name,
         )
         assert {
-            row["id"]: (row["class"], dict(row["concepts"]), row["split"]) for row in rows
+            row["id"]: (
+                row["class"],
+                {name: mention(source, times) for name, source, times in row["concepts"]},
+                row["split"],
+            )
+            for row in rows
         } == model.shown
         listed = list_datasets(self.store).set_index("dataset").loc[model.name]
         assert listed["images"] == len(model.shown)

@@ -119,10 +119,10 @@ def test_passes_the_catalogue(name):
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("clause", CLAUSES)
-def test_refuses_each_clause_wherever_it_can_stand(frame, clause):
-    with pytest.raises(QueryRefusedError):
-        check_read_only(frame.format(clause))
+def test_refuses_each_clause_wherever_it_can_stand(frame):
+    for clause in CLAUSES:
+        with pytest.raises(QueryRefusedError):
+            check_read_only(frame.format(clause))
 
 
 @settings(deadline=None)
@@ -276,9 +276,9 @@ def test_maps_nest_as_deeply_as_any_bracket():
         check_read_only(nested(MAX_NESTING + 1))
 
 
-@pytest.mark.parametrize("code", range(0x00A0, 0x3100, 7))
-def test_an_escape_of_what_ends_nothing_passes(code):
-    check_read_only(f"RETURN 'a\\u{code:04X}b' AS x")
+def test_an_escape_of_what_ends_nothing_passes():
+    for code in range(0x00A0, 0x3100, 7):
+        check_read_only(f"RETURN 'a\\u{code:04X}b' AS x")
 
 
 @pytest.mark.parametrize("character", "'\"`\\/*\r\n")
