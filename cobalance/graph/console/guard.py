@@ -6,6 +6,7 @@ value only keywords of reading may follow. When in doubt a query is refused, and
 how to write the name unambiguously. The language is Cypher 5, in which the console asks.
 """
 
+import re
 from functools import cached_property
 
 from cobalance.graph.console.tokens import Token, refusal, tokenize
@@ -71,11 +72,20 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# What SHOW may name, and the words that may stand before it.
-_SHOWN = _words("INDEX INDEXES CONSTRAINT CONSTRAINTS FUNCTION FUNCTIONS")
-_SHOWN_KINDS = _words("""
-    ALL FULLTEXT LOOKUP POINT RANGE TEXT VECTOR BUILT IN USER DEFINED
-    NODE REL RELATIONSHIP PROPERTY TYPE UNIQUE UNIQUENESS KEY EXIST EXISTENCE""")
+# What stands before a statement, in capitals and with one space between two tokens.
+_OPTIONS = re.compile(r"(?:(?:CYPHER 5|EXPLAIN|PROFILE) )+")
+# What SHOW may list; EXPLAIN and PROFILE take no SHOW.
+_SHOW = re.compile(
+    r"""(?:CYPHER\ 5\ )*
+    SHOW
+    (?:\ (?:ALL|FULLTEXT|LOOKUP|POINT|RANGE|TEXT|VECTOR|BUILT|IN|USER|DEFINED
+        |NODE|REL|RELATIONSHIP|PROPERTY|TYPE|UNIQUE|UNIQUENESS|KEY|EXIST|EXISTENCE))*
+    \ (?:INDEX|INDEXES|CONSTRAINT|CONSTRAINTS|FUNCTION|FUNCTIONS)
+    (?:\ EXECUTABLE)?
+    (?:\ BY\ CURRENT\ USER)?
+    (?!\S)""",
+    re.VERBOSE,
+)
 # Words that a subquery's bracket follows.
 _SUBQUERIES = ("EXISTS", "COUNT", "COLLECT", "CALL")
 # No clause starts right after one of these.
@@ -140,12 +150,22 @@ class _Check:
 
     def run(self) -> None:
         """Check the first word, the nesting, and each token with its neighbours."""
-        first = self._first()
-        shown = self._end_of_show(first)
-        if not (shown or self.tokens[first].is_word(*_READS)):
-            raise self._refused_start(first)
+        start = " ".join(token.text for token in self.tokens[2:]).upper()
+        shown = _SHOW.match(start)
+        passed = shown or _OPTIONS.match(start)
+        first = 2
+        if passed is not None:
+            first += len(passed[0].split())
+
+        if shown is None and not self.tokens[first].is_word(*_READS):
+            word = self.tokens[first].text.upper()
+            reason = _MORE_THAN_READING.get(word, "a query that reads cannot start with it")
+            if word in _NEWER:
+                reason = _CYPHER_25
+            raise self._refusal(first, reason, f"Start with {', '.join(_READS)}.")
+
         self._check_nesting()
-        for place in range(shown or first, len(self.tokens) - 3):
+        for place in range(first, len(self.tokens) - 3):
             token = self.tokens[place]
             if token.is_symbol(";"):
                 raise self._refusal(place, "a second statement may follow", "Run one at a time.")
@@ -153,46 +173,6 @@ class _Check:
                 self._check_function(place)
             if token.kind == "word":
                 self._check_word(place)
-
-    def _first(self) -> int:
-        """Return the place of the first word of the statement, behind CYPHER 5 and EXPLAIN."""
-        place = 2
-        while True:
-            if self.tokens[place].is_word("CYPHER") and self.tokens[place + 1].text == "5":
-                place += 2
-            elif self.tokens[place].is_word("EXPLAIN", "PROFILE"):
-                place += 1
-            else:
-                return place
-
-    def _end_of_show(self, first: int) -> int | None:
-        """Return the place behind the things that SHOW lists; None without a SHOW that may pass."""
-        explained = self.tokens[first - 1].is_word("EXPLAIN", "PROFILE")
-        if explained or not self.tokens[first].is_word("SHOW"):
-            return None
-
-        place = first + 1
-        while self.tokens[place].is_word(*_SHOWN_KINDS):
-            place += 1
-        if not self.tokens[place].is_word(*_SHOWN):
-            return None
-
-        place += 1
-        place += self.tokens[place].is_word("EXECUTABLE")
-        mine = self.tokens[place : place + 3]
-        pairs = zip(mine, ("BY", "CURRENT", "USER"), strict=True)
-        return place + 3 if all(token.is_word(word) for token, word in pairs) else place
-
-    def _refused_start(self, first: int) -> QueryRefusedError:
-        token = self.tokens[first]
-        if token.is_word(*_NEWER):
-            return self._refusal(first, _CYPHER_25, "Write it in Cypher 5.")
-        if self.tokens[2].is_word("CYPHER"):
-            return self._refusal(2, _MORE_THAN_READING["CYPHER"], "Leave it out.")
-        reason = _MORE_THAN_READING.get(
-            token.text.upper(), "a query that reads cannot start with it"
-        )
-        return self._refusal(first, reason, f"Start with {', '.join(_READS)}.")
 
     def _check_nesting(self) -> None:
         """Match the brackets, and refuse too deep ones."""
@@ -230,10 +210,9 @@ class _Check:
             raise self._refusal(place, _MORE_THAN_READING[word])
         if self._is_newer(place):
             raise self._refusal(place, _CYPHER_25, "Write it in Cypher 5.")
-        if word == "IN" and after.is_word("TRANSACTIONS", "CONCURRENT"):
-            opening = self.openings.get(place - 1)
-            if opening is not None and self._opens_subquery(opening):
-                raise self._refusal(place, "IN TRANSACTIONS is for changes", "Leave it out.")
+        is_behind_subquery = self._opens_subquery(self.openings.get(place - 1, 0))
+        if is_behind_subquery and word == "IN" and after.is_word("TRANSACTIONS", "CONCURRENT"):
+            raise self._refusal(place, "IN TRANSACTIONS is for changes", "Leave it out.")
         if word == "CALL":
             self._check_call(place)
         elif word not in _FOLLOWING and self._ends_value(place - 1):
@@ -277,20 +256,14 @@ class _Check:
         of its name, and it is no label, property or parameter.
         """
         token, before = self.tokens[place], self.tokens[place - 1]
+        word = token.text.upper()
         if not token.is_word(*_NEEDING_VALUE):
             return False
-        if token.is_word("DISTINCT"):  # a clause follows that of UNION
-            leads = before.is_symbol("(") or self._is_keyword(place - 1, "WITH", "RETURN")
-            return leads and "DISTINCT" not in self._variables
+        if word == "DISTINCT" and not (before.is_symbol("(") or before.is_word("WITH", "RETURN")):
+            return False  # a clause follows that of UNION
         if before.kind == "edge" or self._ends_value(place - 1):
             return True
-        return self._is_keyword(place, token.text.upper())
-
-    def _is_keyword(self, place: int, *words: str) -> bool:
-        """Whether this is one of these words, and neither a variable nor a label or the like."""
-        token, before = self.tokens[place], self.tokens[place - 1]
-        word = token.text.upper()
-        if not token.is_word(*words) or word in self._variables:
+        if word in self._variables:
             return False
         if before.is_word(*_NEEDING_VALUE) and word not in _BEGINNING_VALUE:
             return (before.text.upper(), word) in _PAIRS
