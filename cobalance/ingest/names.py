@@ -5,6 +5,7 @@ white space and of spaces without width, and normalised to Unicode NFC, so that 
 systems is the same name. Case and inner spaces are kept. Ids and URIs of images are kept exactly.
 """
 
+import posixpath
 import re
 import unicodedata
 from collections import defaultdict
@@ -173,40 +174,46 @@ def split_folders(folders: Iterable[str]) -> set[str]:
     set()
     """
     with_images = set(folders)
-    children = defaultdict[str, set[str]](set)
+    siblings = defaultdict[str, set[str]](set)
     for folder in with_images:
-        path = ""
-        for name in folder.split("/"):
-            children[path].add(name)
-            path += f"{name}/"
+        for path in upwards(folder):
+            name = posixpath.basename(path)
+            siblings[path.removesuffix(name)].add(path)
+
     found = set[str]()
-    for above, names in children.items():
-        splits = {name for name in names if split_named(name)}
-        for name in splits:
-            has_images = above + name in with_images
-            alike = sum((above + other in with_images) == has_images for other in names - splits)
+    for paths in siblings.values():
+        splits = {path for path in paths if split_named(posixpath.basename(path))}
+        for split in splits:
+            has_images = split in with_images
+            alike = sum((other in with_images) == has_images for other in paths - splits)
             # Two splits are rarely two classes, and one folder beside train may be a further part.
             least = max(len(splits) + (len(splits) > 1), 1 if has_images else 2)
             if alike < least:
-                found.add(above + name)
+                found.add(split)
     return found
 
 
 def split_within(folder: str, splits: Collection[str]) -> str | None:
     """Split of the outermost of a folder and those above it that is one of some `splits`."""
-    parts = folder.split("/")
-    paths = ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
-    outermost = next((path for path in paths if path in splits), "")
-    return split_named(outermost.rpartition("/")[2])
+    inside = [path for path in upwards(folder) if path in splits]
+    return split_named(posixpath.basename(inside[-1])) if inside else None
 
 
 def class_parts(folder: str, splits: Collection[str]) -> list[str | None]:
     """Names of a folder and those above it, from the lowest on; None for splits."""
-    parts, names = folder.split("/"), list[str | None]()
-    for depth in range(len(parts), 0, -1):
-        is_split = "/".join(parts[:depth]) in splits
-        names.append(None if is_split else parts[depth - 1])
-    return names
+    return [None if path in splits else posixpath.basename(path) for path in upwards(folder)]
+
+
+def upwards(folder: str) -> list[str]:
+    """A folder and those above it, from the lowest on.
+
+    Examples
+    --------
+    >>> upwards("data/train/car")
+    ['data/train/car', 'data/train', 'data']
+    """
+    parts = folder.split("/")
+    return ["/".join(parts[:depth]) for depth in range(len(parts), 0, -1)]
 
 
 def split_of_path(path: str) -> str | None:

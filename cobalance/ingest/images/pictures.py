@@ -3,13 +3,13 @@
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.images.video_frames import VIDEO_ENDINGS
-from cobalance.ingest.names import split_of_path
+from cobalance.ingest.names import split_of_path, upwards
 
 ENDINGS = (*IMAGE_ENDINGS, *VIDEO_ENDINGS)
 _DRIVE = re.compile(r"^[A-Za-z]:/")
@@ -103,7 +103,7 @@ class PictureMatcher:
         self, folder: str, rows: Sequence[int], pictures: Sequence[NamedPicture]
     ) -> dict[int, _Match]:
         """Matches of the images that the annotation files of a folder name."""
-        for steps, above in enumerate(_upwards(folder)):
+        for steps, above in enumerate(dict.fromkeys([*upwards(folder), ""])):
             matches: dict[int, _Match] = {}
             for row in rows:
                 match = self._find(pictures[row], folder, above, steps)
@@ -166,11 +166,3 @@ def _plain(name: str) -> str:
 def _without_ending(path: str) -> str:
     stem, ending = posixpath.splitext(path)
     return stem if ending.lower() in ENDINGS else path
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    """A folder, and those above it."""
-    while folder:
-        yield folder
-        folder = posixpath.dirname(folder)
-    yield ""
