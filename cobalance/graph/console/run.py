@@ -44,11 +44,10 @@ LIMIT 20"""
 _FETCH_ROWS = 1000
 _CLOSE_S = 1.0
 _STOPPING_S = 2.0  # until a local server has stopped a query that is past its limit
-LANGUAGE = "CYPHER 5 "
-"""Stands before every text: the language that the guard checks, whatever the server's default."""
+LANGUAGE = "CYPHER 5\n"
+"""The line before every text: the language that the guard checks, whatever the server's default."""
 _PLACE = re.compile(
     r"\(line (?P<line>\d{1,9}), column (?P<column>\d{1,9}) \(offset: (?P<offset>\d{1,9})\)\)"
-    r"(?:\n\"(?P<text>[^\n]*)\n(?P<margin> *))?"
 )
 _LEAST_S = 0.01  # the driver takes no limit of zero
 
@@ -294,18 +293,10 @@ def _translate_error(
 
 
 def _place_in_query(place: re.Match[str]) -> str:
-    """Word a mistake's place, and the line that the server quotes with it, without `LANGUAGE`."""
-    margin = len(LANGUAGE)
-    offset = max(int(place["offset"]) - margin, 0)
-    if place["line"] != "1":
-        return place[0].replace(f"(offset: {place['offset']})", f"(offset: {offset})")
-
-    column = max(int(place["column"]) - margin, 1)
-    message = f"(line 1, column {column} (offset: {offset}))"
-    if place["text"] is None:
-        return message
-    quoted = place["text"].removeprefix(LANGUAGE)
-    return f'{message}\n"{quoted}\n{place["margin"][margin:]}'
+    """Word a mistake's place in the text that was sent as one behind `LANGUAGE`."""
+    line = max(int(place["line"]) - 1, 1)
+    offset = max(int(place["offset"]) - len(LANGUAGE), 0)
+    return f"(line {line}, column {place['column']} (offset: {offset}))"
 
 
 def _offset(message: str, text: str) -> int | None:
