@@ -5,7 +5,7 @@ and, as pytz ends there, summer time after 2037 (neo4j 6.4.1).
 """
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -81,8 +81,7 @@ def time_text(nanoseconds: int, offset_s: int | None = None) -> str:
     ('12:00:00.5', '12:00:00+01:00:30')
     """
     seconds, nanoseconds = divmod(nanoseconds, 1_000_000_000)
-    hours, minutes = divmod(seconds // 60, 60)
-    text = f"{hours:02}:{minutes:02}:{seconds % 60:02}"
+    text = str((datetime.min + timedelta(seconds=seconds)).time())
     if nanoseconds:
         text += f".{nanoseconds:09}".rstrip("0")
     return text if offset_s is None else text + _offset_text(offset_s)
@@ -130,7 +129,4 @@ def _offset_s(zone: str, seconds: int) -> int:
 def _offset_text(offset_s: int) -> str:
     if offset_s == 0:
         return "Z"
-    minutes, seconds = divmod(abs(offset_s), 60)
-    sign = "-" if offset_s < 0 else "+"
-    text = f"{sign}{minutes // 60:02}:{minutes % 60:02}"
-    return f"{text}:{seconds:02}" if seconds else text
+    return str(timezone(timedelta(seconds=offset_s))).removeprefix("UTC")
