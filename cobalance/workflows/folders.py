@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from filelock import FileLock
@@ -15,6 +16,7 @@ from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 FILE = "image_folders.json"
+_Places = TypeVar("_Places")
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,7 @@ def read_dataset_places(home: Path, dataset: str) -> DatasetPlaces:
     MachineError
         The file in the home cannot be read.
     """
-    path = place_files(home).path(dataset)
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=DatasetPlaces)
-    except FileNotFoundError:
-        return DatasetPlaces()
-    except (OSError, msgspec.MsgspecError) as error:
-        raise _unreadable(path, str(error)) from error
+    return _read(place_files(home).path(dataset), DatasetPlaces, DatasetPlaces())
 
 
 def change_dataset_places(
@@ -129,7 +125,7 @@ def change_dataset_places(
     with files.writing(), files.replacing(dataset) as path:
         places = change(read_dataset_places(home, dataset))
         if places != DatasetPlaces():
-            write_private(path, msgspec.json.encode(places).decode())
+            write_private(path, json.dumps(asdict(places)))
 
 
 def read_added(home: Path) -> tuple[Path, ...]:
@@ -142,16 +138,7 @@ def read_added(home: Path) -> tuple[Path, ...]:
     MachineError
         The file in the home cannot be read.
     """
-    path = home / FILE
-    try:
-        found = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, str(error)) from error
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise _unreadable(path, "it is no list of texts")
-    return tuple(map(Path, found))
+    return tuple(map(Path, _read(home / FILE, list[str], [])))
 
 
 def usable(path: Path, within: Iterable[Path] | None) -> bool:
@@ -193,5 +180,11 @@ def change_added(home: Path, change: Callable[[tuple[Path, ...]], Iterable[Path]
         ) from error
 
 
-def _unreadable(path: Path, why: str) -> MachineError:
-    return MachineError(f"{path}: it cannot be read ({why}). Mend or delete it.")
+def _read(path: Path, kind: type[_Places], missing: _Places) -> _Places:
+    """Read a JSON file of places; `missing` where there is none."""
+    try:
+        return msgspec.convert(json.loads(path.read_bytes()), kind)
+    except FileNotFoundError:
+        return missing
+    except (OSError, ValueError, msgspec.ValidationError) as error:
+        raise MachineError(f"{path}: it cannot be read ({error}). Mend or delete it.") from error

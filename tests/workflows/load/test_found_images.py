@@ -1,6 +1,7 @@
 """Image files that are looked for after a load, also beside the annotations."""
 
 import json
+import os
 import sys
 import zipfile
 from io import BytesIO
@@ -199,6 +200,12 @@ def test_a_damaged_list_of_a_dataset_is_named(own, content):
     file.write_bytes(content)
     with pytest.raises(MachineError, match=r"\.json: it cannot be read"):
         own.folders().image_roots("cars")
+
+
+def test_a_folder_whose_name_is_no_utf_8_is_kept(own, tmp_path):
+    folder = pictures(tmp_path / os.fsdecode(b"caf\xe9"), "1.png")
+    found = find_images(own.folders(), "cars", named("1.png"), folder / "cars.csv")
+    assert (found.kept, own_places(own)) == (folder, (str(folder),))
 
 
 def test_no_more_are_looked_for_than_time_allows(own, tmp_path):
