@@ -120,7 +120,8 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
                 part = FORMATS[kind].reader.read(file, options, progress)
             except InputError as error:
                 raise reword(error, str(file), shown) from None
-            parts.append(_with_split_of_file(reword_all(part, str(file), shown), name))
+            splits = [split_of_file(name)] * len(part.images)
+            parts.append(_fill_splits(reword_all(part, str(file), shown), splits))
         problems.within("rows", sum(len(part.images) for part in parts))
     parts = _with_pictures(tree, names, parts)
     try:
@@ -133,13 +134,11 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
     return replace(found, notes=(*found.notes, *([note] if others else [])))
 
 
-def _with_split_of_file(part: Annotations, name: str) -> Annotations:
-    """A file's annotations; images without a split have that of its name or folder."""
-    split = split_of_file(name)
-    if split is None:
-        return part
+def _fill_splits(part: Annotations, splits: Sequence[str | None]) -> Annotations:
+    """A part with the split of each image without one of its own."""
+    column = encode_names(pa.array(splits, TEXT))
     lacking = part.images["split"].isna().to_numpy()
-    return with_split(part, Coded(np.where(lacking, 0, -1), (split,)))
+    return with_split(part, Coded(np.where(lacking, column.codes, -1), column.names))
 
 
 def _with_pictures(
@@ -183,9 +182,7 @@ def _with_paths(
     placed = replace(part, images=images.assign(id=own_ids, uri=paths))
 
     by_folder = [split_within(posixpath.dirname(uri or ""), splits) for uri in uris]
-    column = encode_names(pa.array(by_folder, TEXT))
-    lacking = images["split"].isna().to_numpy()
-    return with_split(placed, Coded(np.where(lacking, column.codes, -1), column.names))
+    return _fill_splits(placed, by_folder)
 
 
 def _with_own_ids(tree: FileTree, names: list[str], parts: list[Annotations]) -> list[Annotations]:

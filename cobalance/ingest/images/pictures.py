@@ -104,11 +104,8 @@ class PictureMatcher:
     ) -> dict[int, _Match]:
         """Matches of the images that the annotation files of a folder name."""
         for steps, above in enumerate(dict.fromkeys([*upwards(folder), ""])):
-            matches: dict[int, _Match] = {}
-            for row in rows:
-                match = self._find(pictures[row], folder, above, steps)
-                if match is not None:
-                    matches[row] = match
+            found = {row: self._find(pictures[row], folder, above, steps) for row in rows}
+            matches = {row: match for row, match in found.items() if match is not None}
             if matches:
                 return matches
         return {}
@@ -119,7 +116,7 @@ class PictureMatcher:
         ways = [(spelling, form) for form in forms for spelling in spellings]
         for away, (spelling, form) in enumerate(ways):
             name = form(spelling)
-            known = self._by_name.get(posixpath.basename(name), ()) if name else ()
+            known = self._by_name.get(posixpath.basename(name), ())
             near = [path for path in known if not above or path.startswith(f"{above}/")]
             # A label folder has a picture folder of the same kind, such as KITTI's label_2.
             bases = (folder, above, f"{above}/images", folder.replace("label", "image"))
@@ -146,13 +143,12 @@ class PictureMatcher:
         if "/" not in name:
             is_drawn = any(_DRAWN.fullmatch(part.lower()) for part in folders)
             return name == posixpath.basename(path) and not is_drawn
-        relative = posixpath.normpath(name)
-        while relative.startswith("../"):
-            relative = relative.removeprefix("../")
-        if not relative.startswith("/"):
-            return f"/{self._root}/{path}".endswith(f"/{relative}")
+        if not name.startswith("/"):
+            below = posixpath.normpath(f"/{name}")  # without steps upwards
+            return f"/{self._root}/{path}".endswith(below)
         telling = [part for part in folders if part.lower() not in _PLAIN_FOLDERS]
-        return relative.endswith("/" + "/".join([*telling, posixpath.basename(path)]))
+        end = "/".join(["", *telling, posixpath.basename(path)])
+        return posixpath.normpath(name).endswith(end)
 
 
 def _plain(name: str) -> str:
