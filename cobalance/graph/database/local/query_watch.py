@@ -138,25 +138,24 @@ class QueryWatch:
 
     def check(self) -> None:
         """Stop late queries and, if the heap is full, the one that holds most of it."""
-        queries = self._console_queries()
-        workers = self._workers(queries)
-        largest = self._largest(queries, workers)
+        largest = self._largest()
         if largest is not None:
             # Only what a collection leaves is held, and the last one may be long ago.
             self._stopper.collect_garbage()
-            queries = self._console_queries()
-            workers = self._workers(queries)
-            largest = self._largest(queries, workers)
+            largest = self._largest()
         if largest is not None:
             megabytes = self._memory.held[largest.address] >> 20
             reason = f"it holds {megabytes} MB of the server's heap, which is full"
             self._stop(largest, _TOO_LARGE, reason)
-        for worker in workers:
-            if worker.is_late and worker is not largest:
+
+        for worker in self._workers(self._console_queries()):
+            if worker.is_late and worker != largest:
                 self._stop(worker, _LATE, "it was past its time limit")
 
-    def _largest(self, queries: Collection[str], workers: list[_Worker]) -> _Worker | None:
+    def _largest(self) -> _Worker | None:
         """Return who holds most of a full heap, and more than a query may."""
+        queries = self._console_queries()
+        workers = self._workers(queries)
         allocated = {}
         for worker in workers:
             thread = worker.address, worker.id
