@@ -96,8 +96,14 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
             Setting("queue"),
             " to one of these.",
         )
-    if kind == "sqlite":
-        _check_sqlite()
+    if kind == "sqlite" and sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        oldest = ".".join(map(str, _OLDEST_SQLITE))
+        raise MachineError(
+            f"The job queue needs SQLite {oldest} or newer, and this Python has "
+            f"{sqlite3.sqlite_version}. Use a Python that is built with a newer one, or set ",
+            Setting("queue"),
+            " to a database of PostgreSQL.",
+        )
     if kind == "sqlite" and parsed.database:
         try:
             make_folder(Path(parsed.database).parent)
@@ -110,17 +116,6 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
                 " to another one.",
             ) from error
     return url
-
-
-def _check_sqlite() -> None:
-    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
-        oldest = ".".join(map(str, _OLDEST_SQLITE))
-        raise MachineError(
-            f"The job queue needs SQLite {oldest} or newer, and this Python has "
-            f"{sqlite3.sqlite_version}. Use a Python that is built with a newer one, or set ",
-            Setting("queue"),
-            " to a database of PostgreSQL.",
-        )
 
 
 def without_password(url: str) -> str:
