@@ -26,24 +26,23 @@ def to_parquet(frame: pd.DataFrame) -> tuple[bytes, list[str]]:
     >>> as_json, pd.read_parquet(io.BytesIO(content))["mixed"].tolist()
     (['mixed'], ['1', '{"a": 2}'])
     """
-    arrays = dict[int, pa.Array]()
-    as_json = list[str]()
-    for position, (name, column) in enumerate(frame.items()):
-        if column.dtype == object:
-            values = [None if value is pd.NA else value for value in column]
-            array = _exact_array(values)
-            if array is None:
-                as_json.append(str(name))
-                array = pa.array([_text_or_json(value) for value in values], pa.string())
-            arrays[position] = array
+    columns = [column for _, column in frame.items()]
+    objects = [position for position, column in enumerate(columns) if column.dtype == object]
 
     # Converted by pandas, they would lose NaN in lists, and what stands beside it.
     typed = frame.copy(deep=False)
     nothing = pd.Series([None] * len(frame), dtype=object).array
-    for position in arrays:
+    for position in objects:
         typed.isetitem(position, nothing)
     table = pa.Table.from_pandas(typed, preserve_index=False)
-    for position, array in arrays.items():
+
+    as_json = list[str]()
+    for position in objects:
+        values = [None if value is pd.NA else value for value in columns[position]]
+        array = _exact_array(values)
+        if array is None:
+            as_json.append(str(frame.columns[position]))
+            array = pa.array([_text_or_json(value) for value in values], pa.string())
         table = table.set_column(position, table.field(position).name, array)
 
     file = io.BytesIO()
