@@ -181,7 +181,7 @@ def change_added(home: Path, change: Callable[[tuple[Path, ...]], Iterable[Path]
 
 
 def _read(path: Path, kind: type[_Places], missing: _Places) -> _Places:
-    """Read a JSON file of places; `missing` where there is none."""
+    """Read a JSON file of places; `missing` if the file does not exist."""
     try:
         return msgspec.convert(json.loads(path.read_bytes()), kind)
     except FileNotFoundError:
