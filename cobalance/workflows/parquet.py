@@ -52,9 +52,11 @@ def to_parquet(frame: pd.DataFrame) -> tuple[bytes, list[str]]:
 
 def _exact_array(values: list[Any]) -> pa.Array | None:
     """The values in Arrow's types; None where these, or Parquet, cannot hold them as they are."""
-    for nan_is_missing in (False, True):  # it is in a column of texts that pandas has made
+    # NaN is missing in a column of texts that pandas has made, but never inside a list.
+    without_nan = [None if is_missing(value) else value for value in values]
+    for some_values in (values, without_nan):
         with suppress(pa.ArrowException, OverflowError):
-            array = pa.array(values, from_pandas=nan_is_missing)
+            array = pa.array(some_values)
             is_exact = _is_in_parquet(array.type) and _is_same(values, array.to_pylist())
             return array if is_exact else None
     return None

@@ -10,7 +10,7 @@ from functools import partial
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings as examples, strategies as st
+from hypothesis import HealthCheck, example, given, settings as examples, strategies as st
 from neo4j.graph import Node, Path as GraphPath, Relationship
 from neo4j.spatial import Point
 from neo4j.time import Date, DateTime, Duration, Time
@@ -360,6 +360,7 @@ ROWS = st.one_of(
 
 @examples(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
+@example([(None, [2**53 + 1, math.nan])])
 def test_any_values_come_back_in_every_form(store, ask, tmp_path, capsys, rows):
     query = "UNWIND $rows AS row RETURN row[0] AS n, row[1] AS concepts"
     sent = {"rows": [[*row] for row in rows]}
