@@ -475,11 +475,19 @@ def _of_kind(column: pa.ChunkedArray, kinds: set[pa.DataType]) -> pa.ChunkedArra
     texts = column
     if pa.types.is_floating(column.type):
         texts = pa.array(map(decimal_text, column.to_pylist()), pa.large_string())
-    nested = next(filter(pa.types.is_nested, kinds), None)
-    if nested is None or pa.types.is_struct(nested.value_type):
+    lists = next(filter(_is_list_of_texts, kinds), None)
+    if lists is None:
         return texts
-    lists = [None if text is None else [text] for text in texts.to_pylist()]
-    return pa.array(lists, nested)
+    return pa.array([None if text is None else [text] for text in texts.to_pylist()], lists)
+
+
+def _is_list_of_texts(kind: pa.DataType) -> bool:
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        return False
+    of_value = kind.value_type
+    if pa.types.is_dictionary(of_value):
+        of_value = of_value.value_type
+    return of_value in (pa.string(), pa.large_string())
 
 
 def decimal_text(number: float | None) -> str | None:

@@ -126,7 +126,7 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
     parts = _with_pictures(tree, names, parts)
     try:
         found = Annotations.concat(_with_own_ids(tree, names, parts))
-    except pa.ArrowTypeError as error:  # objects in one file, text in another
+    except (pa.ArrowTypeError, pa.ArrowInvalid) as error:  # objects in one file, text in another
         reason = f"has a column of other values in other files ({error})"
         raise problems.fatal(reason, "Write it alike in all of them.") from None
     others = [name for name in annotation_files(tree) if name not in names]

@@ -3,6 +3,7 @@
 import datetime
 import subprocess
 import sys
+from itertools import permutations
 
 import pandas as pd
 import pyarrow as pa
@@ -184,6 +185,7 @@ def test_two_columns_of_one_name(tmp_path, failure):
 
 READ_AND_SAMPLE = """
 import sys
+from itertools import permutations
 from pathlib import Path
 from cobalance.graph.errors import InputError
 from cobalance.ingest.load import read_annotations
@@ -256,3 +258,32 @@ def test_a_column_of_objects_beside_text_is_refused_in_a_sentence(tmp_path):
         pq.write_table(pa.table(table), tmp_path / f"{name}.parquet")
     with pytest.raises(InputError, match=r"has a column of other values in other files .*level"):
         read_annotations(tmp_path)
+
+
+def test_any_two_types_of_a_column_are_read_or_refused_in_a_sentence(tmp_path):
+    kinds = {
+        "texts": ["low", "high"],
+        "integers": [1, 2],
+        "decimals": [1.5, None],
+        "booleans": [True, False],
+        "nothing": [None, None],
+        "dates": [datetime.date(2024, 1, 1)] * 2,
+        "lists of texts": [["low"], ["high", "low"]],
+        "lists of numbers": [[1], [2, 3]],
+        "objects": [{"depth": 1}, {"depth": 2}],
+        "lists of objects": [[{"depth": 1}], [{"depth": 2}]],
+    }
+    refused = set()
+    for pair in permutations(kinds, 2):
+        for name, kind in zip("ab", pair, strict=True):
+            ids = [f"{name}{at}.jpg" for at in range(2)]
+            table = {"image": ids, "label": ["x", "y"], "concepts": ["sea"] * 2}
+            table["level"] = kinds[kind]
+            pq.write_table(pa.table(table), tmp_path / f"{name}.parquet")
+        try:
+            assert len(read_annotations(tmp_path).images) == 4
+        except InputError as error:
+            assert "has a column of other values in other files" in str(error)
+            refused.add(frozenset(pair))
+    assert all("lists of objects" in pair for pair in refused)
+    assert frozenset(("lists of texts", "texts")) not in refused
