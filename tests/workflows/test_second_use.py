@@ -152,6 +152,12 @@ def names_of(shown):
     return classes | {("concept", name) for _, concepts, _ in shown.values() for name in concepts}
 
 
+def count_changed(before, after):
+    """Images that came, went, or show something else."""
+    seen = [{i: (of, set(names)) for i, (of, names, _) in one.items()} for one in (before, after)]
+    return sum(seen[0].get(image) != seen[1].get(image) for image in before.keys() | after.keys())
+
+
 def annotations_of(images):
     return Annotations.from_records(
         ImageRecord(
@@ -352,6 +358,8 @@ class SecondUse(RuleBasedStateMachine):
             return
         report = mine(*arguments, max_cliques=10_000, classes=compared)
         assert report.images == len(model.shown)
+        if report.changed is not None:
+            assert report.changed == count_changed(model.mined[0], model.shown)
         model.compared = tuple(wanted)
         model.mined, model.intact = (model.shown, options), True
 

@@ -29,6 +29,25 @@ def find_changes(before: Incidence, after: Incidence) -> tuple[Incidence, Incide
 
     Complexity: O(n log n) in the number of images, and linear in their concepts.
     """
+    old, new = _equal_groups(before, after)
+    n_groups = 1 + max(old.max(initial=-1), new.max(initial=-1))
+    added = after.take(_beyond(new, np.bincount(old, minlength=n_groups)))
+    removed = before.take(_beyond(old, np.bincount(new, minlength=n_groups)))
+    return added, removed
+
+
+def count_changed(
+    before: Incidence, ids_before: Sequence[str], after: Incidence, ids_after: Sequence[str]
+) -> int:
+    """Count the images that came, went, or have another class or other concepts, by their ids."""
+    old, new = _equal_groups(before, after)
+    group_before = dict(zip(ids_before, old.tolist(), strict=True))
+    group_after = dict(zip(ids_after, new.tolist(), strict=True))
+    return len({image for image, _ in group_before.items() ^ group_after.items()})
+
+
+def _equal_groups(before: Incidence, after: Incidence) -> tuple[IntArray, IntArray]:
+    """Number of each image's class and concepts: equal images have the same."""
     concepts = sorted({*before.concepts, *after.concepts})
     classes = sorted({*before.classes, *after.classes})
     rng = np.random.default_rng(_HASH_SEED)
@@ -36,12 +55,9 @@ def find_changes(before: Incidence, after: Incidence) -> tuple[Incidence, Incide
         dict(zip(names, rng.integers(-(2**63), 2**63 - 1, len(names)).tolist(), strict=True))
         for names in (concepts, classes)
     )
-    hashes = [_hashes(part, of_concept, of_class) for part in (after, before)]
-    distinct, group = np.unique(np.concatenate(hashes), return_inverse=True)
-    new, old = np.split(group, [len(hashes[0])])
-    added = after.take(_beyond(new, np.bincount(old, minlength=len(distinct))))
-    removed = before.take(_beyond(old, np.bincount(new, minlength=len(distinct))))
-    return added, removed
+    hashes = [_hashes(part, of_concept, of_class) for part in (before, after)]
+    group = np.unique(np.concatenate(hashes), return_inverse=True)[1]
+    return group[: len(hashes[0])], group[len(hashes[0]) :]
 
 
 def update_mined(

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cobalance.graph.counting.cliques import Cliques, Clustering
-from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.compared import read_compared_table, read_one_against_rest
-from cobalance.graph.dataset.incidence_table import read_incidence_table
+from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.packing import pack, unpack, write_packed
 from cobalance.graph.dataset.state import DatasetState, dataset_state
@@ -176,13 +175,14 @@ def read_mined_digest(store: GraphStore, dataset: str) -> int | None:
 
 def read_former(
     store: GraphStore, state: DatasetState, options: MiningOptions
-) -> tuple[Cliques, Incidence] | None:
+) -> tuple[Cliques, SplitIncidence] | None:
     """Read the cliques that were mined last, and the images that they were mined from.
 
     Returns
     -------
-    Cliques, Incidence
-        None unless both are complete and `options` would have counted the same.
+    Cliques, SplitIncidence
+        None unless both are complete and `options` would have counted the same; the images of the
+        options' split.
     """
     digest, text = _read_mined_as(store, state.name)
     if (
@@ -193,8 +193,9 @@ def read_former(
     images = read_incidence_table(store, replace(state, digest=digest))
     if images is None:
         return None
-    before = images.of_split(options.split)
-    sizes = tuple(zip(before.classes, before.class_sizes().tolist(), strict=True))
+    before = images.take(images.in_split(options.split))
+    incidence = before.of_split(None)
+    sizes = tuple(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True))
     then = replace(state, cliques_digest=digest, mining=text, own_classes=sizes)
     try:
         return read_clique_table(store, then, options.max_size), before

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import IntArray
-from cobalance.graph.counting.changes import update_mined
+from cobalance.graph.counting.changes import count_changed, update_mined
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
-from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import UPDATE_DATASET
@@ -57,8 +56,8 @@ class MiningReport:
     images : int
         Images that were mined.
     changed : int or None
-        Images that were counted to follow the change since the cliques were mined last; None where
-        all were counted.
+        Images that have changed, come or gone since the cliques were mined last, where those alone
+        were counted; None where all were.
     """
 
     by_size: dict[int, int]
@@ -103,11 +102,12 @@ class HeldImages:
     """Images in memory, with earlier cliques that may be updated instead of counting anew."""
 
     images: SplitIncidence
-    former: tuple[Cliques, Incidence] | None = None
+    former: tuple[Cliques, SplitIncidence] | None = None
 
     def count(self, options: MiningOptions, max_cliques: int) -> Counted:
         """Count with the kernel, only images that changed where that tells."""
-        incidence = self.images.of_split(options.split)
+        images = self.images.take(self.images.in_split(options.split))
+        incidence = images.of_split(None)
         if options.split is not None and not len(incidence.labels):
             raise UnknownNameError("split", options.split, sorted(self.images.split_names))
         counting: Any = {
@@ -116,8 +116,15 @@ class HeldImages:
             "common": options.common,
             "max_cliques": max_cliques,
         }
-        followed = self.former and update_mined(*self.former, incidence, **counting)
-        cliques, changed = followed or (mine_cliques(incidence, **counting), None)
+        followed = changed = None
+        if self.former is not None:
+            mined, before = self.former
+            followed = update_mined(mined, before.of_split(None), incidence, **counting)
+        if followed is None:
+            cliques = mine_cliques(incidence, **counting)
+        else:
+            cliques, _ = followed
+            changed = count_changed(before.incidence, before.ids, images.incidence, images.ids)
         cliques = with_clusters(cliques, incidence)
         left_out = int((~incidence.concepts_of_all(options.common)).sum())
         return Counted(cliques, left_out, changed)
@@ -231,7 +238,7 @@ def mine_dataset(
 
 def _former(
     store: GraphStore, state: DatasetState, since: str | None, options: MiningOptions
-) -> tuple[Cliques, Incidence] | None:
+) -> tuple[Cliques, SplitIncidence] | None:
     """Cliques that can be followed, and their images; None where all images are to be counted."""
     if state.cliques_digest == state.digest:  # asked to mine the same images again
         return None
