@@ -1,6 +1,6 @@
 """Annotations, one by one as records or all as frames."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, isnan
@@ -423,40 +423,31 @@ def _stack_metadata(parts: Sequence[tuple[Annotations, int]]) -> Iterator[Metada
     for of_objects in (False, True):
         some = [each for each in moved if bool(each.numbers) == of_objects]
         if some:
-            tables = _with_common_types([pa.table(dict(each.columns)) for each in some])
-            table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+            names = dict.fromkeys(name for each in some for name in each.columns)
+            columns = {name: _stack_column(some, name) for name in names}
             numbers = {
                 name: np.concatenate([each.numbers[name] for each in some])
                 for name in some[0].numbers
             }
-            columns = {name: table[name].combine_chunks() for name in table.column_names}
             yield Metadata(np.concatenate([each.image for each in some]), columns, numbers)
 
 
-def _with_common_types(tables: Sequence[pa.Table]) -> list[pa.Table]:
-    """Tables whose columns of one name have one type, though files may differ in it.
+def _stack_column(parts: Sequence[Metadata], name: str) -> pa.Array:
+    """A column of several parts, null where one lacks it, of one type though files may differ.
 
     A column without values has the others' type. Decimal numbers beside text are text, as in a CSV
     file, unless all of it is numbers; text beside lists is lists of one.
     """
-    parts = defaultdict[str, list[pa.ChunkedArray]](list)
-    for table in tables:
-        for name in table.column_names:
-            if table[name].null_count < len(table):
-                parts[name].append(table[name])
-    kinds = {name: {part.type for part in some} for name, some in parts.items()}
-    for name, known in kinds.items():
-        if pa.float64() in known and len(known) > 1 and all(map(_is_numeric, parts[name])):
-            kinds[name] = {pa.float64()}
-    return [
-        pa.table(
-            {name: _of_kind(table[name], kinds.get(name, set())) for name in table.column_names}
-        )
-        for table in tables
-    ]
+    columns = [part.columns.get(name, pa.nulls(len(part.image))) for part in parts]
+    with_values = [column for column in columns if column.null_count < len(column)]
+    kinds = {column.type for column in with_values}
+    if pa.float64() in kinds and all(map(_is_numeric, with_values)):
+        kinds = {pa.float64()}
+    tables = [pa.table({name: _of_kind(column, kinds)}) for column in columns]
+    return pa.concat_tables(tables, promote_options="permissive")[name].combine_chunks()
 
 
-def _is_numeric(column: pa.ChunkedArray) -> bool:
+def _is_numeric(column: pa.Array) -> bool:
     """Whether all values of a column are numbers, or written as such."""
     try:
         column.cast(pa.float64())
@@ -465,12 +456,12 @@ def _is_numeric(column: pa.ChunkedArray) -> bool:
     return True
 
 
-def _of_kind(column: pa.ChunkedArray, kinds: set[pa.DataType]) -> pa.ChunkedArray:
-    if len(kinds) == 1 and column.type not in kinds:
-        (kind,) = kinds
-        is_empty = column.null_count == len(column)
-        return pa.nulls(len(column), kind) if is_empty else column.cast(kind)
-    if len(kinds) < 2 or pa.types.is_nested(column.type):
+def _of_kind(column: pa.Array, kinds: set[pa.DataType]) -> pa.Array:
+    if column.null_count == len(column):
+        return pa.nulls(len(column)) if kinds else column
+    if len(kinds) == 1:
+        return column.cast(*kinds)
+    if pa.types.is_nested(column.type):
         return column
     texts = column
     if pa.types.is_floating(column.type):
