@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ import pyarrow as pa
 from cobalance.graph.arrays import STRING
 from cobalance.graph.errors import InputError, Setting
 from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
+from cobalance.graph.records import Annotations, plain_values
 from cobalance.ingest.fields.roles import with_split
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.image_folder import annotation_files
@@ -147,11 +148,9 @@ def _with_pictures(
     """The parts with the paths of their images in the tree, and splits of their folders."""
     wanted = list[NamedPicture]()
     for name, part in zip(names, parts, strict=True):
-        given = part.images["uri"].fillna(part.images["id"])
-        splits = part.images["split"].astype(object)
-        splits = splits.where(splits.notna(), None)
-        for uri, split in zip(given, splits, strict=True):
-            wanted.append(NamedPicture(uri, name, split))
+        uris = part.images["uri"].fillna(part.images["id"])
+        splits = plain_values(part.images["split"])
+        wanted += [NamedPicture(uri, name, split) for uri, split in zip(uris, splits, strict=True)]
     paths = tree.below("", *IMAGE_ENDINGS)
     matcher = PictureMatcher(paths, str(tree.path.resolve()))
     matches = iter(zip(wanted, matcher.match(wanted), strict=True))
@@ -160,8 +159,8 @@ def _with_pictures(
     found = list[Annotations]()
     for part in parts:
         own = islice(matches, len(part.images))
-        uris = [match or matcher.free(_beside(picture)) for picture, match in own]
-        found.append(_with_paths(part, uris, split_of))
+        addresses = [match or matcher.free(_beside(picture)) for picture, match in own]
+        found.append(_with_paths(part, addresses, split_of))
     return found
 
 
@@ -192,12 +191,9 @@ def _with_own_ids(tree: FileTree, names: list[str], parts: list[Annotations]) ->
     if not repeats.any():
         return parts
     splits = [part.images["split"].astype(STRING).fillna("") + "/" for part in parts]
-    before = [splits]
+    before: list[list[Any]] = [splits]
     if are_shards(names):
-        files = (f"{name.rpartition('.')[0]}/" for name in names)
-        before.append(
-            [pd.Series(file, own.index, STRING) for file, own in zip(files, ids, strict=True)]
-        )
+        before.append([f"{name.rpartition('.')[0]}/" for name in names])
     for prefixes in before:
         renamed = [prefix + own for prefix, own in zip(prefixes, ids, strict=True)]
         if not pd.concat(renamed).duplicated().any():

@@ -122,11 +122,9 @@ def _offset_s(zone: str, seconds: int) -> int:
 
     first, last = _WITHIN_S
     moment = datetime.fromtimestamp(min(max(seconds, first), last), found)
-    offset = moment.utcoffset()
-    return 0 if offset is None else round(offset.total_seconds())
+    offset = moment.utcoffset() or timedelta()
+    return round(offset.total_seconds())
 
 
 def _offset_text(offset_s: int) -> str:
-    if offset_s == 0:
-        return "Z"
-    return str(timezone(timedelta(seconds=offset_s))).removeprefix("UTC")
+    return str(timezone(timedelta(seconds=offset_s))).removeprefix("UTC") or "Z"

@@ -81,17 +81,14 @@ class PictureMatcher:
         for folder, rows in by_folder.items():
             matches |= self._of_folder(folder, rows, pictures)
 
-        claims = defaultdict[str, list[int]](list)
+        names = defaultdict[_Match, set[str]](set)
         for row, match in matches.items():
-            claims[match.path].append(row)
-        found: list[str | None] = [None] * len(pictures)
-        for path, rows in claims.items():
-            closest = min(matches[row].distance for row in rows)
-            winners = [row for row in rows if matches[row].distance == closest]
-            if len({_plain(pictures[row].name) for row in winners}) == 1:
-                for row in winners:
-                    found[row] = path
-        return found
+            names[match].add(_plain(pictures[row].name))
+        # Of the matches of a path, the closest is put last, in the place of others.
+        closest = {match.path: match for match in sorted(names, reverse=True)}
+        sure = {match for match in closest.values() if len(names[match]) == 1}
+        paths = {row: match.path for row, match in matches.items() if match in sure}
+        return [paths.get(row) for row in range(len(pictures))]
 
     def free(self, address: str) -> str | None:
         """The address of a picture that is not here; None if it leads to another image's."""
@@ -131,10 +128,8 @@ class PictureMatcher:
                 if self._agrees(name, form(path))
                 and split_of_path(path) in (None, picture.split or split_of_path(path))
             ]
-            if len(agreeing) == 1:
-                return _Match(agreeing[0], (away, steps))
             if agreeing:
-                return None
+                return _Match(agreeing[0], (away, steps)) if len(agreeing) == 1 else None
         return None
 
     def _agrees(self, name: str, path: str) -> bool:
