@@ -16,6 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
+from cobalance.graph.grouping import group_pairs
+
 _find_folder: Callable[[], Path | None] = lambda: None  # noqa: E731
 
 
@@ -80,12 +82,10 @@ def _run_file(file: Path) -> ModuleType:
 
 def find_offers(group: str) -> dict[str, list[Offer]]:
     """Offers of a group, such as ``filters``, by name."""
-    found: dict[str, list[Offer]] = {}
     folder = files_folder()
     files = [] if folder is None else sorted((folder / group).glob("[!_.]*.py"))
-    for offer in (*_of_packages(group), *(Offer(file.stem, str(file), file) for file in files)):
-        found.setdefault(offer.name, []).append(offer)
-    return found
+    offers = [*_of_packages(group), *(Offer(file.stem, str(file), file) for file in files)]
+    return group_pairs((offer.name, offer) for offer in offers)
 
 
 @lru_cache

@@ -8,7 +8,6 @@ systems is the same name. Case and inner spaces are kept. Ids and URIs of images
 import posixpath
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import STRING, BoolArray, IntArray
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.names import clean_name
 
 BLOCK = 1 << 20  # codes looked up at once
@@ -174,14 +174,11 @@ def split_folders(folders: Iterable[str]) -> set[str]:
     set()
     """
     with_images = set(folders)
-    siblings = defaultdict[str, set[str]](set)
-    for folder in with_images:
-        for path in upwards(folder):
-            name = posixpath.basename(path)
-            siblings[path.removesuffix(name)].add(path)
-
+    siblings = group_pairs(
+        (posixpath.dirname(path), path) for folder in with_images for path in upwards(folder)
+    )
     found = set[str]()
-    for paths in siblings.values():
+    for paths in map(set, siblings.values()):
         splits = {path for path in paths if split_named(posixpath.basename(path))}
         for split in splits:
             has_images = split in with_images

@@ -13,6 +13,7 @@ from cobalance.evaluation.predictions import RUN, runs
 from cobalance.graph.arrays import STRING, FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import NORMAL_95
 from cobalance.graph.errors import DataError, InputError
+from cobalance.graph.grouping import group_pairs
 
 SOURCE = "table"
 ROUNDING = 0.02  # published shares of two digits add up to 1 within this
@@ -115,11 +116,12 @@ def captions_by_image(captions: pd.DataFrame, name: str = "references") -> dict[
             raise DataError(
                 f"{name} have no column {column}, and have {', '.join(map(str, captions))}. Add it."
             )
-    found: dict[str, list[str]] = {}
-    for image, caption in zip(captions["image"], captions["caption"], strict=True):
-        if not pd.isna(caption) and str(caption).strip():
-            found.setdefault(str(image), []).append(str(caption))
-    return found
+    pairs = zip(captions["image"], captions["caption"], strict=True)
+    return group_pairs(
+        (str(image), str(caption))
+        for image, caption in pairs
+        if not pd.isna(caption) and str(caption).strip()
+    )
 
 
 class Score(NamedTuple):

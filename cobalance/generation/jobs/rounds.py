@@ -1,7 +1,6 @@
 """Rounds of a job: report finished chunks, choose the next candidates, end complete queries."""
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
@@ -15,6 +14,7 @@ from cobalance.generation.output.image_files import delete_dropped
 from cobalance.generation.output.manifest_rows import Row, scores_by_name
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import BATCH
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.jobs.candidates import NewCandidate, fingerprints, record_made, reject_made
 from cobalance.graph.jobs.lifecycle import query_id
 from cobalance.graph.jobs.reports import finish_queries
@@ -53,9 +53,7 @@ def report_chunk(store: GraphStore, job: str, rows: Sequence[Row]) -> None:
     NotFoundError
         The job was dropped with its dataset.
     """
-    by_query: dict[str, list[NewCandidate]] = defaultdict(list)
-    for row in rows:
-        by_query[query_id(job, row["query"])].append(candidate_of(row))
+    by_query = group_pairs((query_id(job, row["query"]), candidate_of(row)) for row in rows)
     record_made(store, job, by_query, finish=True)
 
 

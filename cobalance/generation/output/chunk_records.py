@@ -11,6 +11,7 @@ import numpy as np
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.output.manifest_rows import Row
 from cobalance.graph.errors import InputError
+from cobalance.graph.grouping import group_pairs
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 _NEEDED = {"candidate", "query", "index", "verdict", "settings"}
@@ -116,10 +117,7 @@ def write_vectors(
     folder: OutputFolder, job: str, chunk: str, images: Iterable[Mapping[str, EmbeddedImage]]
 ) -> None:
     """Write the vectors of a chunk's images by filter; no file if empty."""
-    by_filter: dict[str, list[EmbeddedImage]] = {}
-    for of_image in images:
-        for name, embedded in of_image.items():
-            by_filter.setdefault(name, []).append(embedded)
+    by_filter = group_pairs(pair for of_image in images for pair in of_image.items())
     if not by_filter:
         return
     arrays: dict[str, Any] = {}

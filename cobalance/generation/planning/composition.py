@@ -1,7 +1,7 @@
 """Composition of a counterfactual dataset: which real and generated images it has."""
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -9,6 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from cobalance.graph.errors import DataError, OptionError, Setting, check_known
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.records import Counterfactual
 
 REAL_IMAGES = ("all", "unedited", "none")
@@ -126,9 +127,7 @@ def compose_dataset(
     give way to a share are chosen by a hash of their ids, so that a larger share has those of a
     smaller one.
     """
-    by_source: dict[str, list[Counterfactual]] = defaultdict(list)
-    for one in asked:
-        by_source[one.source].append(one)
+    by_source = group_pairs((counterfactual.source, counterfactual) for counterfactual in asked)
     class_of = dict(zip(images["id"], images["class"], strict=True))
     groups = {name for one in asked for name in (one.group, one.own_group) if name}
     if options.real != "all":

@@ -13,6 +13,7 @@ from cobalance.graph.diagnosis.association import leading_classes
 from cobalance.graph.diagnosis.clustered_test import clustered_p_values
 from cobalance.graph.diagnosis.q_values import check_q_value, q_values
 from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.names import clean_name
 
 MISSING, UNKNOWN = -1, -2  # codes of no member, and of a concept that is not there
@@ -168,9 +169,7 @@ def fold_repeats(cliques: Sequence[tuple[str, ...]], counts: IntArray) -> list[l
             if smaller is not None and np.array_equal(counts[smaller], counts[row]):
                 one, other = sorted((first_of(smaller), first_of(row)))
                 group[other] = one
-    groups: dict[int, list[int]] = {}
-    for row in range(len(cliques)):
-        groups.setdefault(first_of(row), []).append(row)
+    groups = group_pairs((first_of(row), row) for row in range(len(cliques)))
     largest = [max(rows, key=lambda row: len(cliques[row])) for rows in groups.values()]
     return [
         [first, *(row for row in rows if row != first)]

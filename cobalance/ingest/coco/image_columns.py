@@ -1,6 +1,6 @@
 """Images of a COCO file as columns: joined with annotations, captions, licences, attribution."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Metadata
@@ -200,11 +201,9 @@ def captions_by_image(
     >>> captions_by_image(np.array([1, 0, 1]), ["b", " ", "a"], 3)
     [None, ['b', 'a'], None]
     """
-    found: dict[int, list[str]] = defaultdict(list)
-    for row, text in zip(image.tolist(), texts, strict=True):
-        if text is not None and text.strip():
-            found[row].append(text)
-    return [found.get(row) for row in range(n_images)]
+    pairs = zip(image.tolist(), texts, strict=True)
+    captions = group_pairs((row, text) for row, text in pairs if text is not None and text.strip())
+    return [captions.get(row) for row in range(n_images)]
 
 
 def _name(one: License | None) -> str | None:

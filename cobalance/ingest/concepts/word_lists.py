@@ -9,6 +9,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, ValidationError, model_validator
 
 from cobalance.graph.errors import InputError, OptionError, Setting, UnknownNameError, check_known
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.names import clean_name
 from cobalance.graph.options import first_fault
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
@@ -178,17 +179,13 @@ class _WordList(BaseModel):
 
 def telling(rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
     """The words of each group that belong to no other."""
-    groups: dict[str, set[str]] = {}
-    for row in rows:
-        for name in row.words:
-            if (word := row.keyword(name)) is not None:
-                groups.setdefault(word, set()).add(name)
-    found: dict[str, list[str]] = {}
-    for word, names in groups.items():
-        if len(names) == 1:
-            (name,) = names
-            found.setdefault(name, []).append(word)
-    return {name: tuple(words) for name, words in found.items()}
+    groups = group_pairs((row.keyword(name), name) for row in rows for name in row.words)
+    own_words = group_pairs(
+        (names[0], word)
+        for word, names in groups.items()
+        if word is not None and len({*names}) == 1
+    )
+    return {name: tuple(words) for name, words in own_words.items()}
 
 
 def combine_words(names: Sequence[str]) -> GroupWords:

@@ -7,13 +7,13 @@ http://shuoyang1213.me/WIDERFACE
 https://motchallenge.net/instructions
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import PurePosixPath
 
+from cobalance.graph.grouping import group_pairs
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import place_of
@@ -90,14 +90,12 @@ def _mot(file: str, read: Read) -> Records:
     names: Sequence[str] = _STREET
     with suppress(KeyError, OSError):
         names = read(file.removesuffix("gt.txt") + "labels.txt").decode().splitlines()
-    frames = defaultdict[int, list[_Row]](list)
-    for row in _rows(read(file), ","):
-        frames[int(row[0])].append(row)
+    frames = group_pairs((int(row[0]), row) for row in _rows(read(file), ","))
     root = file.removesuffix("gt.txt").removesuffix("gt/")
     told, add = {VIDEO: root.rstrip("/") or "sequence"}, partial(_mot_row, names)
     for frame in range(1, max(frames, default=0) + 1):
         name = f"{root}img1/{frame:06}.jpg"
-        yield f"frame {frame}", partial(_picture, add, name, frames[frame], **told)
+        yield f"frame {frame}", partial(_picture, add, name, frames.get(frame, []), **told)
 
 
 def _mot_row(names: Sequence[str], found: Picture, row: _Row) -> None:

@@ -1,6 +1,5 @@
 """COCO instances: a JSON file of objects with category, box, area and segmentation."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 from itertools import chain
 from math import nan
@@ -12,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
@@ -126,11 +126,10 @@ def _attributes(instances: Records[Instance], known: Records[Attribute]) -> list
     found = [bytes(it) for it in field(instances, "attributes")]
     names = {it.id: it for it in known.items}
     for at, ids in enumerate(field(instances, "attribute_ids") if names else ()):
-        told = defaultdict[str, list[str]](list)
-        for one in filter(None, map(names.get, ids or ())):
-            told[one.supercategory].append(one.name)
-        if told:
-            found[at] = msgspec.json.encode(told)
+        attributes = filter(None, map(names.get, ids or ()))
+        by_category = group_pairs((it.supercategory, it.name) for it in attributes)
+        if by_category:
+            found[at] = msgspec.json.encode(by_category)
     return found
 
 

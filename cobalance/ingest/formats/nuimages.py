@@ -3,13 +3,13 @@
 https://github.com/nutonomy/nuscenes-devkit/blob/master/docs/schema_nuimages.md
 """
 
-from collections import defaultdict
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
+from cobalance.graph.grouping import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import place_of
 
@@ -20,10 +20,11 @@ def _records(file: str, read: Read) -> Records:
     """Key frames, which alone have objects and surfaces."""
     version = PurePosixPath(file).parent
     tables = {name: {row["token"]: row for row in _rows(version, name, read)} for name in _BY_TOKEN}
-    shown = defaultdict[str, list[Any]](list)
-    for name in ("object_ann", "surface_ann"):
-        for row in _rows(version, name, read):
-            shown[row["sample_data_token"]].append({**row, "mask": None})
+    shown = group_pairs(
+        (row["sample_data_token"], {**row, "mask": None})
+        for name in ("object_ann", "surface_ann")
+        for row in _rows(version, name, read)
+    )
 
     def follow(row: Any, *names: str) -> Any:
         for name in names:
@@ -35,7 +36,7 @@ def _records(file: str, read: Read) -> Records:
         told = {name: log[name] for name in ("location", "vehicle", "logfile")}
         told["channel"] = follow(frame, "calibrated_sensor", "sensor")["channel"]
         found = Picture(frame["filename"], frame["width"], frame["height"], told)
-        for one in shown[frame["token"]]:
+        for one in shown.get(frame["token"], ()):
             corners = one.get("bbox", [])
             states = (tables["attribute"][it]["name"] for it in one.get("attribute_tokens", ()))
             place = place_of([corners[:2], corners[2:]] if corners else [])

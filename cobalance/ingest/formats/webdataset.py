@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
@@ -84,9 +85,7 @@ def _key(name: str) -> str:
 def _samples(
     shard: FileTree, name: str, problems: Problems, several: list[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    parts: dict[str, list[str]] = {}
-    for file in shard.names:
-        parts.setdefault(_key(file), []).append(file)
+    parts = group_pairs((_key(file), file) for file in shard.names)
     for key, files in parts.items():
         row: dict[str, Any] = {}
         # The picture has the fewest endings: key.seg.png is drawn of key.png.

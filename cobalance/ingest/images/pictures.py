@@ -2,11 +2,11 @@
 
 import posixpath
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from cobalance.graph.grouping import group_pairs
 from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.images.video_frames import VIDEO_ENDINGS
 from cobalance.ingest.names import split_of_path, upwards
@@ -65,28 +65,26 @@ class PictureMatcher:
     def __init__(self, paths: Sequence[str], root: str = "") -> None:
         self._root = root.replace("\\", "/").strip("/")
         self._paths = {*paths}
-        self._by_name = defaultdict[str, list[str]](list)
-        for path in paths:
-            name = posixpath.basename(path)
-            for key in {name, _without_ending(name)}:
-                self._by_name[key].append(path)
+        self._by_name = group_pairs(
+            (posixpath.basename(name), path)
+            for path in paths
+            for name in {path, _without_ending(path)}
+        )
 
     def match(self, named: Iterable[NamedPicture]) -> list[str | None]:
         """Path of each picture; None where it is not there, or which it is is not sure."""
         pictures = list(named)
-        by_folder = defaultdict[str, list[int]](list)
-        for row, picture in enumerate(pictures):
-            by_folder[posixpath.dirname(picture.file)].append(row)
+        by_folder = group_pairs(
+            (posixpath.dirname(picture.file), row) for row, picture in enumerate(pictures)
+        )
         matches: dict[int, _Match] = {}
         for folder, rows in by_folder.items():
             matches |= self._of_folder(folder, rows, pictures)
 
-        names = defaultdict[_Match, set[str]](set)
-        for row, match in matches.items():
-            names[match].add(_plain(pictures[row].name))
+        names = group_pairs((match, _plain(pictures[row].name)) for row, match in matches.items())
         # Of the matches of a path, the closest is put last, in the place of others.
         closest = {match.path: match for match in sorted(names, reverse=True)}
-        sure = {match for match in closest.values() if len(names[match]) == 1}
+        sure = {match for match in closest.values() if len({*names[match]}) == 1}
         paths = {row: match.path for row, match in matches.items() if match in sure}
         return [paths.get(row) for row in range(len(pictures))]
 

@@ -8,6 +8,7 @@ from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.diagnosis.summary import communities
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.queries.imbalances import leaning_concepts
 
 NAMED = 3
@@ -50,11 +51,11 @@ def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
     """
     cliques = load_cliques(store, dataset)
     mined = {*cliques.concepts}
-    groups: dict[tuple[str, str], list[str]] = {}
     attributes = list_attributes(store, dataset)
-    for category, concept in zip(attributes["category"], attributes["concept"], strict=True):
-        if concept in mined:
-            groups.setdefault(("category", category), []).append(concept)
+    categories = zip(attributes["category"], attributes["concept"], strict=True)
+    groups = group_pairs(
+        (("category", category), concept) for category, concept in categories if concept in mined
+    )
     sizes, images = cliques.sizes(), cliques.counts.sum(axis=1)
     pairs, single = sizes == 2, sizes == 1
     frequency = np.zeros(len(mined), dtype=np.int64)

@@ -13,6 +13,7 @@ from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import ConflictError, OptionError, Setting, render
 from cobalance.graph.files import replacing
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.workflows.cells import is_missing, rate_texts
@@ -181,9 +182,7 @@ def _cypher(sources: Sequence[Source]) -> Iterator[str]:
         "Saved queries run with `cobalance cypher NAME`, and on the page Cypher. Sums, odds ratios "
         "and what is a combination's own are computed from these counts."
     )
-    by_text: dict[tuple[str, str], list[Source]] = {}
-    for source in sources:
-        by_text.setdefault((source.name, source.text), []).append(source)
+    by_text = group_pairs(((source.name, source.text), source) for source in sources)
     for (name, cypher), asked in by_text.items():
         lines = [
             f"{one.numbers}: {json.dumps(dict(one.parameters), ensure_ascii=False)}"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.generation.sources.segmenters.segmenter import join_parts, label_names
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.libraries import transformers
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
@@ -66,9 +67,7 @@ class ParsingSegmenter:
         """The mask of each label by its name; empty for one that is not in the image."""
         with self.vision.computing("human parsing on one image"):
             found = self._labels_of(image)
-        numbers: dict[str, list[int]] = {}
-        for number, name in self.labels.items():
-            numbers.setdefault(name, []).append(number)
+        numbers = group_pairs((name, number) for number, name in self.labels.items())
         return {name: np.isin(found, own) for name, own in numbers.items()}
 
     def describe(self) -> Mapping[str, Any]:
