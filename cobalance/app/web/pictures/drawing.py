@@ -65,14 +65,15 @@ def draw_regions(
         _fill(image, shape, scale)
     draw = ImageDraw.Draw(image)
     line = max(2, round(min(image.size) / 240))
-    for shape in shapes:
-        _outline(draw, image.size, shape, line)
+    boxes = [(shape, box) for shape in shapes if (box := _clip(shape.box, image.size))]
+    for shape, box in boxes:
+        _outline(draw, box, shape.color, line)
     if not labelled or min(image.size) < _LABELLED_PX:
         return image
     letters = _font(max(11, min(22, min(image.size) // 32)))
     taken: list[Corners] = []
-    for shape in reversed(shapes):  # the smallest find a free place first
-        _label(draw, image.size, shape, letters, taken)
+    for shape, box in reversed(boxes):  # the smallest find a free place first
+        _label(draw, image.size, shape, box, letters, taken)
     return image
 
 
@@ -159,15 +160,12 @@ def draw_mask_edge(image: Image.Image, mask: Image.Image, color: str) -> Image.I
     return image
 
 
-def _outline(draw: ImageDraw.ImageDraw, size: tuple[int, int], shape: _Shape, line: int) -> None:
+def _outline(draw: ImageDraw.ImageDraw, box: Corners, color: Color, line: int) -> None:
     """Draw a box with a thin contrasting line on either side."""
-    box = _clip(shape.box, size)
-    if box is None:
-        return
     left, top, right, bottom = box
-    halo = _contrast(shape.color)
+    halo = _contrast(color)
     draw.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline=halo, width=line + 2)
-    draw.rectangle(box, outline=shape.color, width=line)
+    draw.rectangle(box, outline=color, width=line)
 
 
 def _clip(box: Corners | None, size: tuple[int, int]) -> Corners | None:
@@ -187,13 +185,11 @@ def _label(
     draw: ImageDraw.ImageDraw,
     size: tuple[int, int],
     shape: _Shape,
+    box: Corners,
     letters: Font,
     taken: list[Corners],
 ) -> None:
     """Write a label above its box, else inside, else below, where it overlaps no other label."""
-    box = _clip(shape.box, size)
-    if box is None:
-        return
     left, top, right, bottom = box
     pad = 3
     text = _truncate(
