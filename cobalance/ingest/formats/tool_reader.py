@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
@@ -56,13 +56,6 @@ Read = Callable[[str], bytes]
 """Reads a file of the folder or archive, by its path; one that is not there raises an error."""
 
 
-class _NamedFile(NamedTuple):
-    """The picture of an image, and its frame of a video, empty for none."""
-
-    picture: NamedPicture
-    frame: str
-
-
 @dataclass(frozen=True)
 class ToolReader(TreeReader):
     """Reader of one tool's files, which all have some `marks` in their first 64 KiB.
@@ -101,7 +94,7 @@ class ToolReader(TreeReader):
         """Read all files with the marks, and look for their images."""
         problems = Problems(str(tree.path), options)
         collector = Collector(problems, options)
-        named: list[_NamedFile] = []
+        named: list[NamedPicture] = []
         names = tree.below("", *self.endings)
         for number, name in enumerate(names):
             progress("read", number, len(names))
@@ -112,14 +105,14 @@ class ToolReader(TreeReader):
 
     def _collect(
         self, file: str, read: Read, place: str, collector: Collector, problems: Problems
-    ) -> list[_NamedFile]:
-        """Add the images of an annotation file, and return their files."""
+    ) -> list[NamedPicture]:
+        """Add the images of an annotation file, and return their pictures."""
         path = PurePosixPath(file)
         version = PurePosixPath(problems.file, file).parent.name.rpartition("-")[2]  # v1.0-train
         words = (*path.parts, path.stem, version)
         split = next((_SPLITS[it] for it in words if it in _SPLITS), None)
         records = self.records(file, read)
-        named: list[_NamedFile] = []
+        named: list[NamedPicture] = []
         while True:
             at = ""
             try:
@@ -144,30 +137,30 @@ class ToolReader(TreeReader):
                 metadata=found.metadata,
             )
             if row != SKIPPED:
-                picture = NamedPicture(name, file, found.split or split)
-                named.append(_NamedFile(picture, found.frame))
+                named.append(NamedPicture(name, file, found.split or split, found.frame))
             for count, one in enumerate(found.objects, start=1):
                 collector.mention(row, place=f"{where}, object {count}", **one)
 
 
-def _find_files(tree: FileTree, named: Sequence[_NamedFile]) -> list[str | None]:
+def _find_files(tree: FileTree, named: Sequence[NamedPicture]) -> list[str | None]:
     """Address of each image: its picture in the tree, its frame of a video, or its name."""
     paths = tree.below("", *IMAGE_ENDINGS, *VIDEO_ENDINGS)
     matcher = PictureMatcher(paths, str(tree.path.resolve()))
-    videos = [picture._replace(name=frame.partition("#")[0]) for picture, frame in named]
+    videos = [picture._replace(name=picture.frame.partition("#")[0]) for picture in named]
     several = len({video.name for video in videos} - {""}) > 1
     pictures = list[NamedPicture]()
-    for picture, frame in named:
-        if frame and not several:  # frames of one video may lie anywhere, called by their numbers
+    for picture in named:
+        # Frames of one video may lie anywhere, called by their numbers.
+        if picture.frame and not several:
             picture = picture._replace(name=posixpath.basename(picture.name))
         pictures.append(picture)
     matches = zip(named, matcher.match(pictures), matcher.match(videos), strict=True)
 
     uris = list[str | None]()
-    for (picture, frame), path, video in matches:
-        if path is None and frame:
-            number = frame.rpartition("#")[2]
-            path = f"{video}#{number}" if video else frame
+    for picture, path, video in matches:
+        if path is None and picture.frame:
+            number = picture.frame.rpartition("#")[2]
+            path = f"{video}#{number}" if video else picture.frame
         uris.append(path or matcher.free(picture.name))
     return uris
 

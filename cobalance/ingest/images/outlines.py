@@ -37,8 +37,7 @@ def place_of_parts(parts: Sequence[Sequence[Point]], *, cuts_holes: bool) -> dic
     >>> place_of_parts([[(0, 0), (4, 0), (4, 4)], [(7, 1), (9, 1), (9, 2)]], cuts_holes=True)
     {'box': (0, 0, 9, 4), 'segmentation': b'[[0, 0, 4, 0, 4, 4], [7, 1, 9, 1, 9, 2]]'}
     """
-    points = list(chain.from_iterable(parts))
-    place = place_of(points, is_area=False)
+    place = place_of(list(chain.from_iterable(parts)), is_area=False)
     areas = [list(part) for part in parts if len(part) > 2]
     if cuts_holes:
         areas = _cut_holes(areas)

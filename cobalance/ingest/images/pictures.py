@@ -24,12 +24,14 @@ _DRAWN = re.compile(
 class NamedPicture(NamedTuple):
     """A picture as annotations name it: by a path, an address or a name with or without ending.
 
-    `file` is the annotation file's own path in the folder or archive, `split` its image's.
+    `file` is the annotation file's own path in the folder or archive, `split` its image's, and
+    `frame` where the picture is in a video, empty for none.
     """
 
     name: str
     file: str = ""
     split: str | None = None
+    frame: str = ""
 
 
 class _Match(NamedTuple):

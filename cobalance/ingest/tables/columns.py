@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cobalance.graph.errors import Setting, suggest_names
@@ -12,8 +10,6 @@ from cobalance.graph.names import clean_name
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.tables.loading import Table
-
-Int8Array = npt.NDArray[np.int8]
 
 USUAL_NAMES = {
     "id": "image_id imageid id img_id filename file_name img_filename fname image_name image img "
