@@ -26,8 +26,11 @@ def to_parquet(frame: pd.DataFrame) -> tuple[bytes, list[str]]:
     >>> as_json, pd.read_parquet(io.BytesIO(content))["mixed"].tolist()
     (['mixed'], ['1', '{"a": 2}'])
     """
-    columns = [column for _, column in frame.items()]
-    objects = [position for position, column in enumerate(columns) if column.dtype == object]
+    objects = {
+        position: column
+        for position, (_, column) in enumerate(frame.items())
+        if column.dtype == object
+    }
 
     # Converted by pandas, they would lose NaN in lists, and what stands beside it.
     typed = frame.copy(deep=False)
@@ -37,8 +40,8 @@ def to_parquet(frame: pd.DataFrame) -> tuple[bytes, list[str]]:
     table = pa.Table.from_pandas(typed, preserve_index=False)
 
     as_json = list[str]()
-    for position in objects:
-        values = [None if value is pd.NA else value for value in columns[position]]
+    for position, column in objects.items():
+        values = [None if value is pd.NA else value for value in column]
         array = _exact_array(values)
         if array is None:
             as_json.append(str(frame.columns[position]))

@@ -4,7 +4,6 @@ https://homes.cs.washington.edu/~ranjay/visualgenome/api.html
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -13,9 +12,10 @@ from typing import Any
 
 import msgspec
 
+from cobalance.graph.grouping import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 
-_SENSE = re.compile(r"^(?P<lemma>.+)\.[a-z]\.\d+$")
+_SENSE = re.compile(r"(?<=.)\.[a-z]\.\d+$")  # behind the lemma
 
 
 class _Object(msgspec.Struct, gc=False):
@@ -78,10 +78,7 @@ def _decode(content: bytes) -> list[_Image]:
 
 def _words(synsets: Iterable[str]) -> dict[str, str]:
     """A concept for each synset: its lemma, or all of it where the lemma has several senses."""
-    senses = defaultdict(set)
-    for synset in synsets:
-        found = _SENSE.match(synset)
-        senses[found["lemma"] if found else synset].add(synset)
+    senses = group_pairs((_SENSE.sub("", synset), synset) for synset in set(synsets))
     return {
         synset: lemma.replace("_", " ") if len(group) == 1 else synset
         for lemma, group in senses.items()

@@ -7,6 +7,7 @@ import pandas as pd
 
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.contrasts import skew
+from cobalance.graph.grouping import group_pairs
 from cobalance.graph.queries.concept_counts import class_counts
 from cobalance.graph.queries.neighbourhood import Kind, Neighbourhood
 from cobalance.workflows.concept_graph.colors import class_colors
@@ -74,14 +75,12 @@ def picture_of(found: Neighbourhood, axis: Axis, expanded: Sequence[str] = ()) -
 
 def _stages(n: int, links: Sequence[tuple[int, int]], expanded: Sequence[int]) -> list[list[int]]:
     """Nodes by stage: the centre with its neighbours, then the neighbours of each expanded node."""
-    neighbours: dict[int, set[int]] = {}
-    for one, other in links:
-        neighbours.setdefault(one, set()).add(other)
-        neighbours.setdefault(other, set()).add(one)
-    stages, seen = [[0, *sorted(neighbours.get(0, set()) - {0})]], {0}
+    backwards = [(end, start) for start, end in links]
+    neighbours = group_pairs([*links, *backwards])
+    stages, seen = [[0, *sorted({*neighbours.get(0, [])} - {0})]], {0}
     seen.update(stages[0])
     for node in expanded:
-        stages.append(sorted(neighbours.get(node, set()) - seen))
+        stages.append(sorted({*neighbours.get(node, [])} - seen))
         seen.update(stages[-1])
     return [*stages, sorted(set(range(n)) - seen)]  # last what a chain brings
 

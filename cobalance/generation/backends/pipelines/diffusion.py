@@ -1,6 +1,5 @@
 """Base of backends with a diffusers pipeline: batches by size and scales, and provenance."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +23,7 @@ from cobalance.generation.image_request import (
     SourceImage,
     require_source,
 )
+from cobalance.graph.grouping import group_pairs
 from cobalance.ingest.images.arrays import ImageArray, find_box
 from cobalance.ingest.models.loading import software
 
@@ -116,9 +116,11 @@ class DiffusionBackend:
         works = [
             self.prepare(require_source(request, self.name), request.seed) for request in requests
         ]
-        positions: dict[tuple[Size, tuple[tuple[str, float], ...]], list[int]] = defaultdict(list)
-        for position, (request, work) in enumerate(zip(requests, works, strict=True)):
-            positions[work.size, tuple(request.scales.items())].append(position)
+        kinds = [
+            (work.size, tuple(request.scales.items()))
+            for request, work in zip(requests, works, strict=True)
+        ]
+        positions = group_pairs((kind, position) for position, kind in enumerate(kinds))
         made: dict[int, GeneratedImage] = {}
         for (size, scales), group in positions.items():
             names = works[group[0]].inputs
