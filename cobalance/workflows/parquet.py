@@ -55,9 +55,11 @@ def to_parquet(frame: pd.DataFrame) -> tuple[bytes, list[str]]:
 
 def _exact_array(values: list[Any]) -> pa.Array | None:
     """The values in Arrow's types; None where these, or Parquet, cannot hold them as they are."""
-    # NaN is missing in a column of texts that pandas has made, but never inside a list.
+    # NaN is missing in a column of texts that pandas has made, but not in a list or among numbers.
     without_nan = [None if is_missing(value) else value for value in values]
-    for some_values in (values, without_nan):
+    has_numbers = any(isinstance(value, int | float) for value in without_nan)
+    attempts = [values] if has_numbers else [values, without_nan]
+    for some_values in attempts:
         with suppress(pa.ArrowException, OverflowError):
             array = pa.array(some_values)
             is_exact = _is_in_parquet(array.type) and _is_same(values, array.to_pylist())

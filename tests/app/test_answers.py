@@ -358,9 +358,14 @@ ROWS = st.one_of(
 )
 
 
-@examples(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(
+    max_examples=150,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(ROWS)
 @example([(None, [2**53 + 1, math.nan])])
+@example([(2**53 + 1, 0), (math.nan, 0)])
 def test_any_values_come_back_in_every_form(store, ask, tmp_path, capsys, rows):
     query = "UNWIND $rows AS row RETURN row[0] AS n, row[1] AS concepts"
     sent = {"rows": [[*row] for row in rows]}
