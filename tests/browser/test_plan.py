@@ -72,6 +72,7 @@ def test_from_selected_cliques_to_a_job(pages: Pages, store: GraphStore) -> None
     screenshot(page, "plan-selected")
     page.get_by_role("button", name="Create job").click()
     expect(page.get_by_text("no image of the class 'urban' names a file")).to_be_visible()
+    settle(page)
     page.get_by_text("How to make them").click()
     page.get_by_text("Order without images", exact=True).click()
     expect(page.get_by_role("checkbox", name="Order without images")).to_be_checked()
