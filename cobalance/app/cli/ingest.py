@@ -253,9 +253,8 @@ def _tell(
             f"{name} keeps {inflect(report.kept, 'images')} not in {file}, which "
             "--if-exists replace would delete."
         )
-    mined = state.cliques_digest == state.digest
-    following = f"cobalance imbalances {quote(name)}" if mined else f"cobalance mine {quote(name)}"
-    notes.print(f"Next: {following}")
+    following = "imbalances" if state.is_mined else "mine"
+    notes.print(f"Next: cobalance {following} {quote(name)}")
 
 
 _SHOWN = 5  # messages of skipped records

@@ -15,6 +15,7 @@ from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.one_against_rest import label_by, mine_one_against_rest
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.diagnosis.design_effects import with_clusters
@@ -41,7 +42,11 @@ def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str]) -> None
 
 
 def read_comparison(
-    store: GraphStore, state: DatasetState, concepts: Sequence[str] | None, split: str | None
+    store: GraphStore,
+    state: DatasetState,
+    concepts: Sequence[str] | None,
+    split: str | None,
+    images: SplitIncidence | None = None,
 ) -> dict[str, Any]:
     """Read the properties of a dataset's comparison: ``compared`` and ``compared_images``.
 
@@ -51,6 +56,8 @@ def read_comparison(
         Names; empty for the dataset's classes, None for what it is compared by already.
     split : str or None
         The images that count.
+    images : SplitIncidence or None
+        All images; None reads them where they are needed.
 
     Raises
     ------
@@ -63,7 +70,7 @@ def read_comparison(
     if not names:
         return {"compared": None, "compared_images": None}
 
-    incidence = load_images(store, state.name).of_split(split)
+    incidence = (images or load_images(store, state.name)).of_split(split)
     gone = sorted(set(names) - set(incidence.concepts))
     if gone and concepts is None:
         raise StaleError(

@@ -175,23 +175,29 @@ def mine_dataset(
     """
     state = dataset_state(store, dataset)
     state.require_complete()
+    held = None
     if images is None:
         progress("read images", 0, None)
         held = load_images(store, dataset)
         images = HeldImages(held, _former(store, state, since, options))
-    comparison = read_comparison(store, state, compared, options.split)
+    # Before anything is counted: a concept to compare by may be gone.
+    comparison = read_comparison(store, state, compared, options.split, held)
+
     progress("count cliques", 0, None)
     cliques, left_out, changed = images.count(options, max_cliques)
+
     progress("measure imbalances", 0, None)
     table = imbalance_table(cliques, confidence=options.confidence)
     leaning = int(table["leans"].sum())
     unproven = int(((table["gap"] > 0) & ~table["leans"]).sum())
     names, digests, rows_at = _rows_to_write(cliques, table)
+
     progress("compare", 0, None)
     stored = read_digests(store, schema.CLIQUE, dataset)
     change = compare(stored, names, digests, delete=True)
     mining = options.to_json()
     wanted = replace(state, cliques_digest=state.digest, mining=mining)
+
     if change or state.mined_as != wanted.mined_as or not has_clique_table(store, wanted):
         claim = Claim.take(store, dataset)
         values = {"cliques_digest": None, "mining": mining}
@@ -199,11 +205,13 @@ def mine_dataset(
         edges = (schema.HAS, schema.COUNTED_IN)
         apply_change(claim, schema.CLIQUE, edges, change, rows_at, "write cliques", progress)
         write_clique_table(claim, wanted.mined_as, cliques)
+
         if state.sample is not None:
             progress("choose images", 0, None)
             sample = Sample(state.sample, state.sample_seed or 0)
             chosen = images.sample(cliques, sample, options.split)
             sync_sample(claim, state.digest or 0, chosen, progress)
+
         claim.write(statements.DELETE_IMAGES_ASIDE)
         claim.finish(
             guards="cliques_digest",
@@ -220,6 +228,7 @@ def mine_dataset(
         store.write(statements.LINK_QUERIES, dataset=dataset)
     elif state.compared or compared:
         store.write(UPDATE_DATASET, dataset=dataset, values=comparison)
+
     sizes, counts = np.unique(cliques.sizes(), return_counts=True)
     return MiningReport(
         dict(zip(sizes.tolist(), counts.tolist(), strict=True)),

@@ -207,8 +207,7 @@ def write_totals(
         "sample_seed": sample.seed,
         "images_at": images_at,
     }
-    complete = state.digest is not None and state.cooccurrence_digest == state.digest
-    if complete and state.digest == totals.digest and kept == state.kept:
+    if state.is_complete and state.digest == totals.digest and kept == state.kept:
         return IngestReport(0, 0, 0, n_images, 0)
     before = _check_replaceable(store, state, totals.digest, if_exists)
     claim = Claim.take(store, dataset)

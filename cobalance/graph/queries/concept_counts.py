@@ -68,14 +68,15 @@ class CountedDataset(ClassSizes):
         state = dataset_state(store, dataset)
         state.require_complete()
         sizes = class_sizes(store, dataset)
-        mined = state.mining is not None and state.cliques_digest == state.digest
-        of_pairs = dict.fromkeys(sizes, 0) | dict(state.own_classes) if mined else sizes
+        of_pairs = sizes
+        if state.is_mined:
+            of_pairs = dict.fromkeys(sizes, 0) | dict(state.own_classes)
         return cls(store=store, state=state, class_sizes=sizes, pair_class_sizes=of_pairs)
 
     @property
     def mined(self) -> bool:
         """Whether the cliques were mined from the current images."""
-        return self.state.cliques_digest == self.state.digest
+        return self.state.is_mined
 
     def ask(self, name: str, **parameters: Any) -> list[Row]:
         """Run a catalogue query; the names passed to it are not checked.

@@ -23,11 +23,10 @@ class Step:
 
 def steps_of(state: DatasetState, progress: DatasetProgress) -> list[Step]:
     """All steps in their order, of which one at most is the next."""
-    loaded = state.digest is not None and state.cooccurrence_digest == state.digest
     made_on = "jobs" if progress.ordered else "plan"
     compared_on = "jobs" if progress.made and not progress.compared else "compare"
     ways = (
-        ("Load", "datasets", loaded),
+        ("Load", "datasets", state.is_complete),
         ("Diagnose", "diagnose", state.is_mined),
         ("Plan", "plan", progress.planned),
         ("Make", made_on, progress.made and not progress.making),
