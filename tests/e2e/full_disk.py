@@ -1,7 +1,7 @@
 """A local server on a disk of its own that gets full; `test_full_disk.py` runs this file.
 
 The disk is a tmpfs of 330 MB in this process' mount namespace, where nobody else sees it. It is
-filled to some MB at six moments in the life of one store.
+filled to some MB at several moments in the life of one store.
 """
 
 import os
@@ -189,3 +189,24 @@ def test_a_disk_that_is_or_gets_full_at_the_start(disk: Disk) -> None:
     ):
         store.write("CREATE (:Filler)")
     assert says_what_is_full(error, disk)
+
+
+def test_a_start_that_hangs_on_a_full_disk_is_given_up(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = disk.settings.local_server()
+    server_control.stop(local)
+    home = Home(local.home)
+
+    def fill_and_wait_no_longer(*_: object) -> None:
+        state = ServerState.read(home.state)
+        if state is not None and state.phase == "starting":
+            disk.fill(0)
+            monkeypatch.setattr(server_control, "_LONGEST_START_S", 0.0)
+
+    with (
+        pytest.raises(StoreUnavailableError, match=FULL),
+        open_store(disk.settings, fill_and_wait_no_longer),
+    ):
+        pass
+    assert server_control.status(local) is None

@@ -96,11 +96,11 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
                 state = None
             if state is None:
                 _start(settings, home, progress)
-            endpoint = _await_ready(home, progress)
+            endpoint = _await_ready(settings, home, progress)
             if not _is_sound(endpoint, home, settings.answer_timeout_s):
                 _end(endpoint.pid, settings.stop_timeout_s)
                 _start(settings, home, progress)
-                endpoint = _await_ready(home, progress)
+                endpoint = _await_ready(settings, home, progress)
             home.last_used.touch()
             return endpoint
     except OSError as error:
@@ -247,7 +247,7 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         raise _start_error(home, answer["error"])
 
 
-def _await_ready(home: Home, progress: Progress) -> Endpoint:
+def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) -> Endpoint:
     since = time.monotonic()
     while (state := _live_state(home)) is not None:
         if state.phase == "ready":
@@ -255,6 +255,10 @@ def _await_ready(home: Home, progress: Progress) -> Endpoint:
             return Endpoint(_uri(state), USERNAME, password, state.pid)
         waited_s = time.monotonic() - since
         if waited_s > _LONGEST_START_S:
+            if (full := full_disk(home.folder)) is not None:
+                # It would not go on with room again either.
+                _end(state.pid, settings.stop_timeout_s)
+                raise full
             raise StoreUnavailableError(
                 f"The local Neo4j (process {state.pid}) is still starting after {waited_s:.0f} s. "
                 f"Its log is {home.log}. Wait and try again, or end that process."
