@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,30 @@ from cobalance.evaluation.metrics.bias.markedness import unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, captions_by_image, mean_score, score_rows
 from cobalance.evaluation.predictions import known_rows
-from cobalance.generation.filters import FILTERS
-from cobalance.generation.filters.clip import CLIPSCORE_WEIGHT, ClipFilter
-from cobalance.graph.errors import CobalanceError, DataError
-from cobalance.graph.options import Options
+from cobalance.graph.errors import CobalanceError, DataError, needs_extra
+from cobalance.graph.options import Options, read_options
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.clip import (
+    CLIPSCORE_WEIGHT,
+    ClipModelOptions,
+    load_image_text_clip,
+)
 
 PREFIX = "A photo depicts "
 """What the authors of CLIPScore put before captions."""
 BATCH = 64
+
+
+class CaptionClipOptions(ClipModelOptions):
+    """Options of the CLIP that scores captions.
+
+    Parameters
+    ----------
+    prefix : str
+        Put before each caption.
+    """
+
+    prefix: str = PREFIX
 
 
 def clip_score(cosines: npt.ArrayLike) -> pd.DataFrame:
@@ -55,7 +70,7 @@ def caption_cosines(
     read: Callable[[str], ImageArray],
     options: Mapping[str, Any] | None = None,
 ) -> npt.NDArray[np.float64]:
-    """Return the cosine of each caption and its image, by the CLIP of the filter ``clip``.
+    """Return the cosine of each caption and its image, by CLIP.
 
     Parameters
     ----------
@@ -64,7 +79,7 @@ def caption_cosines(
     read : callable
         Takes the id of an image and returns its pixels.
     options : mapping, optional
-        Of the filter: ``model``, ``device`` and the like; the prefix is `PREFIX` by default.
+        Of `CaptionClipOptions`: ``model``, ``device`` and the like.
 
     Returns
     -------
@@ -78,16 +93,18 @@ def caption_cosines(
     JobBlockedError
         The model is missing or of the wrong kind.
     """
-    chosen = {"threshold": None, "prefix": PREFIX, **(options or {})}
-    clip = cast("ClipFilter", FILTERS.open("clip", chosen))
-    texts = [clip.options.prefix + str(caption) for caption in captions["caption"]]
+    checked = read_options(CaptionClipOptions, options or {}, "CLIPScore")
+    with needs_extra("CLIP", "models"):
+        clip = load_image_text_clip(checked)
+    texts = [checked.prefix + str(caption) for caption in captions["caption"]]
     images = [str(image) for image in captions["image"]]
-    found = [np.empty(0)]
+
+    cosines = [np.empty(0)]
     for start in range(0, len(texts), BATCH):
         rows = slice(start, start + BATCH)
         with clip.vision.computing(f"CLIP on {len(images[rows])} captions"):
-            found.append(clip.cosines([read(image) for image in images[rows]], texts[rows]))
-    return np.concatenate(found)
+            cosines.append(clip.cosines([read(image) for image in images[rows]], texts[rows]))
+    return np.concatenate(cosines)
 
 
 def meteor(captions: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, field_validator
 
 from cobalance.generation.filters.filter import (
@@ -17,20 +16,17 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.libraries import transformers
 from cobalance.ingest.concepts.readable_names import join_names
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.clip import CLIP, load_clip
-from cobalance.ingest.models.loading import load_processor
-from cobalance.ingest.models.options import ModelOptions
+from cobalance.ingest.models.clip import (
+    CLIPSCORE_WEIGHT,
+    ClipModelOptions,
+    ImageTextClip,
+    load_image_text_clip,
+)
 from cobalance.ingest.models.prompts import PHOTO, check_template, placeholders, prompt_for
-from cobalance.ingest.models.vision import VisionModel
-
-CLIPSCORE_WEIGHT = 2.5
-"""The factor by which CLIPScore multiplies a cosine."""
 
 
-class ClipOptions(ModelOptions):
+class ClipOptions(ClipModelOptions):
     """Model, text and threshold of CLIPScore.
 
     Parameters
@@ -49,7 +45,6 @@ class ClipOptions(ModelOptions):
         the prompts here begin with "a photo of" as they are.
     """
 
-    model: str = CLIP
     threshold: float | None = Field(default=0.6, ge=0, le=CLIPSCORE_WEIGHT)
     text: str = "prompt"
     prefix: str = ""
@@ -119,45 +114,21 @@ class ClipFilter:
     """
 
     options: ClipOptions
-    vision: VisionModel  # a CLIPModel
-    tokenizer: Any  # a transformers.CLIPTokenizer
+    clip: ImageTextClip
 
     def judge(
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
         """Judge a batch; see `cobalance.generation.filters.filter.Filter`."""
         texts = [self._text(request) for request in requests]
-        with self.vision.computing(f"CLIP on {len(made)} images"):
-            cosines = self.cosines([one.image for one in made], texts)
+        with self.clip.vision.computing(f"CLIP on {len(made)} images"):
+            cosines = self.clip.cosines([one.image for one in made], texts)
         return [self._judgement(*pair) for pair in zip(texts, cosines, strict=True)]
 
     def describe(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""
         settings = self.options.model_dump(include={"threshold", "text", "prefix"})
-        return {"filter": "clip", "settings": settings, **self.vision.describe()}
-
-    def cosines(
-        self, images: Sequence[ImageArray], texts: Sequence[str]
-    ) -> npt.NDArray[np.float64]:
-        """Cosine similarity of each image with its text."""
-        if not images:
-            return np.empty(0)
-        model = self.vision.model
-        of_images = [
-            _rows(model.get_image_features(pixel_values=self.vision.pixels(batch)))
-            for batch in self.vision.batches(images)
-        ]
-        known = list(dict.fromkeys(texts))  # a query's images share their prompt
-        of_texts = [
-            _rows(model.get_text_features(**self.vision.tokens(self.tokenizer, batch)))
-            for batch in self.vision.batches(known)
-        ]
-        positions = {text: position for position, text in enumerate(known)}
-        rows = [positions[text] for text in texts]
-        cosines: npt.NDArray[np.float64] = np.vecdot(
-            np.concatenate(of_images), np.concatenate(of_texts)[rows]
-        )
-        return cosines
+        return {"filter": "clip", "settings": settings, **self.clip.vision.describe()}
 
     def _text(self, request: ImageRequest) -> str:
         text = self.options.text
@@ -175,8 +146,8 @@ class ClipFilter:
     def _judgement(self, text: str, cosine: np.float64) -> Judgement:
         score = CLIPSCORE_WEIGHT * max(float(cosine), 0.0)
         details: dict[str, Any] = {"cosine": float(cosine)}
-        length = self.vision.model.config.text_config.max_position_embeddings
-        if len(self.tokenizer(text)["input_ids"]) > length:
+        length = self.clip.vision.model.config.text_config.max_position_embeddings
+        if len(self.clip.tokenizer(text)["input_ids"]) > length:
             details["truncated"] = True  # CLIP has not read the end of the text
         least, reason = self.options.threshold, ""
         if least is not None and not score >= least:  # nor NaN
@@ -186,16 +157,6 @@ class ClipFilter:
         return Judgement(score, reason, details)
 
 
-def _rows(features: Any) -> npt.NDArray[np.float64]:
-    """Embeddings of unit length, one a row."""
-    values = features.pooler_output.double().cpu().numpy()
-    rows: npt.NDArray[np.float64] = values / np.linalg.norm(values, axis=1, keepdims=True)
-    return rows
-
-
 def open_filter(options: ClipOptions) -> ClipFilter:
     """Open the filter and load its model; see `cobalance.graph.plugins.Plugins`."""
-    vision = load_clip(options)
-    return ClipFilter(
-        options, vision, load_processor(transformers.CLIPTokenizer, vision.checkpoint)
-    )
+    return ClipFilter(options, load_image_text_clip(options))

@@ -14,7 +14,6 @@ from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.attribute_flags import Embed, flag_attributes, ngram_vectors
 from cobalance.annotation.proposing.options import ProposeOptions
 from cobalance.annotation.proposing.propose import propose
-from cobalance.generation.filters.clip import ClipOptions
 from cobalance.graph.annotations import runs
 from cobalance.graph.annotations.attributes import save_attributes
 from cobalance.graph.database.store import GraphStore
@@ -31,7 +30,7 @@ from cobalance.graph.options import read_options
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.models.checkpoints import find_in_cache
-from cobalance.ingest.models.clip import CLIP_REVISION
+from cobalance.ingest.models.clip import CLIP_REVISION, ClipModelOptions
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
@@ -126,7 +125,7 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
         kind = "letters"
         with suppress(JobBlockedError):
             if is_installed("models"):
-                find_in_cache(ClipOptions().model, CLIP_REVISION)
+                find_in_cache(ClipModelOptions().model, CLIP_REVISION)
                 kind = "clip"
     if kind == "letters":
         with needs_extra("Comparing names by their letters", "annotate"):
@@ -134,7 +133,7 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
         return ngram_vectors, BY_LETTERS
     with needs_extra("CLIP", "models"):
         from cobalance.evaluation.training.tuning.clip import open_clip
-    clip = open_clip(ClipOptions())
+    clip = open_clip(ClipModelOptions())
     return clip.embed_texts, clip.vision.checkpoint.label
 
 

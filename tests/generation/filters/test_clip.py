@@ -11,10 +11,10 @@ from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.filters.clip import ClipFilter, ClipOptions
+from cobalance.generation.filters.clip import ClipOptions
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.errors import JobBlockedError, OptionError, OutOfMemoryError
-from cobalance.ingest.models.clip import CLIP_REVISION
+from cobalance.ingest.models.clip import CLIP_REVISION, ImageTextClip
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip, save_owlv2
 
@@ -63,7 +63,7 @@ def test_the_threshold_of_the_paper_is_a_cosine_of_024(model: Path) -> None:
     clip = open_clip(model)
     cosines = [0.2401, 0.2399, -0.3, 1.0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ClipFilter, "cosines", lambda *_: np.array(cosines))
+        patch.setattr(ImageTextClip, "cosines", lambda *_: np.array(cosines))
         found = clip.judge(
             [request(i) for i in range(4)], [GeneratedImage(noise(i)) for i in range(4)]
         )
@@ -132,7 +132,7 @@ def test_without_a_threshold_nothing_is_rejected(model: Path) -> None:
     clip = open_clip(model, threshold=None)
     cosines = [0.24, -0.3, -0.1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ClipFilter, "cosines", lambda *_: np.array(cosines))
+        patch.setattr(ImageTextClip, "cosines", lambda *_: np.array(cosines))
         found = clip.judge(
             [request(i) for i in range(3)], [GeneratedImage(noise(i)) for i in range(3)]
         )
@@ -144,7 +144,7 @@ def test_without_a_threshold_nothing_is_rejected(model: Path) -> None:
 
 def test_a_score_that_is_no_number_is_rejected(model: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ClipFilter, "cosines", lambda *_: np.array([np.nan]))
+        patch.setattr(ImageTextClip, "cosines", lambda *_: np.array([np.nan]))
         (found,) = open_clip(model).judge([request()], [GeneratedImage(noise())])
     assert not found.accepted
     assert "CLIPScore nan" in found.reason
@@ -179,7 +179,7 @@ def test_memory(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(**_: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr(clip.vision.model, "get_image_features", fail)
+    monkeypatch.setattr(clip.clip.vision.model, "get_image_features", fail)
     with pytest.raises(OutOfMemoryError, match="too little memory for CLIP on 2 images"):
         clip.judge([request(0), request(1)], [GeneratedImage(noise()), GeneratedImage(noise())])
 

@@ -4,14 +4,13 @@ Wu et al., "Human Preference Score v2" (2023), `tgxs002/HPSv2:hpsv2/img_score.py
 ``HPS_v2_compressed.pt`` and ``HPS_v2.1_compressed.pt``: CLIP ViT-H/14 in the layout of open_clip.
 """
 
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, mean_of, need, prompts_of
-from cobalance.generation.filters import FILTERS
-from cobalance.generation.filters.clip import ClipFilter
+from cobalance.ingest.models.clip import load_image_text_clip
 from cobalance.ingest.models.open_clip import from_open_clip
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.weights import fill, read_weights
@@ -45,8 +44,7 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     """
     need("hps", options, "model")
     prompts = prompts_of(inputs)
-    known = options.model_dump(exclude={"weights", "sha256"})
-    clip = cast(ClipFilter, FILTERS.open("clip", {**known, "threshold": None}))
+    clip = load_image_text_clip(options)
     if options.weights:
         weights = from_open_clip(read_weights(options.weights, options.sha256))
         fill(clip.vision.model, weights, options.weights)

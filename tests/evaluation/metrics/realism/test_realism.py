@@ -102,7 +102,7 @@ def test_hps_reads_open_clips_layout(inputs, tmp_path):
     options = {"model": str(base), "device": "cpu"}
     clip = FILTERS.open("clip", {"model": str(tuned)})
     with torch.inference_mode():
-        expected = clip.cosines(inputs.images.read(range(3)), PROMPTS).mean()
+        expected = clip.clip.cosines(inputs.images.read(range(3)), PROMPTS).mean()
     row = scored("hps", inputs, options | saved(weights, tmp_path / "hps.pt"))
     assert row["value"] == pytest.approx(expected, abs=1e-6)
     assert scored("hps", inputs, options)["value"] != pytest.approx(expected, abs=1e-3)
