@@ -9,7 +9,6 @@ from cobalance.evaluation.shortcuts import shortcut_groups
 from cobalance.evaluation.training.data import sets
 from cobalance.evaluation.training.data.examples import code_examples
 from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.evaluation.training.data.reading import read_dataset_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
@@ -20,6 +19,7 @@ from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.evaluations.writing import NewEvaluation
 from cobalance.graph.progress import Progress
 from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import image_reader

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.training.data.reading import read_dataset_images
 from cobalance.evaluation.training.data.sets import SETS
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
@@ -23,6 +22,7 @@ from cobalance.graph.plugins import join_needs
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import retry_task
+from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.images import evaluation_images
 from cobalance.workflows.evaluate.settings import RunSettings, choose_shortcuts, shortcut_settings
 

@@ -1,54 +1,12 @@
-"""Labelled images of a dataset in the graph, an export, or a folder with a subfolder a class."""
+"""Labelled images of an export, or of a folder with a subfolder a class."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 from cobalance.evaluation.training.data.images import COLUMNS, LabelledImages, caption_list
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import DataError, InputError
-from cobalance.graph.jobs.rebalance import read_changed, read_sources
-from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.image_file import ImageFileError
-
-
-def read_dataset_images(
-    store: GraphStore,
-    dataset: str,
-    read: Callable[[str, bool], bytes],
-    progress: Progress = silent,
-) -> LabelledImages:
-    """Read a dataset's images with class, concepts, and the sources of synthetic ones.
-
-    Parameters
-    ----------
-    read : callable
-        Takes an address and whether the image is synthetic, returns the file's content.
-
-    Raises
-    ------
-    NotFoundError, StaleError
-        There is no such dataset, or it is not complete.
-    """
-    annotations = read_annotations(store, dataset, progress)
-    images, mentions = annotations.images, annotations.mentions
-    concepts: list[dict[str, None]] = [{} for _ in range(len(images))]
-    for at, name in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
-        concepts[at][name] = None
-    sources = read_sources(store, dataset)
-    frame = images[["synthetic"]].reset_index(drop=True)
-    frame.insert(0, "image", images["id"].astype(object).to_numpy())
-    for name in ("class_name", "split", "uri"):
-        column = images[name].astype(object)
-        frame[name] = column.where(column.notna(), None).to_numpy()
-    frame["concepts"] = [list(names) for names in concepts]
-    frame["source"] = [sources.get(image) for image in frame["image"]]
-    changed = read_changed(store, dataset)
-    frame["changed"] = pd.Series([changed.get(one) for one in frame["image"]], dtype=object)
-    return LabelledImages(dataset, frame, read)
-
 
 TABLE = "manifest.parquet"
 _NEEDED = ("image_id", "label", "concepts", "split", "uri", "synthetic", "source", "key")

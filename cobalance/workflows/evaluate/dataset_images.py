@@ -1,0 +1,51 @@
+"""Labelled images of a dataset in the graph, to train and test on."""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from cobalance.evaluation.training.data.images import LabelledImages
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.jobs.rebalance import read_changed, read_sources
+from cobalance.graph.progress import Progress, silent
+
+
+def read_dataset_images(
+    store: GraphStore,
+    dataset: str,
+    read: Callable[[str, bool], bytes],
+    progress: Progress = silent,
+) -> LabelledImages:
+    """Read a dataset's images with class, concepts, and the sources of synthetic ones.
+
+    Parameters
+    ----------
+    read : callable
+        Takes an address and whether the image is synthetic, returns the file's content.
+
+    Raises
+    ------
+    NotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    annotations = read_annotations(store, dataset, progress)
+    images, mentions = annotations.images, annotations.mentions
+
+    frame = images[["synthetic"]].reset_index(drop=True)
+    frame.insert(0, "image", images["id"].astype(object).to_numpy())
+    for name in ("class_name", "split", "uri"):
+        column = images[name].astype(object)
+        frame[name] = column.where(column.notna(), None).to_numpy()
+
+    # A concept counts once an image, in the order of its mentions.
+    concepts: list[dict[str, None]] = [{} for _ in range(len(images))]
+    for row, concept in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
+        concepts[row][concept] = None
+    frame["concepts"] = [list(names) for names in concepts]
+
+    sources = read_sources(store, dataset)
+    frame["source"] = [sources.get(image) for image in frame["image"]]
+    changed = read_changed(store, dataset)
+    frame["changed"] = pd.Series([changed.get(image) for image in frame["image"]], dtype=object)
+    return LabelledImages(dataset, frame, read)
