@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.study.sample import assign
 from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.judges import assign
 
 PER_STRATUM = 50
 """Images of each concept, class and verdict unless told otherwise."""
