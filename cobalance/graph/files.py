@@ -1,6 +1,7 @@
 """Files and folders that only their user can read, and files that are written whole or not."""
 
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 from cobalance.graph.errors import CobalanceError
 
 _OWN_FOLDER, _OWN_FILE = 0o700, 0o600
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""zipfile unpacks a piece of any other at once, however much that is."""
 
 
 def make_folder(folder: Path) -> None:

@@ -19,7 +19,7 @@ IMAGE_COLUMNS = (
     *("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic"),
     "cluster",
 )
-_NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
+MENTION_NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 ALL_IMAGES = "all images"  # the class of every image where a dataset has no classes
 ANNOTATION = "annotation"  # the source of a mention that a person or the dataset's own file made
 
@@ -296,7 +296,7 @@ class Annotations:
         numbers = np.array(
             [(each.score, each.area_px2, *(each.box or (None,) * 4)) for each in mentions],
             dtype=np.float64,
-        ).reshape(-1, len(_NUMBERS))
+        ).reshape(-1, len(MENTION_NUMBERS))
         outlines = [each.segmentation and each.segmentation.encode() for each in mentions]
         crowds = [each.crowd for each in mentions]
         frame = pd.DataFrame(
@@ -304,7 +304,7 @@ class Annotations:
                 "image": np.array(rows, dtype=np.int64),
                 "concept": category([each.concept for each in mentions]),
                 "source": category([each.source for each in mentions]),
-                **dict(zip(_NUMBERS, numbers.T, strict=True)),
+                **dict(zip(MENTION_NUMBERS, numbers.T, strict=True)),
                 "segmentation": pd.Series(outlines, dtype=object),
                 **({"crowd": np.array(crowds, dtype=bool)} if any(crowds) else {}),
             }
@@ -369,7 +369,7 @@ class Annotations:
         order = self.mentions.sort_values("image", kind="stable")
         order = order.assign(crowd=order.get("crowd", False))
         bounds = np.searchsorted(order["image"].to_numpy(), np.arange(len(self.images) + 1))
-        columns = ["concept", "source", *_NUMBERS, "segmentation", "crowd"]
+        columns = ["concept", "source", *MENTION_NUMBERS, "segmentation", "crowd"]
         rows = list(zip(*(order[name].tolist() for name in columns), strict=True))
         images = (plain_values(self.images[name]) for name in self.images.columns)
         for position, (image_id, class_name, *rest) in enumerate(zip(*images, strict=True)):

@@ -12,10 +12,10 @@ import pyarrow as pa
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
-from cobalance.graph.records import ANNOTATION, Annotations, Box, Metadata
+from cobalance.graph.records import ANNOTATION, MENTION_NUMBERS, Annotations, Box, Metadata
 from cobalance.ingest import frames
 from cobalance.ingest.concepts.class_names import labels_from_texts, labels_of_objects
-from cobalance.ingest.frames import NUMBERS, TEXT, ImageColumns, Labels, MentionColumns
+from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns
 from cobalance.ingest.names import Coded, name_fault, recode_names
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
@@ -61,7 +61,7 @@ class Collector:
         self._split_names, self._class_names, self._concept_names = _Names(), _Names(), _Names()
         self._splits, self._classes = array("q"), array("q")
         self._image, self._concept = array("q"), array("q")
-        self._numbers = {name: array("d") for name in NUMBERS}
+        self._numbers = {name: array("d") for name in MENTION_NUMBERS}
         self._segmentations: list[bytes | None] = []
         self._crowds = array("b")
         self._without_image = 0
@@ -158,7 +158,7 @@ class Collector:
             self._concept.append(self._concept_names(concept))
             self._problems.within("mentions", len(self._image))
             values = (nan if score is None else score, nan if area is None else area)
-            for column, value in zip(NUMBERS, (*values, x, y, width, height), strict=True):
+            for column, value in zip(MENTION_NUMBERS, (*values, x, y, width, height), strict=True):
                 self._numbers[column].append(value)
             self._segmentations.append(segmentation)
             self._crowds.append(crowd)

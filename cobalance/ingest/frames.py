@@ -11,7 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
-from cobalance.graph.records import ALL_IMAGES, ANNOTATION, Annotations, Metadata
+from cobalance.graph.records import (
+    ALL_IMAGES,
+    ANNOTATION,
+    MENTION_NUMBERS,
+    Annotations,
+    Metadata,
+)
 from cobalance.ingest.names import Coded, categorical, recode_names, translate_codes
 
 TEXT = pa.large_string()
@@ -19,7 +25,6 @@ TEXT = pa.large_string()
 ObjectArray = npt.NDArray[np.object_]
 Scalar = TypeVar("Scalar", np.integer, np.float64, np.object_, np.bool_)
 TEXT_COLUMNS = ("captions", "license", "license_url", "attribution")
-NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +209,7 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
     sources = sorted({part.source for part in parts})
     number = {name: code for code, name in enumerate(names)}
     image, concept, source = [], [], []
-    numbers: dict[str, list[FloatArray]] = {name: [] for name in NUMBERS}
+    numbers: dict[str, list[FloatArray]] = {name: [] for name in MENTION_NUMBERS}
     segmentations: list[ObjectArray] = []
     crowds: list[BoolArray] = []
     has_crowds = any(part.crowds is not None for part in parts)

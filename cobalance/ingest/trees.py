@@ -20,6 +20,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any, TypeVar
 
 from cobalance.graph.errors import InputError
+from cobalance.graph.files import ZIP_METHODS
 
 MOST_FILES = 5_000_000
 MOST_FOLDERS = 64
@@ -29,8 +30,6 @@ MOST_BYTES = 1 << 40
 MOST_RATIO = 50
 """Bytes that are read of an archive for each of its own, beyond the first 32 MiB."""
 MOST_FILE_BYTES = 1 << 32  # of one file that is read whole
-ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""zipfile unpacks a piece of any other at once, however much that is."""
 LONGEST_LINE = 1 << 24  # characters or bytes, of any text file
 _FREE_BYTES = 1 << 25  # that any archive may unfold to
 _MARKS = (b"[", b"{", b",", b"<")  # what values of JSON, and tags of XML, begin with

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.records import Metadata, decimal_text
+from cobalance.graph.records import MENTION_NUMBERS, Metadata, decimal_text
 from cobalance.ingest.documents import decode_json
 from cobalance.ingest.fields.values import encode_values
-from cobalance.ingest.frames import NUMBERS, TEXT
+from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.tables.columns import USUAL_NAMES, normal_name
 from cobalance.ingest.tables.concept_cells import read_cells
@@ -129,4 +129,4 @@ def _box(
     known = [side if all(isinstance(it, int | float) for it in side) else _NO_BOX for side in sides]
     values = np.array([*known, _NO_BOX], dtype=np.float64)[codes]
     none = np.full(len(codes), nan)
-    return dict(zip(NUMBERS, (none, none, *values.T.copy()), strict=True))
+    return dict(zip(MENTION_NUMBERS, (none, none, *values.T.copy()), strict=True))

@@ -20,8 +20,7 @@ import pyarrow.compute as pc
 from pandas.api.types import union_categoricals
 
 from cobalance.graph.arrays import IntArray
-from cobalance.graph.records import Annotations
-from cobalance.ingest.frames import NUMBERS
+from cobalance.graph.records import MENTION_NUMBERS, Annotations
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.ingest.stored.sorted_parquet import SortedFile
 
@@ -32,7 +31,7 @@ SCHEMA = pa.schema(
     [
         ("id", pa.string()),
         ("concept", pa.string()),
-        *((name, pa.float64()) for name in NUMBERS),
+        *((name, pa.float64()) for name in MENTION_NUMBERS),
         (OUTLINE, pa.string()),
         (CROWD, pa.bool_()),
         *((f"image_{name}", pa.int32()) for name in SIZE),
@@ -40,14 +39,14 @@ SCHEMA = pa.schema(
 )
 DIGEST = "image_digest"
 STORED = SCHEMA.append(pa.field(DIGEST, pa.int64()))
-OF_FEW_VALUES = [name for name in STORED.names if name not in (*NUMBERS, OUTLINE, CROWD)]
+OF_FEW_VALUES = [name for name in STORED.names if name not in (*MENTION_NUMBERS, OUTLINE, CROWD)]
 GROUP_ROWS = 512
 """Approximate rows per group: fewer make a file slower to open, more make it slower to read."""
 
 REGIONS = "regions"
 """What the files hold, for messages."""
 _WRITTEN_AS = b"regions 1"  # change it when the same annotations are written differently
-_COLUMNS = ("image", *NUMBERS, OUTLINE, CROWD)
+_COLUMNS = ("image", *MENTION_NUMBERS, OUTLINE, CROWD)
 _OF_CROWD = 1 << 40  # added to an outline's length in digests; no outline is as long
 
 
@@ -144,7 +143,7 @@ class RegionRows:
             image = self.mentions["image"][rows]
             columns = [
                 concepts[self.mentions["concept"][rows]],
-                *(self.mentions[name][rows].view(np.int64) for name in NUMBERS),
+                *(self.mentions[name][rows].view(np.int64) for name in MENTION_NUMBERS),
                 *(size[image] for size in sizes),
                 np.array([-1 if outline is None else len(outline) for outline in outlines])
                 + (self.mentions[CROWD][rows] * _OF_CROWD),
@@ -170,7 +169,10 @@ class RegionRows:
         columns = {
             "id": self.images["id"].take(image),
             "concept": self.images["concept"].take(pa.array(self.mentions["concept"][rows])),
-            **{name: pa.array(self.mentions[name][rows], from_pandas=True) for name in NUMBERS},
+            **{
+                name: pa.array(self.mentions[name][rows], from_pandas=True)
+                for name in MENTION_NUMBERS
+            },
             OUTLINE: pa.array(outlines, pa.string(), size=len(rows)),
             CROWD: pa.array(self.mentions[CROWD][rows]),
             **{name: self.images[name].take(image) for name in SCHEMA.names[-len(SIZE) :]},

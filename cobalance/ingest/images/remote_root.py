@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 from cobalance.graph.errors import Setting, needs_extra
+from cobalance.graph.files import ZIP_METHODS
 from cobalance.ingest.images.image_file import ImageFile, ImageFileError, is_failure, refuse
-from cobalance.ingest.trees import ZIP_METHODS
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import BoolArray, FloatArray
-from cobalance.ingest.frames import NUMBERS, ImageColumns
+from cobalance.graph.records import MENTION_NUMBERS
+from cobalance.ingest.frames import ImageColumns
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import RowProblems
 from cobalance.ingest.tables.columns import MISSING, USUAL_NAMES, normal_name, usual_column
@@ -73,4 +74,4 @@ def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> di
     if not wrong.all() and np.abs(sides[:, ~wrong]).max() <= 1:
         for side, size in zip(values, (images.widths, images.heights) * 2, strict=True):
             side *= np.nan if size is None else size.to_numpy(zero_copy_only=False)
-    return dict(zip(NUMBERS[2:], values, strict=True))
+    return dict(zip(MENTION_NUMBERS[2:], values, strict=True))

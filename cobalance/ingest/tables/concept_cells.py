@@ -14,13 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.records import MENTION_NUMBERS
 from cobalance.ingest.documents import UNDECODABLE, decoding_fault
-from cobalance.ingest.frames import NUMBERS, TEXT
+from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import NameColumn, encode_names
 from cobalance.ingest.problems import RowProblems
 
 DELIMITERS = ("|", ";", ",")
-_NOTHING = (None,) * len(NUMBERS)
+_NOTHING = (None,) * len(MENTION_NUMBERS)
 _AT_ONCE = 1 << 20
 _FIX_JSON = 'Write a JSON list of names, or of objects like {"concept": "tree", "score": 0.9}'
 
@@ -145,7 +146,7 @@ def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
     where = np.array(row, dtype=np.int64)
     numbers = {
         name: np.concatenate([own.get(name, np.full(len(part), np.nan)) for part, own in parts])
-        for name in (NUMBERS if any(own for _, own in parts) else ())
+        for name in (MENTION_NUMBERS if any(own for _, own in parts) else ())
     }
     _check_numbers(numbers, where, rows)
     names = pa.chunked_array([part for part, _ in parts], TEXT)
@@ -162,7 +163,7 @@ def _columns(found: Items) -> tuple[pa.Array, dict[str, FloatArray]]:
         for one in found
     ]
     values = np.array(rows, dtype=np.float64).T.copy()
-    return names, dict(zip(NUMBERS, values, strict=True))
+    return names, dict(zip(MENTION_NUMBERS, values, strict=True))
 
 
 def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
@@ -180,7 +181,7 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
                 cells = fields["box"].to_pylist()
                 boxes = [_NOTHING[:4] if box is None else box for box in cells]
                 values = np.array(boxes, dtype=np.float64).reshape(len(boxes), 4)
-                numbers |= zip(NUMBERS[2:], values.T.copy(), strict=True)
+                numbers |= zip(MENTION_NUMBERS[2:], values.T.copy(), strict=True)
             items = pc.cast(fields["concept"], TEXT)
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise rows.problems.fatal(
