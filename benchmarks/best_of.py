@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from cobalance.base.plugins import Plugin
+from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.generation.backends.backend import ImageOptions
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, seed_of
 from cobalance.generation.jobs import rounds
@@ -36,8 +38,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store

@@ -40,6 +40,7 @@ import torch
 from PIL import Image
 from transformers import CLIPTextModel
 
+from cobalance.base.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend
 from cobalance.generation.filters import FILTERS
@@ -60,7 +61,6 @@ from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
 from cobalance.graph.jobs.rounds import Round, Span
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.models.prompts import prompt_for
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store

@@ -33,10 +33,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.hub_folders import hub_folders, mutated_folder, write_files
+from cobalance.base.errors import CobalanceError, check_known
 from cobalance.graph.console.run import run_console_query
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, check_known
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.settings import Settings

@@ -20,6 +20,7 @@ from neo4j import ManagedTransaction
 
 from benchmarks.coco_file import CLASSES, write_coco
 from cobalance.app.cli.shared.collector import collector_paused
+from cobalance.base.records import Annotations, plain_values
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database import schema
 from cobalance.graph.database.statements import merge_statement
@@ -33,7 +34,6 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.records import Annotations, plain_values
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.plan.planners import plan_dataset

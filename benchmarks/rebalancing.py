@@ -23,13 +23,13 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.records import Annotations
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.graph.records import Annotations
 from cobalance.workflows.demo.draw_digits import make_training_digits
 from cobalance.workflows.demo.full import (
     GENERATED,

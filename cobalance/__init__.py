@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cobalance.graph.plugin_offers import take_files_from
+from cobalance.base.plugin_offers import take_files_from
 
 _HOMES = {
     "cobalance.graphs": ("ConceptGraph", "concept_graph"),
@@ -47,7 +47,7 @@ _HOMES = {
         "resample",
         "weights",
     ),
-    "cobalance.graph.errors": ("CobalanceError",),
+    "cobalance.base.errors": ("CobalanceError",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME)

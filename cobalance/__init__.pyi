@@ -1,3 +1,4 @@
+from cobalance.base.errors import CobalanceError as CobalanceError
 from cobalance.data import (
     Data as Data,
     read as read,
@@ -16,7 +17,6 @@ from cobalance.diagnosis import (
     imbalances_with_spark as imbalances_with_spark,
 )
 from cobalance.evaluations import Evaluations as Evaluations, Scores as Scores, evaluate as evaluate
-from cobalance.graph.errors import CobalanceError as CobalanceError
 from cobalance.graphs import ConceptGraph as ConceptGraph, concept_graph as concept_graph
 from cobalance.jobs import Job as Job
 from cobalance.labels import Labels as Labels

@@ -4,9 +4,9 @@ import sys
 import time
 from typing import Any
 
+from cobalance.base.progress import Progress, silent
+from cobalance.base.safe_text import safe_text
 from cobalance.display import bar_html, card
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.safe_text import safe_text
 
 
 def open_progress(*, quiet: bool = False, notebook_only: bool = False) -> Progress:
@@ -26,7 +26,7 @@ class Announcer:
         self._stage = ""
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:  # noqa: ARG002
-        """Take a report, see `cobalance.graph.progress.Progress`."""
+        """Take a report, see `cobalance.base.progress.Progress`."""
         if stage != self._stage:
             self._stage = stage
             print(f"{safe_text(stage)} …", file=sys.stderr)  # noqa: T201
@@ -41,7 +41,7 @@ class NotebookBar:
         shell.events.register("post_run_cell", self._clear)
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
-        """Take a report, see `cobalance.graph.progress.Progress`."""
+        """Take a report, see `cobalance.base.progress.Progress`."""
         now = time.monotonic()
         if stage != self._stage or now > self._drawn_at + 0.1:
             self._stage, self._drawn_at = stage, now

@@ -10,11 +10,11 @@ import pandas as pd
 
 from cobalance.announcing import open_progress
 from cobalance.arguments import check_options
+from cobalance.base.errors import OptionError, check_known
+from cobalance.base.records import Annotations, ImageRecord
 from cobalance.display import Result, card, matching_rows, rows_at, table_html
 from cobalance.graph.counting.incidence import Incidence, incidence_of
 from cobalance.graph.diagnosis.imbalance import COUNT
-from cobalance.graph.errors import OptionError, check_known
-from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.fields.report import fields_table
 from cobalance.ingest.hub import local_path
 from cobalance.ingest.load import read_annotations, read_frame, refine

@@ -10,6 +10,10 @@ from typing import Any
 import pandas as pd
 
 from cobalance.arguments import check_options
+from cobalance.base.errors import OptionError
+from cobalance.base.names import clean_name
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import ImageRecord
 from cobalance.data import Data
 from cobalance.diagnosis import Comparison, Imbalances, PublishedComparison, SplitComparison
 from cobalance.display import ALL, Result
@@ -25,16 +29,12 @@ from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import OptionError
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.jobs.status import list_jobs
-from cobalance.graph.names import clean_name
-from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
 from cobalance.graph.queries.console_query import ConsoleQuery, answer_frame, result_frame
 from cobalance.graph.queries.cooccurrences import read_clustered_images
-from cobalance.graph.records import ImageRecord
 from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.labels import Annotated

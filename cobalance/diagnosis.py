@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import OptionError, UnknownNameError, render
+from cobalance.base.names import clean_name
 from cobalance.data import CLASSES, Data
 from cobalance.display import ALL, Result, matching_rows, rows_at
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.one_against_rest import label_by, mine_one_against_rest
@@ -24,8 +26,6 @@ from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
 from cobalance.graph.diagnosis.selection import CliqueFilter
 from cobalance.graph.diagnosis.splits import ComparedSplits
 from cobalance.graph.diagnosis.summary import summarize
-from cobalance.graph.errors import OptionError, UnknownNameError, render
-from cobalance.graph.names import clean_name
 from cobalance.ingest.published import Published, read_published
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.plots import draw_skews

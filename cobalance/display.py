@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import OptionError, UnknownNameError, check_known
-from cobalance.graph.safe_text import safe_text
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import OptionError, UnknownNameError, check_known
+from cobalance.base.safe_text import safe_text
 from cobalance.plots import draw_bars
 from cobalance.remedies import SpeaksPython
 from cobalance.workflows.cells import cell_text, is_missing

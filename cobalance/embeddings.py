@@ -7,9 +7,9 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.base.errors import CobalanceError
+from cobalance.base.progress import Progress
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError
-from cobalance.graph.progress import Progress
 from cobalance.graph.tasks.lifecycle import read_task
 from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
 from cobalance.jobs import run_in_process

@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
 from cobalance.display import Result
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
 from cobalance.jobs import Job, run_in_process
 from cobalance.remedies import speaks_python
 from cobalance.workflows.evaluate.artefacts import run_artefact_test

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import needs_extra
 from cobalance.data import Data, concept_counts
 from cobalance.diagnosis import Imbalances
 from cobalance.display import Result
@@ -14,7 +15,6 @@ from cobalance.graph.counting.cooccurrence import cooccurrence
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.diagnosis.centrality import centrality
 from cobalance.graph.diagnosis.summary import SEED
-from cobalance.graph.errors import needs_extra
 from cobalance.remedies import speaks_python
 from cobalance.workflows.export_graph.files import networkx_graph, save_graph
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables, class_counts, graph_tables

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.errors import needs_extra
+from cobalance.base.errors import needs_extra
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from cobalance.workflows.report.plots import TICKS, skews

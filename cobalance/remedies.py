@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from cobalance.arguments import check_call
-from cobalance.graph.errors import Action, CobalanceError, Setting, UnknownNameError
+from cobalance.base.errors import Action, CobalanceError, Setting, UnknownNameError
 
 P = ParamSpec("P")
 R = TypeVar("R")

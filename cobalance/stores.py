@@ -11,6 +11,12 @@ import pandas as pd
 from pydantic import ValidationError
 
 from cobalance.announcing import open_progress
+from cobalance.base.errors import OptionError, render
+from cobalance.base.names import clean_name
+from cobalance.base.options import first_fault
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.safe_text import mask_credentials
 from cobalance.data import FRAME, Data, read
 from cobalance.datasets import Dataset, Questions, job_of
 from cobalance.display import Result
@@ -18,14 +24,8 @@ from cobalance.graph.database.store import GraphStore, encryption
 from cobalance.graph.dataset.sampled import Sample
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.dataset.write import IfExists
-from cobalance.graph.errors import OptionError, render
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.names import clean_name
-from cobalance.graph.options import first_fault
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.console_query import saved_queries
-from cobalance.graph.safe_text import mask_credentials
 from cobalance.jobs import Job
 from cobalance.remedies import in_python, speaks_python
 from cobalance.workflows.backup.store_backup import Backup, back_up, restore

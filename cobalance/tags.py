@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from cobalance.base.progress import Progress
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.progress import Progress
 from cobalance.graph.tags.applying import TagChanges, apply_tags
 from cobalance.graph.tags.roles import TagRole
 from cobalance.graph.tags.tags import (

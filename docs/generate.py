@@ -18,6 +18,7 @@ from typer.cli import get_docs_for_click
 
 from cobalance.app.cli.main import whole_program
 from cobalance.app.web.widgets.wording import GLOSSARY
+from cobalance.base.plugins import Plugins
 from cobalance.evaluation.metrics import METRICS
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
@@ -28,7 +29,6 @@ from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import Node, Property
 from cobalance.graph.database.query import REQUIRED
-from cobalance.graph.plugins import Plugins
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.models.options import ModelOptions

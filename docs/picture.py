@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from cobalance.base.records import Annotations
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
@@ -10,7 +11,6 @@ from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.overview import Overview
 from cobalance.graph.queries.steps import with_images
-from cobalance.graph.records import Annotations
 from cobalance.workflows.concept_graph.elements import GraphPicture
 from cobalance.workflows.concept_graph.overview import Axis, of_overviews
 from cobalance.workflows.concept_graph.svg import picture_svg

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from cobalance.graph.progress import silent
+from cobalance.base.progress import silent
 from cobalance.workflows.demo.loading import ensure_digits
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store

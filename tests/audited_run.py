@@ -8,10 +8,10 @@ from PIL import Image
 
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.stored.output_folder import OutputFolder
 

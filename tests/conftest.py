@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 
-from cobalance.graph import plugin_offers
+from cobalance.base import plugin_offers
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
@@ -23,7 +24,6 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows import folders as added_images
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store

@@ -3,12 +3,12 @@
 import shutil
 from pathlib import Path
 
+from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from tests.edited_job import GROUPS, draw_picture
 
 CAPTION = "A {} in a field with a dog"

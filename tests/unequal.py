@@ -8,7 +8,7 @@ from random import Random
 from statistics import NormalDist
 from typing import NamedTuple
 
-from cobalance.graph.records import ImageRecord, Mention
+from cobalance.base.records import ImageRecord, Mention
 
 CONCEPTS = ("potted plant", "stop_sign", "cow", "sofa_bed", "traffic light", "a", "A_")
 

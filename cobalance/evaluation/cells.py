@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import STRING
-from cobalance.graph.errors import InputError
+from cobalance.base.arrays import STRING
+from cobalance.base.errors import InputError
 from cobalance.ingest.reader import read_head
 
 ALIASES: Mapping[str, tuple[str, ...]] = {

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import STRING, BoolArray, FloatArray, IntArray
+from cobalance.base.errors import InputError, OptionError
 from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import class_columns, known_rows, require_classes
 from cobalance.evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut
-from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import InputError, OptionError
 
 By = Literal["group", "class", "shortcuts"]
 MOST_GROUPS = 4096

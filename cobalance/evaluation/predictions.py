@@ -7,9 +7,9 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import InputError
+from cobalance.base.plurals import inflect
 from cobalance.evaluation import cells
-from cobalance.graph.errors import InputError
-from cobalance.graph.plurals import inflect
 
 PROBABILITY, LABEL = "p_", "y_"  # before a class's name: its columns
 RUN = ("method", "seed")

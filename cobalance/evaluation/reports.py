@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.plugins import Declaration
-from cobalance.graph.registry import Registry
+from cobalance.base.plugins import Declaration
+from cobalance.base.registry import Registry
 
 RUN = ("train", "training_set", "test", "method", "settings")
 """Columns that tell runs apart, but for their seeds."""

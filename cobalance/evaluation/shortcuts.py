@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 from pydantic import RootModel, ValidationError
 
-from cobalance.graph.arrays import STRING
-from cobalance.graph.errors import DataError, InputError, OptionError
-from cobalance.graph.options import first_fault
-from cobalance.ingest.documents import decode_toml
+from cobalance.base.arrays import STRING
+from cobalance.base.documents import decode_toml
+from cobalance.base.errors import DataError, InputError, OptionError
+from cobalance.base.options import first_fault
 from cobalance.ingest.reader import read_text
 
 COMMON, UNCOMMON, NONE = "common", "uncommon", "none"

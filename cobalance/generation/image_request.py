@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.errors import CobalanceError, DataError
+from cobalance.base.errors import CobalanceError, DataError
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 
 SCALES = ("guidance_scale", "image_guidance_scale")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import FloatArray
-from cobalance.graph.libraries import stats
+from cobalance.base.arrays import FloatArray
+from cobalance.base.libraries import stats
 
 
 def rank_candidates(scores: npt.ArrayLike, weights: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, TypeVar
 from neo4j import ManagedTransaction
 from neo4j.time import DateTime
 
+from cobalance.base.errors import Action, ConflictError, Setting, StaleError
 from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.migrations import changes_since
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.database.sync import BATCH, EDGE_BATCH
 from cobalance.graph.dataset.state import DatasetState, find_dataset
-from cobalance.graph.errors import Action, ConflictError, Setting, StaleError
 
 _PACKED_BATCH = 20  # nodes with columns of up to a megabyte
 _AS_WRITER = """MATCH (d:Dataset {writer: $writer}) WHERE d.name IN $names

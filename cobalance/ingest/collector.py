@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.names import clean_name
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import ANNOTATION, MENTION_NUMBERS, Annotations, Box, Metadata
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.names import clean_name
+from cobalance.base.progress import Progress
+from cobalance.base.records import ANNOTATION, MENTION_NUMBERS, Annotations, Box, Metadata
 from cobalance.ingest import frames
 from cobalance.ingest.concepts.class_names import labels_from_texts, labels_of_objects
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns
@@ -84,7 +84,7 @@ class Collector:
 
         `id_` is unique in the dataset; `place` is where the record is, in the format's own terms,
         for messages; `metadata` is what else the record says, any values of JSON by name. The
-        others are as in `cobalance.graph.records.ImageRecord`; None where the file does not say.
+        others are as in `cobalance.base.records.ImageRecord`; None where the file does not say.
         """
         if (fault := name_fault(id_)) is not None:
             reason = f"the id {id_[:60]!r} {fault}"

@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
-from cobalance.graph.records import (
+from cobalance.base.arrays import STRING, BoolArray, FloatArray, IntArray
+from cobalance.base.records import (
     ALL_IMAGES,
     ANNOTATION,
     MENTION_NUMBERS,
@@ -69,7 +69,7 @@ class MentionColumns:
     concept : Coded
         Concept of each mention; those with the code -1 are left out.
     source : str
-        As in `cobalance.graph.records.Mention`.
+        As in `cobalance.base.records.Mention`.
     numbers : mapping of str to float64 array
         Any of score, area_px2, x_px, y_px, w_px and h_px.
     segmentations : object array or None

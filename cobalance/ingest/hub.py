@@ -7,10 +7,10 @@ from typing import IO, Any
 
 import pyarrow.parquet as pq
 
-from cobalance.graph.errors import CobalanceError, needs_extra
-from cobalance.graph.files import replacing
-from cobalance.graph.libraries import huggingface_hub
-from cobalance.graph.progress import Progress, silent
+from cobalance.base.errors import CobalanceError, needs_extra
+from cobalance.base.files import replacing
+from cobalance.base.libraries import huggingface_hub
+from cobalance.base.progress import Progress, silent
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.parquet import row_batches
 

@@ -9,11 +9,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import Setting
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations, Metadata
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import Setting
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations, Metadata
 from cobalance.ingest.captions.caption_file import image_rows
 from cobalance.ingest.fields.choices import field_names
 from cobalance.ingest.fields.roles import has_classes, with_class, with_split

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray
-from cobalance.graph.errors import InputError, OptionError, Part, Setting, UnknownNameError
-from cobalance.graph.names import clean_name
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations
-from cobalance.graph.run_log import log_run
+from cobalance.base.arrays import BoolArray
+from cobalance.base.errors import InputError, OptionError, Part, Setting, UnknownNameError
+from cobalance.base.names import clean_name
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations
+from cobalance.base.run_log import log_run
 from cobalance.ingest.captions.caption_file import with_captions
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
 from cobalance.ingest.fields.apply import apply_fields

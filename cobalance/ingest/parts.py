@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.graph.arrays import STRING
-from cobalance.graph.errors import InputError, Setting
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations, plain_values
+from cobalance.base.arrays import STRING
+from cobalance.base.errors import InputError, Setting
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations, plain_values
 from cobalance.ingest.fields.roles import with_split
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.image_folder import annotation_files

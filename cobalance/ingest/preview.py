@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.graph.errors import InputError, UnknownNameError, Words, render
-from cobalance.graph.progress import silent
-from cobalance.graph.records import Annotations
+from cobalance.base.errors import InputError, UnknownNameError, Words, render
+from cobalance.base.progress import silent
+from cobalance.base.records import Annotations
 from cobalance.ingest.coco.records import Category, decode
 from cobalance.ingest.fields.kinds import guess_kind
 from cobalance.ingest.fields.values import encode_values

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.errors import InputError, Part, Setting, Text, parts_of
-from cobalance.graph.records import Annotations
+from cobalance.base.arrays import BoolArray, IntArray
+from cobalance.base.errors import InputError, Part, Setting, Text, parts_of
+from cobalance.base.records import Annotations
 from cobalance.ingest.options import ReadOptions
 
 _DEFAULTS = ReadOptions()

@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.names import clean_name
-from cobalance.ingest.documents import UNDECODABLE, decode_json, decoding_fault
+from cobalance.base.documents import UNDECODABLE, decode_json, decoding_fault
+from cobalance.base.errors import InputError
+from cobalance.base.names import clean_name
 from cobalance.ingest.names import name_fault
 from cobalance.ingest.reader import read_start
 from cobalance.ingest.tables.sheets import csv_records

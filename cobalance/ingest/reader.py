@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.plugins import Declaration
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
+from cobalance.base.errors import InputError
+from cobalance.base.plugins import Declaration
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.trees import FileTree, open_tree
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.graph.safe_text import safe_text
+from cobalance.base.safe_text import safe_text
 
 ARROW = "\N{RIGHTWARDS ARROW}"
 LARGE = 1e15

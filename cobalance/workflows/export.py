@@ -13,6 +13,10 @@ from typing import Any
 import msgspec
 import pandas as pd
 
+from cobalance.base.files import replacing
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.run_log import log_run
 from cobalance.generation.export import (
     ExportDataset,
     ExportError,
@@ -26,12 +30,8 @@ from cobalance.generation.export.overwriting import MARKER
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.files import replacing
 from cobalance.graph.jobs.rebalance import generated_id
 from cobalance.graph.jobs.status import Job
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import find_left_out
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.images.image_file import ImageFileError

@@ -9,9 +9,9 @@ from typing import TypeVar
 import msgspec
 from filelock import FileLock
 
+from cobalance.base.errors import MachineError
+from cobalance.base.files import make_folder
 from cobalance.graph.database.local.home import write_private
-from cobalance.graph.errors import MachineError
-from cobalance.graph.files import make_folder
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.ingest.stored.output_folder import OutputFolder
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import DataError, OptionError
+from cobalance.base.plurals import inflect
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import DataError, OptionError
-from cobalance.graph.plurals import inflect
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.image_file import ImageFileError

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from cobalance.graph.errors import DataError
-from cobalance.ingest.documents import decode_toml
+from cobalance.base.documents import decode_toml
+from cobalance.base.errors import DataError
 from cobalance.workflows.settings import read_secret
 
 VARIABLE = "COBALANCE_AUTH_FILE"

@@ -5,6 +5,9 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import MachineError, MissingExtraError, suggest_names
+from cobalance.base.plugin_offers import files_folder
+from cobalance.base.plugins import Declarations, is_installed
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.generation.backends import BACKENDS
@@ -13,9 +16,6 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.graph.errors import MachineError, MissingExtraError, suggest_names
-from cobalance.graph.plugin_offers import files_folder
-from cobalance.graph.plugins import Declarations, is_installed
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.formats import FORMATS
 

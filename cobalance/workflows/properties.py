@@ -13,16 +13,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cobalance.base.errors import CobalanceError, DataError, check_known
+from cobalance.base.names import IMAGE_PROPERTY
+from cobalance.base.progress import Progress, silent
+from cobalance.base.run_log import log_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.left_out import read_left_out
 from cobalance.graph.dataset.mentions import replace_mentions
 from cobalance.graph.dataset.read import read_classes
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.diagnosis.separation import separation_table
-from cobalance.graph.errors import CobalanceError, DataError, check_known
-from cobalance.graph.names import IMAGE_PROPERTY
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import create_task, list_tasks
 from cobalance.ingest.fields.bins import equal_count_edges, name_bins
 from cobalance.ingest.images.properties import FLAGS, NUMBERS, TEXTS, image_properties

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from cobalance.base.errors import Action, DataError
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.graph.counting.cliques import Cliques, count_chosen
@@ -11,7 +12,6 @@ from cobalance.graph.counting.cooccurrence import cooccurrence
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
-from cobalance.graph.errors import Action, DataError
 from cobalance.ingest.published import Key, Published, read_published
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.workflows.export_graph.tables import class_counts, dataset_incidence

@@ -9,6 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import StaleError
+from cobalance.base.names import clean_name
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations, Mention
+from cobalance.base.run_log import log_run
 from cobalance.generation.export import ExportError
 from cobalance.generation.export.counterfactuals import compose_job
 from cobalance.graph.database.schema import CONCEPT
@@ -18,7 +24,6 @@ from cobalance.graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from cobalance.graph.dataset.names import read_names
 from cobalance.graph.dataset.read import read_classes
 from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.errors import StaleError
 from cobalance.graph.jobs.rebalance import (
     AcceptedImage,
     generated_id,
@@ -26,11 +31,6 @@ from cobalance.graph.jobs.rebalance import (
     write_rebalanced,
 )
 from cobalance.graph.jobs.status import Job
-from cobalance.graph.names import clean_name
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations, Mention
-from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import apply_tags
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, join_credits

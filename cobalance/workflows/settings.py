@@ -18,11 +18,11 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from cobalance.base.errors import Action, OptionError, Setting
+from cobalance.base.options import first_fault
+from cobalance.base.run_log import Level, LogFormat, write_log
+from cobalance.base.safe_text import mask_credentials
 from cobalance.graph.database.local.settings import LocalServerSettings
-from cobalance.graph.errors import Action, OptionError, Setting
-from cobalance.graph.options import first_fault
-from cobalance.graph.run_log import Level, LogFormat, write_log
-from cobalance.graph.safe_text import mask_credentials
 from cobalance.workflows.folders import Folders
 
 _SHORTEST_TOKEN = 16  # characters; whoever guesses it reads the metrics
@@ -125,7 +125,7 @@ class LogSettings(BaseSettings):
             ) from error
 
     def write_log(self) -> None:
-        """Write the log of this process; see `cobalance.graph.run_log.write_log`."""
+        """Write the log of this process; see `cobalance.base.run_log.write_log`."""
         write_log(self.cobalance_log, self.cobalance_log_file, self.cobalance_log_format)
 
 

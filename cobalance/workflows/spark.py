@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cobalance.base.errors import StaleError, UnknownNameError, needs_extra
+from cobalance.base.progress import Progress, silent
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.cooccurrence import CoOccurrence
 from cobalance.graph.database.store import GraphStore
@@ -27,8 +29,6 @@ from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.sampled import ImageTotals, Sample, choose_sample, write_totals
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.dataset.write import IfExists, IngestReport
-from cobalance.graph.errors import StaleError, UnknownNameError, needs_extra
-from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.spark.counting import count_cliques
 from cobalance.ingest.spark.deciding import decide_columns

@@ -18,9 +18,9 @@ from streamlit.dataframe_util import convert_pandas_df_to_arrow_bytes
 
 from cobalance.app.cli.shared.tables import Format, TableOutput, as_text
 from cobalance.app.web.cypher import answers, pictures
+from cobalance.base.errors import QueryError
 from cobalance.graph.console.run import run_console_query
 from cobalance.graph.console.values import MAX_DEPTH
-from cobalance.graph.errors import QueryError
 from cobalance.graph.queries.console_query import names_in, result_frame
 from cobalance.workflows.cells import to_csv, to_json
 

@@ -8,12 +8,13 @@ import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 import cobalance as cb
+from cobalance.base.errors import OptionError
+from cobalance.base.records import PlannedQuery
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.read import read_image_concepts
-from cobalance.graph.errors import OptionError
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.evaluations.writing import (
     NewEvaluation,
@@ -23,7 +24,6 @@ from cobalance.graph.evaluations.writing import (
 )
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.records import PlannedQuery
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.results import (
     differences_frame,

@@ -8,10 +8,10 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from cobalance.app.mcp_server import open_assistant
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import environment_of
 
 ROWS = [("country", ("cow", "field"), 6), ("urban", ("cow", "sign"), 2), ("urban", ("sign",), 3)]

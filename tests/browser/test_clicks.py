@@ -9,11 +9,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, settle
 from tests.browser.server import WebApp, running
 from tests.waiting import until

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from cobalance.base.records import Annotations
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.evaluations.reading import list_evaluations
-from cobalance.graph.records import Annotations
 from tests.browser.pages import Pages, screenshot, settle
 from tests.browser.server import WebApp, running
 from tests.workflows.evaluate.conftest import BIASED, EVEN, draw

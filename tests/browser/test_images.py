@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.load.dataset import load_dataset
 from cobalance.workflows.settings import Settings
 from tests.browser.pages import Pages, barriers, screenshot, settle

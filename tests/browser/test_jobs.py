@@ -7,6 +7,7 @@ import pytest
 from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, Page, expect
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -15,7 +16,6 @@ from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import finish_queries, start_queries
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, barriers, screenshot, settle
 from tests.browser.server import WebApp, running
 from tests.waiting import until

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
@@ -17,7 +18,6 @@ from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.status import list_jobs
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, screenshot, settle, walk
 from tests.browser.server import WebApp, running
 from tests.waiting import until

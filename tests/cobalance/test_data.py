@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.graph.errors import InputError, OptionError, UnknownNameError
+from cobalance.base.errors import InputError, OptionError, UnknownNameError
 
 LABELS = ["country", "country", "urban", "urban"]
 CONCEPTS = [("cow", "road"), ("cow",), ("road",), ()]

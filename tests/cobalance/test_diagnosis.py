@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
+from cobalance.base.errors import DataError, OptionError, UnknownNameError
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from tests.unequal import images, rows_of
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.graph.errors import MissingExtraError
+from cobalance.base.errors import MissingExtraError
 from tests.conftest import HOSTILE
 
 

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 import cobalance as cb
+from cobalance.base.errors import DataError, InputError, OptionError, UnknownNameError
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.errors import DataError, InputError, OptionError, UnknownNameError
 from cobalance.workflows.settings import Settings
 
 VECTORS = np.array([[1.0, 0.0], [3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])

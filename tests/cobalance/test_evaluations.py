@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations, save_scores
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def test_a_table_is_scored_without_a_store(tmp_path):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.graph.errors import MissingExtraError
+from cobalance.base.errors import MissingExtraError
 
 
 def test_the_concept_graph_for_both_libraries():

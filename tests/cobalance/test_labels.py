@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 import cobalance as cb
-from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from tests.e2e import bright
 
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.graph.errors import InputError, OptionError, UnknownNameError
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin, Plugins
+from cobalance.base.errors import InputError, OptionError, UnknownNameError
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin, Plugins
 
 
 def test_a_plan_closes_every_gap_and_says_what_it_changes(found):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.remedies import CALLS
 
 

@@ -10,9 +10,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.generation.planning.plan_file import plan_from_json
-from cobalance.generation.worker.worker import Worker
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     ConflictError,
     DataError,
     NotFoundError,
@@ -22,6 +20,8 @@ from cobalance.graph.errors import (
     StoreUnavailableError,
     UnknownNameError,
 )
+from cobalance.generation.planning.plan_file import plan_from_json
+from cobalance.generation.worker.worker import Worker
 from tests.conftest import HOSTILE
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 

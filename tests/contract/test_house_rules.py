@@ -12,15 +12,16 @@ import pytest
 from cobalance.app.cli.main import whole_program
 from cobalance.app.cli.shared.remedies import FLAGS, command, in_shell
 from cobalance.app.web.widgets.wording import LABELS, in_app
+from cobalance.base.errors import Action, Setting
 from cobalance.data import ReaderOptions
-from cobalance.graph.errors import Action, Setting
 from cobalance.ingest.options import declared_options
 from cobalance.remedies import in_python
 from cobalance.workflows.settings import VARIABLES, Settings
 from tests.contract.syntax import ROOT, trees
 
 BELOW_APP = tuple(
-    f"cobalance/{name}" for name in ("graph", "ingest", "generation", "evaluation", "annotation")
+    f"cobalance/{name}"
+    for name in ("base", "graph", "ingest", "generation", "evaluation", "annotation")
 )
 PLAN = {
     "name": "x",

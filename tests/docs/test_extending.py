@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from cobalance.base.progress import silent
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
-from cobalance.graph.progress import silent
 from cobalance.workflows.demo.loading import load_demo
 from cobalance.workflows.settings import Settings
 from tests.browser.server import environment_of

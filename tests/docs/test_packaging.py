@@ -143,7 +143,7 @@ def test_where_no_server_is_named_a_command_says_what_starts_one(installed, tmp_
 def test_an_extra_is_added_from_where_this_copy_came_from(installed, tmp_path):
     python = installed / "bin" / "python"
     ask = (
-        "from cobalance.graph.installation import install_command; print(install_command('graphs'))"
+        "from cobalance.base.installation import install_command; print(install_command('graphs'))"
     )
     command = run(python, "-c", ask, cwd=tmp_path).strip()
     assert NAME in command

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cobalance.graph.plugins import Plugin
+from cobalance.base.plugins import Plugin
 from cobalance.ingest.annotators.annotator import Scores
 
 PLUGIN = Plugin("owlv2", "Brightness.", extra=None)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e import failing
 

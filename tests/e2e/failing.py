@@ -6,10 +6,10 @@ from weakref import WeakSet
 
 import numpy as np
 
+from cobalance.base.errors import OutOfMemoryError
+from cobalance.base.plugins import Plugin
 from cobalance.generation.backends.procedural import ProceduralOptions
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.graph.errors import OutOfMemoryError
-from cobalance.graph.plugins import Plugin
 
 PLUGIN = Plugin("procedural", "Fails.", "worker", ProceduralOptions)
 

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from neo4j.exceptions import DatabaseError
 
+from cobalance.base.errors import StoreUnavailableError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations
 from cobalance.graph.database.local import server_control
 from cobalance.graph.database.local.home import Home, ServerState
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import StoreUnavailableError
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 

@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 from cobalance.app.cli.shared.tables import write_text
-from cobalance.generation.export.options import ExportError
-from cobalance.generation.export.staging import open_staging
-from cobalance.generation.jobs.job_queue import Queue
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     CobalanceError,
     JobBlockedError,
     MachineError,
     StoreUnavailableError,
 )
-from cobalance.graph.files import replacing
+from cobalance.base.files import replacing
+from cobalance.generation.export.options import ExportError
+from cobalance.generation.export.staging import open_staging
+from cobalance.generation.jobs.job_queue import Queue
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.load.sources import temporary_files

@@ -4,9 +4,9 @@ from zlib import crc32
 
 from pydantic import Field
 
+from cobalance.base.options import Options
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, PixelFilter
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.options import Options
 
 NAME = "short-sighted"
 
@@ -35,5 +35,5 @@ def judge(request: ImageRequest, made: GeneratedImage, options: ShortSightedOpti
 
 
 def open_filter(options: ShortSightedOptions) -> PixelFilter:
-    """Open the filter; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter; see `cobalance.base.plugins.Plugins`."""
     return PixelFilter(NAME, options, judge)

@@ -7,10 +7,10 @@ import sys
 import threading
 from dataclasses import replace
 
+from cobalance.base.errors import StoreError, StoreUnavailableError
 from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import StoreError, StoreUnavailableError
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.reports import workers_alive
 from cobalance.graph.jobs.statements import ADD_CANDIDATES

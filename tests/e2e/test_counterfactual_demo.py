@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from cobalance.app.cli.demo import counterfactual_parts, show
+from cobalance.base.errors import ConflictError
 from cobalance.graph.dataset.state import find_dataset
-from cobalance.graph.errors import ConflictError
 from cobalance.graph.jobs.status import list_jobs
 from cobalance.ingest.images.masks import mask
 from cobalance.workflows.demo.counterfactual import run_counterfactual_demo

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.planning.counterfactuals import plan_counterfactuals
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.dataset.cliques import load_cliques
@@ -19,7 +20,6 @@ from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.regions import write_regions
 from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.work.run import worker_resources

@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 from scipy.ndimage import binary_dilation
 
+from cobalance.base.records import Edit
 from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.dataset.plans import PlannedQuery
 from cobalance.graph.jobs.lifecycle import create_job, retry_job
 from cobalance.graph.jobs.status import read_job, read_queries
-from cobalance.graph.records import Edit
 from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.e2e.small_jobs import PLAIN, draw_masks
 from tests.tiny.diffusion import inpainting

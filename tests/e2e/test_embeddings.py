@@ -8,9 +8,9 @@ import torch
 from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel
 
+from cobalance.base.errors import DataError, OptionError, UnknownNameError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import DataError, OptionError, UnknownNameError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import read_task, retry_task
 from cobalance.workflows.embed.compute import order_embeddings
 from cobalance.workflows.embed.search import read_embedded, require_embedded

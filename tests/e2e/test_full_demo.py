@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 
 from cobalance.app.cli.demo import full_parts, show
+from cobalance.base.errors import ConflictError
+from cobalance.base.progress import silent
 from cobalance.generation.export import ExportOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import find_dataset, list_datasets
-from cobalance.graph.errors import ConflictError
 from cobalance.graph.evaluations.reading import list_evaluations
-from cobalance.graph.progress import silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.demo.full import BASE, GENERATED, LINES, run_full_demo
 from cobalance.workflows.demo.removal import claim_name, remove_demos

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.errors import OutOfMemoryError
 from cobalance.generation.image_request import GeneratedImage
 from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.worker.worker import Worker
-from cobalance.graph.errors import OutOfMemoryError
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
 from cobalance.graph.jobs.status import read_job
 from cobalance.ingest.stored.output_folder import OutputFolder

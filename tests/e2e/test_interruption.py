@@ -12,10 +12,10 @@ from random import Random
 
 import pytest
 
+from cobalance.base.errors import StoreUnavailableError
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
-from cobalance.graph.errors import StoreUnavailableError
 from cobalance.workflows.store import open_store
 from tests.app.cli.calling import call
 from tests.waiting import until

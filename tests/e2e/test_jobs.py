@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.errors import ConflictError
 from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.dataset.drop_rename import rename_dataset
-from cobalance.graph.errors import ConflictError
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
 from cobalance.graph.jobs.status import read_job

@@ -14,6 +14,8 @@ from PIL import Image
 from cobalance.annotation.labelling.labels import label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.base.errors import ConflictError, DataError, OptionError
+from cobalance.base.records import Annotations, ImageRecord
 from cobalance.graph.annotations.attributes import (
     Decision,
     ProposedAttribute,
@@ -23,8 +25,6 @@ from cobalance.graph.annotations.attributes import (
 from cobalance.graph.annotations.runs import NewRun, create_run, read_run
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import ConflictError, DataError, OptionError
-from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import change_thresholds, decide_labels

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from cobalance.base.errors import DataError, UnknownNameError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.errors import DataError, UnknownNameError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import read_task, retry_task
 from cobalance.ingest.images.properties import image_properties
 from cobalance.workflows import properties

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.worker import worker as worker_module
 from cobalance.generation.worker.worker import Worker
-from cobalance.graph.errors import OptionError
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.tasks.lifecycle import cancel_task, create_task, read_task, retry_task

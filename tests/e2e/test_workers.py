@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import environment_of
 from tests.manifests import read_manifest
 from tests.provenance import read_provenance

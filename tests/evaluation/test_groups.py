@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import InputError
 from cobalance.evaluation.groups import check_groups, group_rows
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import InputError
 
 ROWS = {"image": ["1", "2"], "class_name": ["a", "a"], "predicted": ["a", "b"]}
 

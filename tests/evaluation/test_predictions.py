@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import InputError
 from cobalance.evaluation.predictions import (
     check_predictions,
     class_columns,
@@ -9,7 +10,6 @@ from cobalance.evaluation.predictions import (
     read_predictions,
     runs,
 )
-from cobalance.graph.errors import InputError
 
 TABLE = {"image": ["1", "2"], "class_name": ["cat", "dog"], "predicted": ["cat", "cat"]}
 

@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import DataError, InputError, OptionError
 from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import DataError, InputError, OptionError
 
 TOML = """
 [background]

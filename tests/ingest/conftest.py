@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.graph.errors import InputError, render
-from cobalance.graph.records import Annotations
+from cobalance.base.errors import InputError, render
+from cobalance.base.records import Annotations
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 

@@ -14,7 +14,7 @@ import huggingface_hub
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.hub import local_path
 from cobalance.ingest.load import read_annotations
 from tests.ingest.published.hubs import _TRUTH, _dataset

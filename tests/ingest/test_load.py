@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.graph.errors import InputError, OptionError, UnknownNameError, render
-from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.base.errors import InputError, OptionError, UnknownNameError, render
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format, read_annotations, refine
 from cobalance.ingest.options import ReadOptions

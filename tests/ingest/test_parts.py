@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import category_names, find_files, sample_table

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.base.errors import InputError, OptionError
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from tests.ingest.dataset_files import pixels

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.base.errors import InputError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import (

@@ -8,7 +8,7 @@ import pickle
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.published import read_published
 
 

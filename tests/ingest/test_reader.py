@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.graph.errors import InputError, render
-from cobalance.graph.records import ImageRecord, Mention
+from cobalance.base.errors import InputError, render
+from cobalance.base.records import ImageRecord, Mention
 from cobalance.ingest.concepts.vocabulary import load_vocabulary
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions

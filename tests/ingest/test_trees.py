@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.trees import is_tree, open_tree
 
 FILES = {"a/1.txt": b"one", "a/b/2.XML": b"two", "top.xml": b"", ".git/config": b"hidden"}

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cobalance.base.errors import CobalanceError
 from cobalance.evaluation.cells import read_frame
-from cobalance.graph.errors import CobalanceError
 from cobalance.ingest import trees
 from cobalance.ingest.embeddings.reading import read_embeddings
 from cobalance.ingest.load import read_annotations

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -10,7 +11,6 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 SQUARE = "[[1,1,3,1,3,3,1,3]]"
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
+from cobalance.base.errors import CobalanceError
 from cobalance.graph.counting.cliques import count_chosen
-from cobalance.graph.errors import CobalanceError
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"

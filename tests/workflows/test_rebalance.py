@@ -6,6 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import (
+    ConflictError,
+    DataError,
+    NotFoundError,
+    OptionError,
+    StaleError,
+    StoreError,
+)
+from cobalance.base.records import Mention
 from cobalance.generation.export import ExportError, ExportOptions
 from cobalance.generation.output.chunk_records import ChunkRecord
 from cobalance.graph.database.store import GraphStore
@@ -15,14 +24,6 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import (
-    ConflictError,
-    DataError,
-    NotFoundError,
-    OptionError,
-    StaleError,
-    StoreError,
-)
 from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.rebalance import (
@@ -33,7 +34,6 @@ from cobalance.graph.jobs.rebalance import (
 )
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.comparison import compare_imbalances
-from cobalance.graph.records import Mention
 from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
 from cobalance.ingest.frames import TextColumns
 from cobalance.ingest.images.regions import read_regions, write_regions

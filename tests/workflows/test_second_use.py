@@ -23,6 +23,8 @@ from hypothesis.stateful import (
 
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
+from cobalance.base.errors import ConflictError, StaleError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.dataset.cliques import load_cliques
@@ -31,13 +33,11 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.state import dataset_state, find_dataset, list_datasets
 from cobalance.graph.dataset.write import LOADED_TAG_SOURCE
-from cobalance.graph.errors import ConflictError, StaleError
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.rebalance import SOURCE, generated_id
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.comparison import compare_imbalances
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tags.applying import apply_tags, pending_tags
 from cobalance.graph.tags.tags import delete_tag, list_tags, set_role, tag_images, untag_images
 from cobalance.ingest.annotators.annotator import Scores

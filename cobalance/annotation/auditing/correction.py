@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray
+from cobalance.base.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import proportions, sum_interval
 
 

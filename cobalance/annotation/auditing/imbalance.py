@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray
+from cobalance.base.arrays import FloatArray
 from cobalance.graph.diagnosis.association import leading_classes, rate_differences
 from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 

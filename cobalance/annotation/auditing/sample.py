@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.judges import assign
+from cobalance.base.arrays import BoolArray, IntArray
+from cobalance.base.judges import assign
 
 PER_STRATUM = 50
 """Images of each concept, class and verdict unless told otherwise."""

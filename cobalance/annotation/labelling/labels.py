@@ -8,7 +8,7 @@ import pandas as pd
 
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.base.arrays import BoolArray, FloatArray
 from cobalance.ingest.annotators.annotator import Floats
 
 

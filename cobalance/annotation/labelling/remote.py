@@ -16,7 +16,7 @@ from cobalance.annotation.language.chat import (
     in_order,
 )
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
-from cobalance.graph.errors import OptionError, Setting
+from cobalance.base.errors import OptionError, Setting
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.annotator import Annotator, Floats, ScoringAnnotator
 from cobalance.ingest.annotators.captions import CaptionAnnotator

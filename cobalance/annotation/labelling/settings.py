@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, FiniteFloat
 
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
-from cobalance.graph.options import Options, read_options
+from cobalance.base.options import Options, read_options
 
 Rule = Literal["base", "threshold"]
 

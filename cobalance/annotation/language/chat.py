@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from cobalance.graph.errors import CobalanceError
+from cobalance.base.errors import CobalanceError
 from cobalance.ingest.images.arrays import ImageArray
 
 

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 
 from cobalance.annotation.language.chat import TRIES, LanguageModelError, Question, Reply
 from cobalance.annotation.language.endpoint_settings import check_url
-from cobalance.graph.errors import OptionError, Part, Setting
-from cobalance.graph.safe_text import mask_credentials
+from cobalance.base.errors import OptionError, Part, Setting
+from cobalance.base.safe_text import mask_credentials
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import png
 

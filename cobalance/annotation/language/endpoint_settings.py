@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr
 
 from cobalance.annotation.language.chat import AT_ONCE
-from cobalance.graph.errors import OptionError, Setting
-from cobalance.graph.options import Options
-from cobalance.graph.safe_text import mask_credentials
+from cobalance.base.errors import OptionError, Setting
+from cobalance.base.options import Options
+from cobalance.base.safe_text import mask_credentials
 
 
 def check_url(url: str) -> str:

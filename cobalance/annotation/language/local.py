@@ -9,7 +9,7 @@ from pydantic import Field
 from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokenizer, set_seed
 
 from cobalance.annotation.language.chat import TRIES, LanguageModelError, Question, Reply
-from cobalance.graph.plurals import inflect
+from cobalance.base.plurals import inflect
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.vision import open_vision

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cobalance.annotation.language.chat import ChatModel, Question, Reply, select_told
-from cobalance.graph.plurals import inflect
+from cobalance.base.plurals import inflect
 from cobalance.ingest.images.arrays import sha256_of
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray, FloatArray
-from cobalance.graph.errors import InputError
-from cobalance.graph.libraries import sklearn
+from cobalance.base.arrays import BoolArray, FloatArray
+from cobalance.base.errors import InputError
+from cobalance.base.libraries import sklearn
 from cobalance.ingest.reader import read_start
 
 

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.safe_text import safe_text
+from cobalance.base.safe_text import safe_text
 
 _ROW_PX, _BAR_PX, _LABEL_PX, _WIDTH_PX = 22, 12, 260, 760
 _NAME = 24  # characters that fit before the bars, with the shares

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from cobalance.base.documents import decode_toml
+from cobalance.base.errors import check_known
+from cobalance.base.options import Options, read_options
+from cobalance.base.readable_names import with_article
 from cobalance.graph.annotations.attributes import Level
-from cobalance.graph.errors import check_known
-from cobalance.graph.options import Options, read_options
-from cobalance.ingest.concepts.readable_names import with_article
-from cobalance.ingest.documents import decode_toml
 
 _FOLDER = files("cobalance.annotation.proposing") / "presets"
 _PLACE = re.compile(r"\{([a-z ]+)\}")

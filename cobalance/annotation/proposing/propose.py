@@ -11,8 +11,8 @@ from cobalance.annotation.proposing.attribute_flags import is_sensitive, mark_pe
 from cobalance.annotation.proposing.cost import calls_of
 from cobalance.annotation.proposing.options import ProposeOptions, caption_of, fill_template
 from cobalance.annotation.proposing.proposal_voting import Voted, vote
+from cobalance.base.progress import Progress, silent
 from cobalance.graph.annotations.attributes import Level, ProposedAttribute
-from cobalance.graph.progress import Progress, silent
 
 T = TypeVar("T")
 ITEMS = {

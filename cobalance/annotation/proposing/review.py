@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import InputError
+from cobalance.base.names import clean_name
 from cobalance.graph.annotations.attributes import AttributeKey, Decision
-from cobalance.graph.errors import InputError
-from cobalance.graph.names import clean_name
 from cobalance.ingest.names import name_fault
 from cobalance.ingest.tables.sheets import read_sheet
 

@@ -21,8 +21,8 @@ from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base.errors import OptionError, render
 from cobalance.generation.planning import plan as plans, planners
-from cobalance.graph.errors import OptionError, render
 from cobalance.graph.queries import comparison
 from cobalance.workflows import compare, published as published_files
 from cobalance.workflows.plan import compare as planner_comparison

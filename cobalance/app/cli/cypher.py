@@ -8,12 +8,12 @@ from cobalance.app.cli.shared.options import DatasetOption, LimitOption, note_li
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import out
+from cobalance.base import documents
+from cobalance.base.errors import OptionError
 from cobalance.graph.database.query import Query
 from cobalance.graph.dataset import state as states
-from cobalance.graph.errors import OptionError
 from cobalance.graph.queries import console_query
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.ingest import documents
 
 
 def cypher(

@@ -18,12 +18,12 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base.libraries import pandas as pd
+from cobalance.base.plurals import inflect
+from cobalance.base.safe_text import safe_text
 from cobalance.graph.dataset import cliques as kept_cliques, names, state as states
 from cobalance.graph.jobs import status as job_status
-from cobalance.graph.libraries import pandas as pd
-from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.graph.safe_text import safe_text
 from cobalance.workflows import settings as all_settings
 from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.embed import search as vectors

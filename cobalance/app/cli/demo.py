@@ -10,18 +10,18 @@ from rich.markup import escape
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base.errors import OptionError, needs_extra
+from cobalance.base.installation import install_command
+from cobalance.base.libraries import pandas as pd
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
+from cobalance.base.readable_names import join_names
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan as plans
 from cobalance.graph.console import run as console
 from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import state as states
-from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.installation import install_command
-from cobalance.graph.libraries import pandas as pd
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
 from cobalance.graph.queries import imbalances as rankings
-from cobalance.ingest.concepts.readable_names import join_names
 from cobalance.workflows import compare
 from cobalance.workflows.demo import (
     annotate as annotation,

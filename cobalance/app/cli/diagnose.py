@@ -14,7 +14,10 @@ from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.graph import records
+from cobalance.base import records
+from cobalance.base.errors import OptionError, render
+from cobalance.base.libraries import pandas as pd
+from cobalance.base.plurals import inflect
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.dataset import (
     cliques as kept_cliques,
@@ -23,9 +26,6 @@ from cobalance.graph.dataset import (
     state as states,
 )
 from cobalance.graph.dataset.mining_options import Engine, MiningOptions
-from cobalance.graph.errors import OptionError, render
-from cobalance.graph.libraries import pandas as pd
-from cobalance.graph.plurals import inflect
 from cobalance.graph.queries import cooccurrences as pairings, imbalances as rankings, own_effects
 from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables
 from cobalance.workflows.evaluate import failures

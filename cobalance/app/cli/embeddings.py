@@ -11,12 +11,12 @@ from cobalance.app.cli.shared.options import Assignments, DatasetName, Similarit
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base import plugins
+from cobalance.base.errors import needs_extra
+from cobalance.base.installation import install_command
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
 from cobalance.evaluation.training import features as feature_kinds
-from cobalance.graph import plugins
-from cobalance.graph.errors import needs_extra
-from cobalance.graph.installation import install_command
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
 from cobalance.graph.tasks import lifecycle as task_lifecycle
 from cobalance.workflows.embed import search as vectors
 

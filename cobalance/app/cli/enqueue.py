@@ -12,14 +12,14 @@ from cobalance.app.cli.shared.options import Assignments, DatasetName, Name
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base import options as plugin_options, plugins, records
+from cobalance.base.errors import OptionError
+from cobalance.base.installation import install_command
+from cobalance.base.plurals import inflect
 from cobalance.generation import backends, recipes
 from cobalance.generation.jobs import settings as job_settings
 from cobalance.generation.planning import plan_file as plan_files
-from cobalance.graph import options as plugin_options, plugins, records
-from cobalance.graph.errors import OptionError
-from cobalance.graph.installation import install_command
 from cobalance.graph.jobs import status as jobs
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.order import job as job_orders, settings as order_settings
 from cobalance.workflows.work import tables as work_tables
 

@@ -14,12 +14,12 @@ from cobalance.app.cli.shared.ids import JobId
 from cobalance.app.cli.shared.options import Assignments, cleaned
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base.errors import OptionError, needs_extra
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
 from cobalance.generation import export as exports
 from cobalance.graph.database import store as stores
-from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.jobs import status as jobs
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
 from cobalance.workflows import export as exporting, rebalance as rebalancing
 
 _REAL = Annotated[

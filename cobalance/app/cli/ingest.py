@@ -18,10 +18,10 @@ from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.graph import records
+from cobalance.base import records
+from cobalance.base.errors import OptionError, render
+from cobalance.base.plurals import inflect
 from cobalance.graph.dataset import sampled, state as states, write
-from cobalance.graph.errors import OptionError, render
-from cobalance.graph.plurals import inflect
 from cobalance.ingest import hub, load, problems
 from cobalance.ingest.fields import code_files, report as report_words, saved
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs

@@ -13,12 +13,12 @@ from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base.errors import NotFoundError, needs_extra
+from cobalance.base.plurals import inflect
 from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import state as states
-from cobalance.graph.errors import NotFoundError, needs_extra
 from cobalance.graph.evaluations import writing
 from cobalance.graph.jobs import lifecycle as job_states, reports, status as jobs
-from cobalance.graph.plurals import inflect
 from cobalance.graph.tasks import lifecycle as task_states
 from cobalance.workflows.work import tables as work_tables
 

@@ -24,8 +24,8 @@ from cobalance.app.cli.shared.declared import first_line
 from cobalance.app.cli.shared.deferred import imports_deferred
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.terminal import Terminal, notes, print_traceback
-from cobalance.graph.errors import CobalanceError, OptionError
-from cobalance.graph.run_log import Level
+from cobalance.base.errors import CobalanceError, OptionError
+from cobalance.base.run_log import Level
 
 EXIT_CODES = (
     "Exit codes: 0 on success; 1 on failure, and the message says why and what to do; 2 if an "

@@ -11,10 +11,10 @@ from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base.errors import render
+from cobalance.base.safe_text import safe_text
 from cobalance.generation.planning import plan as plans, plan_file as plan_files, planners
 from cobalance.graph.database.job_nodes import JOB
-from cobalance.graph.errors import render
-from cobalance.graph.safe_text import safe_text
 from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.panel import verdicts
 from cobalance.workflows.plan import planners as planning, summaries as plan_summaries

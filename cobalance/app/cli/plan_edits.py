@@ -10,9 +10,9 @@ from cobalance.app.cli.shared.options import Count, DatasetName, Name, listed_na
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base.names import clean_name
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan_file as plan_files
-from cobalance.graph.names import clean_name
 from cobalance.workflows.plan import edits as edit_plans, summaries as plan_summaries
 
 

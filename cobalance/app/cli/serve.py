@@ -15,7 +15,7 @@ from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import environment
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.app.web.server import serve
-from cobalance.graph.errors import MissingExtraError
+from cobalance.base.errors import MissingExtraError
 from cobalance.workflows import store as store_access
 from cobalance.workflows.demo import loading, urbancars
 

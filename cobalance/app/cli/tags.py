@@ -10,9 +10,9 @@ from cobalance.app.cli.shared.options import DatasetName, cleaned
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.base.errors import OptionError
+from cobalance.base.plurals import inflect
 from cobalance.graph.database import store as stores
-from cobalance.graph.errors import OptionError
-from cobalance.graph.plurals import inflect
 from cobalance.graph.tags import applying, tags as kept_tags
 from cobalance.graph.tags.roles import TagRole
 from cobalance.ingest import reader

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import FloatArray
+from cobalance.base.errors import InputError
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
 from cobalance.evaluation.metrics.ratios import UNKNOWN, GroupsOptions, two_groups, unfolded_ratio
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table
 from cobalance.evaluation.predictions import runs
-from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import proportions
-from cobalance.graph.errors import InputError
 
 DRAWS = 2_000
 

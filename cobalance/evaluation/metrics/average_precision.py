@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import FloatArray
+from cobalance.base.errors import InputError, needs_extra
+from cobalance.base.libraries import sklearn
 from cobalance.evaluation.metrics.metric import MetricPlugin, score_frame, stack
 from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, runs
-from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import InputError, needs_extra
-from cobalance.graph.libraries import sklearn
 
 
 def mean_average_precision(predictions: pd.DataFrame) -> pd.DataFrame:

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.base.errors import CobalanceError, DataError, needs_extra
+from cobalance.base.options import Options, read_options
 from cobalance.evaluation.metrics.bias.markedness import unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, captions_by_image, mean_score, score_rows
 from cobalance.evaluation.predictions import known_rows
-from cobalance.graph.errors import CobalanceError, DataError, needs_extra
-from cobalance.graph.options import Options, read_options
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.clip import (
     CLIPSCORE_WEIGHT,

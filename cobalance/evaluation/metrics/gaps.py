@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from cobalance.base.arrays import BoolArray, FloatArray
+from cobalance.base.errors import InputError, OptionError
 from cobalance.evaluation.groups import Grouping
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions, accuracy_of_runs
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import number_column
 from cobalance.evaluation.shortcuts import COMMON, UNCOMMON
-from cobalance.graph.arrays import BoolArray, FloatArray
-from cobalance.graph.errors import InputError, OptionError
 
 Reference = Literal["training", "common"]
 

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from cobalance.base.arrays import BoolArray, FloatArray
+from cobalance.base.options import Options
 from cobalance.evaluation.groups import By, Grouping, group_rows
 from cobalance.evaluation.metrics.metric import (
     MetricPlugin,
@@ -16,9 +18,7 @@ from cobalance.evaluation.metrics.metric import (
     with_left_out,
 )
 from cobalance.evaluation.predictions import runs
-from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.graph.diagnosis.intervals import proportions, sum_interval
-from cobalance.graph.options import Options
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,12 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import STRING, FloatArray
+from cobalance.base.errors import CobalanceError, InputError, OptionError, needs_extra
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin, Plugins
 from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import RUN
-from cobalance.graph.arrays import STRING, FloatArray
-from cobalance.graph.errors import CobalanceError, InputError, OptionError, needs_extra
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin, Plugins
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.ingest.images.image_file import ImageFileError

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import InputError
 from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import (
@@ -18,7 +19,6 @@ from cobalance.evaluation.metrics.tables import number_column, rows_of_table, te
 from cobalance.evaluation.predictions import RUN, require_classes, runs
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.diagnosis.intervals import newcombe
-from cobalance.graph.errors import InputError
 
 
 def opportunity_gap(recalls: pd.DataFrame) -> pd.DataFrame:

@@ -8,6 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import Field
 
+from cobalance.base.arrays import STRING, BoolArray, FloatArray, IntArray
+from cobalance.base.errors import InputError
 from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import (
@@ -19,9 +21,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import proportions
-from cobalance.graph.errors import InputError
 
 BLOCK = 1_024  # queries ranked at a time
 

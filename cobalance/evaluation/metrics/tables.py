@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.base.arrays import STRING, FloatArray, IntArray
+from cobalance.base.errors import DataError, InputError
+from cobalance.base.grouping import group_pairs
 from cobalance.evaluation.cells import ALIASES, missing_column, refuse_cells, whole_cells
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import RUN, runs
-from cobalance.graph.arrays import STRING, FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import NORMAL_95
-from cobalance.graph.errors import DataError, InputError
-from cobalance.graph.grouping import group_pairs
 
 SOURCE = "table"
 ROUNDING = 0.02  # published shares of two digits add up to 1 within this

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import STRING
+from cobalance.base.errors import needs_extra
 from cobalance.evaluation.study.questions import CANNOT_TELL, QUESTIONS
-from cobalance.graph.arrays import STRING
 from cobalance.graph.diagnosis.intervals import proportions
-from cobalance.graph.errors import needs_extra
 
 ALL = ""
 """The group of all pairs, and the person for all people."""

@@ -88,7 +88,7 @@ def tasks_of(assigned: Iterable[tuple[int, bool]]) -> list[Task]:
     ----------
     assigned : iterable of (int, bool)
         Position of each pair, and whether its original is on the left, see
-        `cobalance.graph.judges.assign`.
+        `cobalance.base.judges.assign`.
 
     Examples
     --------

@@ -19,9 +19,9 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
+from cobalance.base.errors import ConflictError, DataError, DivergedError
+from cobalance.base.progress import Progress
 from cobalance.evaluation.training.examples import IntArray
-from cobalance.graph.errors import ConflictError, DataError, DivergedError
-from cobalance.graph.progress import Progress
 
 SMALLER = "Use smaller batches or images, a smaller model, or bfloat16."
 _FACTS = "facts"

@@ -9,12 +9,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.libraries import torch
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
+from cobalance.base.progress import Progress, silent
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
-from cobalance.graph.libraries import torch
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.progress import Progress, silent
 
 Strengths = Annotated[
     tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...], Field(min_length=1)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cobalance.graph.plugins import Declaration
-from cobalance.graph.registry import Registry
+from cobalance.base.plugins import Declaration
+from cobalance.base.registry import Registry
 
 
 @dataclass(frozen=True)

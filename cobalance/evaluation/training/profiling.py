@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from cobalance.base.errors import InputError
 from cobalance.evaluation.metrics.bias.lic import group_words
 from cobalance.evaluation.metrics.bias.markedness import (
     PERSON,
@@ -20,7 +21,6 @@ from cobalance.evaluation.training.data.reading import read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.model import TextModel
 from cobalance.evaluation.training.run import predict
-from cobalance.graph.errors import InputError
 from cobalance.ingest.models.prompts import prompt_for
 
 PREFIX = "folder_"

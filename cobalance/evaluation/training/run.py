@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import OptionError
 from cobalance.evaluation.metrics.ratios import caption_predictions
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.learners import LEARNERS
@@ -14,7 +15,6 @@ from cobalance.evaluation.training.method import Method, Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
 from cobalance.evaluation.training.selection import READS_GROUPS, check_rule
-from cobalance.graph.errors import OptionError
 
 _BATCH = 4096  # images that are predicted together
 TRAINED = "trained"

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.base.errors import OptionError
 from cobalance.evaluation.metrics.average_precision import average_precision
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
-from cobalance.graph.errors import OptionError
 
 READS_GROUPS = frozenset({"worst-group", "group-balanced"})
 """Rules that read the groups of validation images."""

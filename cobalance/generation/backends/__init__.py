@@ -1,7 +1,7 @@
 """One module per backend, and the registry of them all."""
 
+from cobalance.base.plugins import Plugin, Plugins
 from cobalance.generation.backends.backend import Backend
-from cobalance.graph.plugins import Plugin, Plugins
 
 BACKENDS: Plugins[Backend, Plugin] = Plugins(
     "backend",

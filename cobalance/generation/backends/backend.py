@@ -6,9 +6,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import Field
 
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
 
 SYNTHETIC_SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 """URL prefix of IPTC digital source types."""

@@ -11,6 +11,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cobalance.base.libraries import torch
+from cobalance.base.options import MayBePath
+from cobalance.base.plugins import Plugin
 from cobalance.generation.backends.compositing.framing import choose_model_size, choose_output_size
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
@@ -20,9 +23,6 @@ from cobalance.generation.backends.pipelines.diffusion import (
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.graph.libraries import torch
-from cobalance.graph.options import MayBePath
-from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.devices import choose_device, choose_dtype
 from cobalance.ingest.models.loading import load_model

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from cobalance.base.libraries import diffusers
+from cobalance.base.plugins import Plugin
 from cobalance.generation.backends.compositing.framing import choose_output_size
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
@@ -18,8 +20,6 @@ from cobalance.generation.backends.pipelines.options import (
 )
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.graph.libraries import diffusers
-from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
 from cobalance.ingest.models.loading import quiet
 from cobalance.ingest.models.weight_files import PIPELINE_FILE

@@ -9,6 +9,8 @@ from functools import partial
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.libraries import diffusers
+from cobalance.base.plugins import Plugin
 from cobalance.generation.backends.compositing import framing
 from cobalance.generation.backends.compositing.cutout import to_pillow
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
@@ -19,8 +21,6 @@ from cobalance.generation.backends.pipelines.options import (
 )
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.graph.libraries import diffusers
-from cobalance.graph.plugins import Plugin
 from cobalance.ingest.images.arrays import ImageArray, find_box
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.loading import quiet

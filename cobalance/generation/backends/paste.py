@@ -6,13 +6,13 @@ ConBias (appendix 10) makes an image with Stable Diffusion from "a photo of conc
 
 from functools import partial
 
+from cobalance.base.libraries import diffusers
+from cobalance.base.plugins import Plugin
 from cobalance.generation.backends.compositing import cutout, framing
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.graph.libraries import diffusers
-from cobalance.graph.plugins import Plugin
 from cobalance.ingest.images.arrays import ImageArray, find_box
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.loading import quiet

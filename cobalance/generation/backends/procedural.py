@@ -7,6 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from cobalance.base.errors import OptionError
+from cobalance.base.options import MayBePath
+from cobalance.base.plugins import Plugin
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE, ImageOptions
 from cobalance.generation.backends.compositing import cutout, framing, styles
 from cobalance.generation.backends.compositing.backgrounds import (
@@ -17,9 +20,6 @@ from cobalance.generation.backends.compositing.backgrounds import (
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar, Exemplars, read_exemplars
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, require_source
-from cobalance.graph.errors import OptionError
-from cobalance.graph.options import MayBePath
-from cobalance.graph.plugins import Plugin
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 

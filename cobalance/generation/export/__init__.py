@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cobalance.base.errors import OptionError, Setting
+from cobalance.base.plugins import Plugins
+from cobalance.base.progress import Progress, silent
 from cobalance.generation.export.describing import card, croissant
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
 from cobalance.generation.export.describing.texts import TextCounts
@@ -15,9 +18,6 @@ from cobalance.generation.export.options import ExportError, ExportOptions, Expo
 from cobalance.generation.export.staging import Staging, open_staging
 from cobalance.generation.export.tables import Column, TableFile, table_writer
 from cobalance.generation.output import manifest
-from cobalance.graph.errors import OptionError, Setting
-from cobalance.graph.plugins import Plugins
-from cobalance.graph.progress import Progress, silent
 
 __all__ = ["EXPORTERS", "ExportDataset", "ExportError", "ExportOptions", "ExportReport", "export"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import OptionError, check_known
 from cobalance.generation.planning.composition import Composition, ResultOptions, compose_dataset
 from cobalance.generation.recipes import DEFAULT, RECIPES
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.jobs.rebalance import generated_id, read_counterfactuals
 from cobalance.graph.jobs.status import Job
 

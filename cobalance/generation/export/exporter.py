@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from cobalance.base.plugins import Plugin
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.staging import Staging
 from cobalance.generation.export.tables import TableFile
-from cobalance.graph.plugins import Plugin
 
 _PROVENANCE = (
     *("job", "query", "index", "prompt", "seed", "source_image"),

@@ -2,14 +2,14 @@
 
 import pandas as pd
 
+from cobalance.base.errors import Setting
+from cobalance.base.plurals import inflect
 from cobalance.generation.export.options import ExportError
 from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.output.manifest import manifest_frame
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import Setting
 from cobalance.graph.jobs.candidates import read_verdicts
 from cobalance.graph.jobs.rebalance import generated_id
-from cobalance.graph.plurals import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 

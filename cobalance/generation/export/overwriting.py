@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from cobalance.base.errors import Setting
 from cobalance.generation.export.options import ExportError
-from cobalance.graph.errors import Setting
 
 MARKER = "cobalance-export.json"
 SUMS = "SHA256SUMS"

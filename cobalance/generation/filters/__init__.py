@@ -1,7 +1,7 @@
 """One module per filter, and the registry of them all."""
 
+from cobalance.base.plugins import Plugins
 from cobalance.generation.filters.filter import Filter, FilterPlugin
-from cobalance.graph.plugins import Plugins
 
 FILTERS: Plugins[Filter, FilterPlugin] = Plugins(
     "filter",

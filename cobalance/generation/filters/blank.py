@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from cobalance.base.options import Options
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -13,7 +14,6 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.options import Options
 
 
 class BlankOptions(Options):
@@ -96,5 +96,5 @@ def _painted_pixels(made: GeneratedImage) -> npt.NDArray[np.uint8]:
 
 
 def open_filter(options: BlankOptions) -> PixelFilter:
-    """Open the filter; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter; see `cobalance.base.plugins.Plugins`."""
     return PixelFilter("blank", options, judge_blank)

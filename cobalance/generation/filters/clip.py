@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
+from cobalance.base.readable_names import join_names
 from cobalance.generation.filters.filter import (
     LOOKS_FOR_ALL,
     FilterPlugin,
@@ -16,7 +17,6 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.concepts.readable_names import join_names
 from cobalance.ingest.models.clip import (
     CLIPSCORE_WEIGHT,
     ClipModelOptions,
@@ -158,5 +158,5 @@ class ClipFilter:
 
 
 def open_filter(options: ClipOptions) -> ClipFilter:
-    """Open the filter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter and load its model; see `cobalance.base.plugins.Plugins`."""
     return ClipFilter(options, load_image_text_clip(options))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from cobalance.base.errors import JobBlockedError
+from cobalance.base.options import MayBePath
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said, Scored, number_text
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.errors import JobBlockedError
-from cobalance.graph.options import MayBePath
 from cobalance.ingest.models.devices import choose_device, choose_dtype
 from cobalance.ingest.models.options import ModelOptions
 

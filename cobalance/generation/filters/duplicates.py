@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from cobalance.base.libraries import Image
+from cobalance.base.options import Options
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Said, Scored
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.libraries import Image
-from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray
 
 
@@ -181,7 +181,7 @@ def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:
 
 
 def open_filter(options: DuplicatesOptions) -> DuplicatesFilter:
-    """Open the filter; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter; see `cobalance.base.plugins.Plugins`."""
     import imagehash
 
     def phash(image: ImageArray) -> str:

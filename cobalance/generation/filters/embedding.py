@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from cobalance.base.errors import JobBlockedError
+from cobalance.base.libraries import transformers
+from cobalance.base.readable_names import readable
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -19,9 +22,6 @@ from cobalance.generation.filters.filter import (
 )
 from cobalance.generation.filters.pool import Pool, count_group_neighbours, count_real_neighbours
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.errors import JobBlockedError
-from cobalance.graph.libraries import transformers
-from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
@@ -232,7 +232,7 @@ PLUGIN = FilterPlugin(
 
 
 def open_filter(options: EmbeddingOptions) -> EmbeddingFilter:
-    """Open the filter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter and load its model; see `cobalance.base.plugins.Plugins`."""
     revision = options.revision or REVISIONS.get(options.model)
     checkpoint = find_checkpoint(options.model, revision, options.offline)
     match checkpoint.read_config("config.json").get("model_type"):

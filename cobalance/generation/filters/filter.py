@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
 from cobalance.generation.filters.pool import Pool, Vector
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
 
 
 @dataclass(frozen=True)

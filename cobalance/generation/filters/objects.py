@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cobalance.base.readable_names import join_names, readable
 from cobalance.generation.filters.filter import (
     Asked,
     FilterPlugin,
@@ -14,7 +15,6 @@ from cobalance.generation.filters.filter import (
     vocabulary_sha256,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.concepts.readable_names import join_names, readable
 from cobalance.ingest.models.detector import Detector, open_detector
 from cobalance.ingest.models.options import DetectorOptions
 
@@ -156,5 +156,5 @@ def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str
 
 
 def open_filter(options: ObjectsOptions) -> ObjectsFilter:
-    """Open the filter and load its detector; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter and load its detector; see `cobalance.base.plugins.Plugins`."""
     return ObjectsFilter(options, open_detector(options))

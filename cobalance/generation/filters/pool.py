@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.errors import DataError
+from cobalance.base.arrays import BoolArray, IntArray
+from cobalance.base.errors import DataError
 from cobalance.ingest.embeddings.neighbourhoods import neighbourhoods
 
 Vector = npt.NDArray[np.float32]

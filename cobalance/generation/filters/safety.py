@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.base.libraries import transformers
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.libraries import transformers
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.vision import VisionModel, open_vision
@@ -88,7 +88,7 @@ class SafetyFilter:
 
 
 def open_filter(options: SafetyOptions) -> SafetyFilter:
-    """Open the filter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter and load its model; see `cobalance.base.plugins.Plugins`."""
     from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
 
     # It warns that a black image is returned, which is not so here.

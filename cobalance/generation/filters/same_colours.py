@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from cobalance.base.options import Options
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -16,7 +17,6 @@ from cobalance.generation.filters.filter import (
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray
 
 SIDE = 14
@@ -136,5 +136,5 @@ def _overlaps(n: int, side: int) -> npt.NDArray[np.float64]:
 
 
 def open_filter(options: SameColoursOptions) -> PixelFilter:
-    """Open the filter; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter; see `cobalance.base.plugins.Plugins`."""
     return PixelFilter("same_colours", options, judge_colours, {"side": SIDE})

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.readable_names import join_names, readable
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -16,7 +17,6 @@ from cobalance.generation.filters.filter import (
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.concepts.readable_names import join_names, readable
 from cobalance.ingest.images.arrays import ImageArray, sha256_of
 from cobalance.ingest.models.detector import Detector, open_detector
 from cobalance.ingest.models.options import DetectorOptions
@@ -164,5 +164,5 @@ def f1_of_names(found: Set[str], expected: Set[str]) -> float:
 
 
 def open_filter(options: SameObjectsOptions) -> SameObjectsFilter:
-    """Open the filter and load its detector; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter and load its detector; see `cobalance.base.plugins.Plugins`."""
     return SameObjectsFilter(options, open_detector(options))

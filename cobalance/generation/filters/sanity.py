@@ -3,6 +3,7 @@
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.options import Options
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -12,7 +13,6 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.options import Options
 
 
 class SanityOptions(Options):
@@ -128,5 +128,5 @@ def _find_kept_fault(request: ImageRequest, made: GeneratedImage) -> str:
 
 
 def open_filter(options: SanityOptions) -> PixelFilter:
-    """Open the filter; see `cobalance.graph.plugins.Plugins`."""
+    """Open the filter; see `cobalance.base.plugins.Plugins`."""
     return PixelFilter("sanity", options, judge_sanity)

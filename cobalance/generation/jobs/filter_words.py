@@ -5,11 +5,11 @@ from contextlib import suppress
 from math import isfinite
 from typing import Any
 
+from cobalance.base.errors import CobalanceError
+from cobalance.base.readable_names import join_names
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.filter import Asked, Said, Scored
 from cobalance.generation.jobs.settings import read_job_settings
-from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.concepts.readable_names import join_names
 
 
 class FilterWords:

@@ -15,6 +15,8 @@ from typing import Any, Literal
 from dbos import DBOS, SetWorkflowID
 from sqlalchemy.exc import SQLAlchemyError
 
+from cobalance.base.errors import Setting, StoreUnavailableError
+from cobalance.base.plugins import EXTRAS
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.queue_database import (
     JsonSerializer,
@@ -22,8 +24,6 @@ from cobalance.generation.jobs.queue_database import (
     queue_client,
     without_password,
 )
-from cobalance.graph.errors import Setting, StoreUnavailableError
-from cobalance.graph.plugins import EXTRAS
 
 NAME = "cobalance"
 _CHUNKS, _TASKS = "chunks-", "tasks-"  # begin names of queues, which end as `join_needs` says

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
+from cobalance.base.errors import OptionError, Setting
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import BackendPlugin
-from cobalance.graph.errors import OptionError, Setting
 
 
 def needs_patch(backend: str) -> bool:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Collection
 from functools import cache
 
+from cobalance.base.errors import OptionError, Setting
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.mask_settings import ANY
 from cobalance.generation.sources.object_regions import PEOPLE
-from cobalance.graph.errors import OptionError, Setting
 from cobalance.ingest.concepts.word_lists import group_list_names, load_group_words
 
 _OTHERS = frozenset({"human", "humans", "pedestrian", "pedestrians", "people", "person", "persons"})

@@ -15,9 +15,9 @@ from sqlalchemy import Engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from cobalance.graph.errors import MachineError, OptionError, Setting
-from cobalance.graph.files import make_file, make_folder
-from cobalance.graph.safe_text import mask_credentials
+from cobalance.base.errors import MachineError, OptionError, Setting
+from cobalance.base.files import make_file, make_folder
+from cobalance.base.safe_text import mask_credentials
 
 
 class JsonSerializer(Serializer):
@@ -81,7 +81,7 @@ def check_url(url: str) -> str:
     >>> check_url("mysql://host/db")
     Traceback (most recent call last):
     ...
-    cobalance.graph.errors.OptionError: The job queue mysql://host/db is neither sqlite:///path \
+    cobalance.base.errors.OptionError: The job queue mysql://host/db is neither sqlite:///path \
 nor postgresql://user:password@host:port/database. Set queue to one of these.
     """
     try:

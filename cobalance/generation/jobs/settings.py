@@ -6,17 +6,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from cobalance.base.errors import OptionError, UnknownNameError
+from cobalance.base.options import first_fault
+from cobalance.base.plugins import EXTRAS, join_needs, list_extras
+from cobalance.base.readable_names import readable
+from cobalance.base.records import PlannedQuery
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.variants import Phrase, Variant, ignored_scale
 from cobalance.generation.recipes import DEFAULT, RECIPES, choose_recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.graph.errors import OptionError, UnknownNameError
-from cobalance.graph.options import first_fault
-from cobalance.graph.plugins import EXTRAS, join_needs, list_extras
-from cobalance.graph.records import PlannedQuery
-from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.models.prompts import check_template, prompt_for
 
 
@@ -188,7 +188,7 @@ class JobSettings(BaseModel):
 
     @property
     def needs(self) -> str:
-        """Needs of its workers, as `cobalance.graph.plugins.join_needs` says them."""
+        """Needs of its workers, as `cobalance.base.plugins.join_needs` says them."""
         plugins = (
             *RECIPES.list_offered(self.recipe),
             *BACKENDS.list_offered(self.backend),

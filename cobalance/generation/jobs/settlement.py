@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.base.plurals import inflect
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.pool import Pool
 from cobalance.generation.jobs.settings import JobSettings
@@ -26,7 +27,6 @@ from cobalance.graph.jobs.settlement import (
     read_made,
     settle_queries,
 )
-from cobalance.graph.plurals import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 _QUERIES = 100  # whose candidates are read and settled at once

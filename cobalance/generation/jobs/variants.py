@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from cobalance.base.errors import OptionError, Setting
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend, ScaledBackend
 from cobalance.generation.image_request import SCALES
-from cobalance.graph.errors import OptionError, Setting
 from cobalance.ingest.models.prompts import check_template
 
 

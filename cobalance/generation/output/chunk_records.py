@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.base.errors import InputError
+from cobalance.base.grouping import group_pairs
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.output.manifest_rows import Row
-from cobalance.graph.errors import InputError
-from cobalance.graph.grouping import group_pairs
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 _NEEDED = {"candidate", "query", "index", "verdict", "settings"}

@@ -8,9 +8,9 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.graph.errors import DataError, OptionError, Setting, check_known
-from cobalance.graph.grouping import group_pairs
-from cobalance.graph.records import Counterfactual
+from cobalance.base.errors import DataError, OptionError, Setting, check_known
+from cobalance.base.grouping import group_pairs
+from cobalance.base.records import Counterfactual
 
 REAL_IMAGES = ("all", "unedited", "none")
 INCOMPLETE = ("drop", "keep")

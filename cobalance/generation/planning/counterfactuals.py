@@ -6,8 +6,8 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from cobalance.graph.errors import OptionError, Setting, check_known
-from cobalance.graph.records import Edit, PlannedQuery
+from cobalance.base.errors import OptionError, Setting, check_known
+from cobalance.base.records import Edit, PlannedQuery
 from cobalance.ingest.names import name_fault
 
 Shows = Literal["all", "others", "own"]
@@ -103,7 +103,7 @@ def check_groups(groups: Sequence[str], made: Shows) -> None:
     >>> check_groups(["woman"], "all")
     Traceback (most recent call last):
     ...
-    cobalance.graph.errors.OptionError: An image is to be edited to show each of several groups, \
+    cobalance.base.errors.OptionError: An image is to be edited to show each of several groups, \
 and there is only 'woman'. Name two or more with plan.groups.
     """
     for name in groups:

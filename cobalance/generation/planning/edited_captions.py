@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from cobalance.base.errors import check_known
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
-from cobalance.graph.errors import check_known
 from cobalance.ingest.captions.caption_editor import CaptionEditor
 from cobalance.ingest.captions.text_changes import MANY_GROUPS, NO_GROUP, NO_PERSON, REASONS
 from cobalance.ingest.concepts.group_words import GroupWords

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import FloatArray, IntArray
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import (
     ImagePlanner,
@@ -16,7 +17,6 @@ from cobalance.generation.planning.plan import (
     run_planner,
 )
 from cobalance.generation.planning.simulation import add_to_counts, simulate_images
-from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import SubsetIndex

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.libraries import sparse, stats
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
 from cobalance.graph.diagnosis.selection import clique_q_values
-from cobalance.graph.libraries import sparse, stats
 
 WITHOUT_EVIDENCE = 0.3
 """Weight of a clique without evidence: with none it would be pushed over to another class."""

@@ -9,13 +9,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import DataError, OptionError, Setting
+from cobalance.base.names import is_image_property
+from cobalance.base.records import PlannedQuery
 from cobalance.generation.planning.budget import spend_budget
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.errors import DataError, OptionError, Setting
-from cobalance.graph.names import is_image_property
-from cobalance.graph.records import PlannedQuery
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from cobalance.base.errors import Action, InputError, OptionError
+from cobalance.base.options import first_fault
+from cobalance.base.records import Edit, PlannedQuery
 from cobalance.generation.planning.plan import Plan, PlanOptions, check_query
-from cobalance.graph.errors import Action, InputError, OptionError
-from cobalance.graph.options import first_fault
-from cobalance.graph.records import Edit, PlannedQuery
 
 FORMAT = "cobalance-plan"
 VERSION = 1

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from cobalance.graph.arrays import FloatArray
-from cobalance.graph.libraries import sparse
+from cobalance.base.arrays import FloatArray
+from cobalance.base.libraries import sparse
 
 _ROUNDS, _MOVES = 50, 10
 

@@ -8,13 +8,13 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import check_known
 from cobalance.generation.planning.lean import Lean, match_cliques
 from cobalance.generation.planning.simulation import PADDING, add_to_counts
-from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import SubsetIndex
-from cobalance.graph.errors import check_known
 
 BASELINES: Mapping[str, str] = MappingProxyType(
     {

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import check_known
+from cobalance.base.records import PlannedQuery
 from cobalance.generation.planning.plan import Plan, PlannedImages, check_query
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
-from cobalance.graph.errors import check_known
-from cobalance.graph.records import PlannedQuery
 
 PADDING = -1  # behind the last member of a clique
 

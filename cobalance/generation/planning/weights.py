@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 
-from cobalance.graph.arrays import FloatArray
+from cobalance.base.arrays import FloatArray
+from cobalance.base.errors import OptionError
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.selection import find_rows
-from cobalance.graph.errors import OptionError
 
 
 def weigh_cliques(cliques: Cliques, texts: tuple[str, ...]) -> FloatArray:

@@ -1,7 +1,7 @@
 """One module per recipe, a way of making images, and the registry of them all."""
 
+from cobalance.base.plugins import Declarations
 from cobalance.generation.recipes.recipe import Recipe
-from cobalance.graph.plugins import Declarations
 
 RECIPES: Declarations[Recipe] = Declarations(
     "recipe",

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+from cobalance.base.plugins import Declaration
 from cobalance.generation.planning.composition import ResultOptions
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
 from cobalance.generation.sources.mask_settings import MaskSettings
-from cobalance.graph.plugins import Declaration
 
 SECONDS_WITH_A_MODEL = (2.0, 10.0)
 """Assumed seconds per image of a diffusion model, on a large and on a small GPU."""

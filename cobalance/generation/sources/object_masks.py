@@ -9,6 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy import ndimage
 
+from cobalance.base.errors import CobalanceError, DataError, JobBlockedError, OutOfMemoryError
+from cobalance.base.plurals import inflect
+from cobalance.base.records import Box
 from cobalance.generation.sources.mask_settings import MaskSettings, UnusableError
 from cobalance.generation.sources.object_regions import (
     area_of,
@@ -19,9 +22,6 @@ from cobalance.generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
-from cobalance.graph.errors import CobalanceError, DataError, JobBlockedError, OutOfMemoryError
-from cobalance.graph.plurals import inflect
-from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.masks import SegmentationError, mask
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.records import Box
 from cobalance.generation.sources.mask_settings import ANY, MaskSettings, UnusableError
-from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import MaskArray, find_box
 
 PEOPLE = frozenset({"boy", "female", "girl", "lady", "male", "man", "men", "woman", "women"})

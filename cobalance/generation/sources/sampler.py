@@ -9,14 +9,14 @@ from itertools import islice
 
 import pandas as pd
 
+from cobalance.base.errors import CobalanceError, JobBlockedError, OutOfMemoryError
+from cobalance.base.libraries import Image
 from cobalance.generation.image_request import NoSourceError, SourceImage
 from cobalance.generation.sources import object_masks
 from cobalance.generation.sources.mask_cache import MaskCache, mask_path
 from cobalance.generation.sources.mask_settings import UnusableError
 from cobalance.generation.sources.object_regions import annotated_px
 from cobalance.graph.dataset.read import ClassImages
-from cobalance.graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
-from cobalance.graph.libraries import Image
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.ingest.images.image_file import ImageFileError

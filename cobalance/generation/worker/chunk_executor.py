@@ -4,6 +4,14 @@ import contextlib
 import logging
 from functools import partial
 
+from cobalance.base.errors import (
+    CobalanceError,
+    JobBlockedError,
+    NotFoundError,
+    OutOfMemoryError,
+    StoreUnavailableError,
+)
+from cobalance.base.run_log import log_run
 from cobalance.generation.image_request import NoSourceError
 from cobalance.generation.jobs import rounds
 from cobalance.generation.jobs.chunks import Chunk
@@ -15,16 +23,8 @@ from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.job_supervisor import FAILS_A_JOB, fail
 from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from cobalance.generation.worker.runner_slot import RunnerSlot
-from cobalance.graph.errors import (
-    CobalanceError,
-    JobBlockedError,
-    NotFoundError,
-    OutOfMemoryError,
-    StoreUnavailableError,
-)
 from cobalance.graph.jobs.lifecycle import query_id
 from cobalance.graph.jobs.reports import fail_queries, start_queries
-from cobalance.graph.run_log import log_run
 
 _log = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from cobalance.base.records import PlannedQuery
 from cobalance.generation.backends.backend import Backend
 from cobalance.generation.filters.filter import Filter, Judgement
 from cobalance.generation.filters.pool import EmbeddedImage
@@ -27,7 +28,6 @@ from cobalance.generation.output.manifest_rows import Row, judge_row, new_row
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.sampler import Sources
 from cobalance.generation.worker.source_picker import SourcePicker
-from cobalance.graph.records import PlannedQuery
 
 
 class QueryFailures:

@@ -2,19 +2,19 @@
 
 import contextlib
 
-from cobalance.generation.jobs import rounds
-from cobalance.generation.jobs.chunks import cut_round
-from cobalance.generation.jobs.job_queue import Queue
-from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.output.job_manifest import write_job_manifest
-from cobalance.generation.worker.resources import RetryingStore
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     DataError,
     JobBlockedError,
     MachineError,
     NotFoundError,
     OptionError,
 )
+from cobalance.generation.jobs import rounds
+from cobalance.generation.jobs.chunks import cut_round
+from cobalance.generation.jobs.job_queue import Queue
+from cobalance.generation.jobs.settings import JobSettings
+from cobalance.generation.output.job_manifest import write_job_manifest
+from cobalance.generation.worker.resources import RetryingStore
 from cobalance.graph.jobs.reports import end_job, fail_job
 from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
 from cobalance.graph.tasks.lifecycle import ActiveTask, fail_task

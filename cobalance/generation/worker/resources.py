@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from cobalance.base.errors import StoreError, StoreUnavailableError
+from cobalance.base.progress import Progress
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.sources.sampler import Sources
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import StoreError, StoreUnavailableError
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.progress import Progress
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 _log = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from cobalance.base.records import PlannedQuery
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend
 from cobalance.generation.filters import FILTERS
@@ -18,7 +19,6 @@ from cobalance.generation.worker.resources import RetryingStore, WorkerBusy, Wor
 from cobalance.graph.database.schema import CONCEPT
 from cobalance.graph.dataset.names import read_names
 from cobalance.graph.jobs.rounds import read_query_progress
-from cobalance.graph.records import PlannedQuery
 
 
 class RunnerSlot:

@@ -6,6 +6,9 @@ import threading
 import time
 from functools import partial
 
+from cobalance.base.errors import CobalanceError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.run_log import log_run
 from cobalance.generation.worker.resources import (
     RetryingStore,
     RunTask,
@@ -15,9 +18,6 @@ from cobalance.generation.worker.resources import (
     WorkerStopped,
 )
 from cobalance.generation.worker.runner_slot import RunnerSlot
-from cobalance.graph.errors import CobalanceError
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import (
     StartedTask,
     end_task,

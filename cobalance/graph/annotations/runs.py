@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from cobalance.base.errors import OptionError, require_one
 from cobalance.graph.annotations import statements
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.declarations import json_text, utc_time
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
-from cobalance.graph.errors import OptionError, require_one
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task, task_row
 
 RunKind = Literal["propose", "label", "caption"]
@@ -113,7 +113,7 @@ def create_run(
         Settings of its tasks; ``run`` is added. Without any the run is ``running``: whoever
         creates it does the work.
     extra : str
-        What the workers of its tasks need, as `cobalance.graph.plugins.join_needs` says it.
+        What the workers of its tasks need, as `cobalance.base.plugins.join_needs` says it.
 
     Raises
     ------

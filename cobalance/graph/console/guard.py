@@ -9,8 +9,8 @@ how to write the name unambiguously. The language is Cypher 5, in which the cons
 import re
 from functools import cached_property
 
+from cobalance.base.errors import QueryRefusedError
 from cobalance.graph.console.tokens import Token, refusal, tokenize
-from cobalance.graph.errors import QueryRefusedError
 
 MAX_LENGTH = 20_000  # characters
 MAX_NESTING = 64  # brackets of any kind: far below what the server's parser can take

@@ -13,6 +13,15 @@ from typing import Any
 from neo4j import READ_ACCESS, Driver, Query, Result, Session, Transaction
 from neo4j.exceptions import DriverError, Neo4jError
 
+from cobalance.base.errors import (
+    Action,
+    CobalanceError,
+    OptionError,
+    QueryError,
+    QueryRefusedError,
+    QueryTimeoutError,
+    Setting,
+)
 from cobalance.graph.console.guard import check_read_only
 from cobalance.graph.console.message_limit import (
     MAX_MESSAGE_BYTES,
@@ -22,15 +31,6 @@ from cobalance.graph.console.message_limit import (
 from cobalance.graph.console.times import UnreadableError, read_times_as_text
 from cobalance.graph.console.values import PlainValues, TooLargeError, plan_table
 from cobalance.graph.database.store import unavailable_error
-from cobalance.graph.errors import (
-    Action,
-    CobalanceError,
-    OptionError,
-    QueryError,
-    QueryRefusedError,
-    QueryTimeoutError,
-    Setting,
-)
 
 MAX_VALUES = 2_000_000  # in all cells together
 MAX_RUNNING = 2

@@ -5,11 +5,11 @@ from itertools import compress
 
 import numpy as np
 
-from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.base.arrays import BoolArray, IntArray
+from cobalance.base.errors import TooManyCliquesError
 from cobalance.graph.counting.cliques import Cliques, clique_order, count_chosen, mine_cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.sums import align_members
-from cobalance.graph.errors import TooManyCliquesError
 
 MOST_CANDIDATES = 500
 """Cliques that may have become frequent; where there are more, counting all images is quicker."""

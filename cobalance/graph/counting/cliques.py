@@ -9,7 +9,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.errors import OptionError, TooManyCliquesError, check_known
+from cobalance.base.installation import install_command
 from cobalance.graph.counting.engines.choice import (
     ENGINES,
     Block,
@@ -19,8 +21,6 @@ from cobalance.graph.counting.engines.choice import (
     numba_ready,
 )
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.errors import OptionError, TooManyCliquesError, check_known
-from cobalance.graph.installation import install_command
 
 MAX_CLIQUES = 5_000_000
 MAX_COUNTS = 1 << 28  # cliques x classes: 2 GiB of counts

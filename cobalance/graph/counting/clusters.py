@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.libraries import sparse
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import SubsetIndex
-from cobalance.graph.libraries import sparse
 
 IMAGES = 20_000  # counted at once, or one cluster: bounds the memory
 

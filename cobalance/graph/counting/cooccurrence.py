@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.libraries import sparse
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.libraries import sparse
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.libraries import sparse
-from cobalance.graph.mention_rows import MentionRows
-from cobalance.graph.records import Annotations
+from cobalance.base.arrays import BoolArray, IntArray
+from cobalance.base.libraries import sparse
+from cobalance.base.mention_rows import MentionRows
+from cobalance.base.records import Annotations
 
 
 @dataclass(frozen=True, eq=False)

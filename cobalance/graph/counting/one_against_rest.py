@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import check_known
+from cobalance.base.records import ALL_IMAGES
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.errors import check_known
-from cobalance.graph.records import ALL_IMAGES
 
 
 @dataclass(frozen=True, eq=False)

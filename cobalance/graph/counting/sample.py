@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques, intersect_ascending
 from cobalance.graph.counting.incidence import Incidence
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.libraries import sparse
+from cobalance.base.arrays import IntArray
+from cobalance.base.libraries import sparse
 
 MISSING = -1
 

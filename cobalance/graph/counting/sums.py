@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.base.arrays import BoolArray, IntArray
+from cobalance.base.errors import OptionError, check_known
 from cobalance.graph.counting.cliques import Cliques, clique_order
-from cobalance.graph.errors import OptionError, check_known
 
 
 def sum_cliques(parts: Sequence[Cliques]) -> Cliques:

@@ -4,9 +4,9 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from cobalance.base.errors import ConflictError
 from cobalance.graph.database import statements
 from cobalance.graph.database.store import Cypher, GraphStore, Row
-from cobalance.graph.errors import ConflictError
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from cobalance.graph.errors import Setting, StoreUnavailableError
+from cobalance.base.errors import Setting, StoreUnavailableError
 
 LEAST_FREE_MB = 64  # what a few transactions and a new log file may take
 

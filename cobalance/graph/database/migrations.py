@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from neo4j import Driver
 from neo4j.exceptions import ClientError, ResultFailedError
 
+from cobalance.base.errors import SchemaVersionError, Setting
 from cobalance.graph.database.declarations import Definition
 from cobalance.graph.database.schema import ALL_NODES
-from cobalance.graph.errors import SchemaVersionError, Setting
 
 FIRST = 18
 """The schema of 0.1.0; earlier ones were never released."""

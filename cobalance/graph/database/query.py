@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cobalance.base.errors import OptionError, Setting, check_known
+from cobalance.base.names import clean_name
 from cobalance.graph.database.declarations import Node
-from cobalance.graph.errors import OptionError, Setting, check_known
-from cobalance.graph.names import clean_name
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Query:
         >>> rare.bind({"max_images": "few"})
         Traceback (most recent call last):
         ...
-        cobalance.graph.errors.OptionError: rare: max_images is 'few'; it takes a whole number.
+        cobalance.base.errors.OptionError: rare: max_images is 'few'; it takes a whole number.
         """
         check_known(f"parameter of {self.name}", given, self.parameters)
         bound = {}

@@ -30,10 +30,7 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from cobalance.graph.database.disk import full_disk
-from cobalance.graph.database.migrations import migrate
-from cobalance.graph.database.query import Statement
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     Action,
     ConflictError,
     ConstraintViolatedError,
@@ -41,6 +38,9 @@ from cobalance.graph.errors import (
     StoreError,
     StoreUnavailableError,
 )
+from cobalance.graph.database.disk import full_disk
+from cobalance.graph.database.migrations import migrate
+from cobalance.graph.database.query import Statement
 
 OLDEST_SERVER = (5, 26)
 

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from cobalance.base.errors import ConstraintViolatedError
+from cobalance.base.progress import Progress
 from cobalance.graph.database import statements
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Edge, Node
 from cobalance.graph.database.store import GraphStore, other_writer
-from cobalance.graph.errors import ConstraintViolatedError
-from cobalance.graph.progress import Progress
 
 BATCH = 1000  # rows; with boxes, 500 to 2,000 load equally fast, and 5,000 a third slower
 EDGE_BATCH = 10_000  # edges alone

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cobalance.base.errors import Action, OptionError, StaleError
 from cobalance.graph.counting.cliques import Cliques, Clustering
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
@@ -19,7 +20,6 @@ from cobalance.graph.dataset.incidence_table import SplitIncidence, read_inciden
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.packing import pack, unpack, write_packed
 from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.graph.errors import Action, OptionError, StaleError
 
 CLIQUES_PER_PART = 100_000
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import Action, StaleError, check_known
+from cobalance.base.names import clean_name
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.one_against_rest import label_by, mine_one_against_rest
@@ -20,8 +22,6 @@ from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import Action, StaleError, check_known
-from cobalance.graph.names import clean_name
 
 
 def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str]) -> None:

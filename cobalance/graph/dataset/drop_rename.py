@@ -1,12 +1,12 @@
 """Drop and rename datasets; an interrupted operation resumes when it is run again."""
 
+from cobalance.base.errors import Action, ConflictError
+from cobalance.base.progress import Progress, silent
 from cobalance.graph.database import schema
 from cobalance.graph.database.statements import UPDATE_DATASET, drop_statement, rename_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import check_name, dataset_state
-from cobalance.graph.errors import Action, ConflictError
-from cobalance.graph.progress import Progress, silent
 
 # Dependants first, so that an interrupted drop leaves no dangling nodes. Jobs go before their
 # queries and candidates: workers write under a lock on their job, so nothing is written for a job

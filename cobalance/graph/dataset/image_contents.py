@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.util import hash_array
 
-from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.mention_rows import BLOCK, MentionRows
-from cobalance.graph.records import Annotations
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.mention_rows import BLOCK, MentionRows
+from cobalance.base.records import Annotations
 
 _MISSING = np.uint64(0xD1B54A32D192ED03)
 _PROPERTIES = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic", "cluster")
@@ -117,7 +117,7 @@ class ImageContents:
 
         Examples
         --------
-        >>> from cobalance.graph.records import ImageRecord, Mention
+        >>> from cobalance.base.records import ImageRecord, Mention
         >>> cats = ImageRecord("1", "indoor", [Mention("cat", score=0.5), Mention("cat")])
         >>> ImageContents.of(Annotations.from_records([cats])).edges(np.array([0]))
         [[['cat'], ['annotation'], [None], [2]]]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from cobalance.graph.arrays import STRING, IntArray
+from cobalance.base.arrays import STRING, IntArray
 from cobalance.graph.counting.cliques import intersect_ascending
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema

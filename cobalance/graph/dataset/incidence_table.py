@@ -11,7 +11,7 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim

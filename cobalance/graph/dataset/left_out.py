@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.base.records import IMAGE_COLUMNS, Annotations
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.image_contents import ImageContents
-from cobalance.graph.records import IMAGE_COLUMNS, Annotations
 
 EXCLUDE = "exclude"
 """The role of a tag that leaves its images out."""

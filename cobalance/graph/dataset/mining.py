@@ -7,7 +7,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import UnknownNameError
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import plain_values
 from cobalance.graph.counting.changes import count_changed, update_mined
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.database import schema
@@ -26,10 +30,6 @@ from cobalance.graph.dataset.sampled import Sample, choose_sample, sync_sample
 from cobalance.graph.dataset.state import DatasetState, dataset_state, find_dataset
 from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import UnknownNameError
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import plain_values
 
 MAX_CLIQUES = 1_000_000
 """The default limit on cliques."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pandas.api.extensions import ExtensionArray
 
+from cobalance.base.errors import DataError, UnknownNameError
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.query import Statement
 from cobalance.graph.database.statements import names_statement, unknown_names_statement
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.graph.errors import DataError, UnknownNameError
 
 _IDS = 10_000  # ids in a query
 Names = Mapping[Node, Sequence[str]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.base.arrays import FloatArray, IntArray
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.statements import write_statement

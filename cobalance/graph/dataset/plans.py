@@ -9,6 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from cobalance.base.errors import Action, NotFoundError, Part, StaleError, UnknownNameError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Edit, PlannedQuery
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.store import GraphStore
@@ -16,9 +19,6 @@ from cobalance.graph.database.sync import NodeRow, apply_change, compare
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.names import read_names
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
-from cobalance.graph.errors import Action, NotFoundError, Part, StaleError, UnknownNameError
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Edit, PlannedQuery
 
 _PLAN_OPTIONS = ("name", "planner", "min_size", "max_size", "max_per_query", "budget")
 """The options of planning that a plan's node keeps."""

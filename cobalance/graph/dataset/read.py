@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import IMAGE_COLUMNS, Annotations, category, image_frame
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.state import dataset_state, find_dataset
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import IMAGE_COLUMNS, Annotations, category, image_frame
 
 _STEP = 10_000  # images between two reports
 

@@ -6,6 +6,7 @@ these: labels that moved between images left it as it was.
 
 import re
 
+from cobalance.base.records import Annotations
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
@@ -13,7 +14,6 @@ from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.image_contents import image_digests
 from cobalance.graph.dataset.read import annotations_of
 from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.graph.records import Annotations
 
 _LAID_OVER = re.compile(r"image tag|image properties|.* \(run [0-9a-f]{16}\)")
 """Sources of mentions that were not loaded."""

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import Action, ConflictError, OptionError, Setting
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations, ImageRecord, Mention, plain_values
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
 from cobalance.graph.counting.incidence import incidence_of
@@ -41,9 +44,6 @@ from cobalance.graph.dataset.write import (
     write_cooccurrence,
     write_images,
 )
-from cobalance.graph.errors import Action, ConflictError, OptionError, Setting
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations, ImageRecord, Mention, plain_values
 
 PER_CLASS = 12
 

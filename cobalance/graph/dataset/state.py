@@ -6,11 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.graph.counting.one_against_rest import rest_of
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     Action,
     ConflictError,
     DataError,
@@ -19,7 +15,11 @@ from cobalance.graph.errors import (
     StaleError,
     suggest_names,
 )
-from cobalance.graph.names import clean_name
+from cobalance.base.names import clean_name
+from cobalance.graph.counting.one_against_rest import rest_of
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.mining_options import MiningOptions
 
 MAX_NAME = 200  # characters
 

@@ -8,7 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from pandas.api.extensions import ExtensionArray
 
-from cobalance.graph.arrays import STRING, IntArray
+from cobalance.base.arrays import STRING, IntArray
+from cobalance.base.errors import Action, ConflictError, Setting
+from cobalance.base.mention_rows import BLOCK
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations, plain_values
 from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.database import schema
@@ -38,11 +43,6 @@ from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incide
 from cobalance.graph.dataset.read import scan_incidence
 from cobalance.graph.dataset.renewal import renew_digests
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state, find_dataset
-from cobalance.graph.errors import Action, ConflictError, Setting
-from cobalance.graph.mention_rows import BLOCK
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations, plain_values
 
 TAG_SOURCE = "image tag"
 """Source of the mentions that a dataset's own tags lay over what was loaded."""

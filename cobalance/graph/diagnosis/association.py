@@ -9,11 +9,11 @@ rate in a class of no images, is NaN.
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import OptionError
+from cobalance.base.libraries import stats
 from cobalance.graph.diagnosis.exact_tests import fisher, fisher_many
 from cobalance.graph.diagnosis.intervals import normal_quantile
-from cobalance.graph.errors import OptionError
-from cobalance.graph.libraries import stats
 
 TESTS = ("none", "fisher", "chi-square", "fisher each class")
 """By the codes that `homogeneity_test` returns."""

@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import FloatArray
+from cobalance.base.arrays import FloatArray
+from cobalance.base.libraries import stats
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import (
     CHI_SQUARE,
@@ -14,7 +15,6 @@ from cobalance.graph.diagnosis.association import (
     homogeneity_test,
 )
 from cobalance.graph.diagnosis.interaction import exact_interaction
-from cobalance.graph.libraries import stats
 
 
 def clustered_p_values(cliques: Cliques) -> tuple[FloatArray, npt.NDArray[np.int8]]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import DataError, OptionError, Text, check_known
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.difference import differences
 from cobalance.graph.diagnosis.selection import find_rows
-from cobalance.graph.errors import DataError, OptionError, Text, check_known
 
 COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"  # before a class's name: its columns
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.libraries import optimize, sparse, special
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import sets_matrix
-from cobalance.graph.libraries import optimize, sparse, special
 
 MOST_IMAGES = 20_000
 FOLDS = 5

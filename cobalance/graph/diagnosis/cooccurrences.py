@@ -4,14 +4,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import OptionError, Setting
+from cobalance.base.libraries import stats
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import SubsetIndex
 from cobalance.graph.diagnosis.design_effects import independence_effects
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
-from cobalance.graph.errors import OptionError, Setting
-from cobalance.graph.libraries import stats
 
 _NEGLIGIBLE = 1e-17  # of a sum
 

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.libraries import sparse
 from cobalance.graph.counting.cliques import Cliques, Clustering
 from cobalance.graph.counting.clusters import ClusterCounts, count_in_clusters
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import SubsetIndex
 from cobalance.graph.diagnosis.interaction import fit_cells, signs
 from cobalance.graph.diagnosis.own_effect import BLOCK, presence_blocks
-from cobalance.graph.libraries import sparse
 
 
 class _Scores(NamedTuple):

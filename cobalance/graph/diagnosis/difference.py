@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.libraries import stats
 from cobalance.graph.diagnosis.association import largest_difference
 from cobalance.graph.diagnosis.imbalance import categorical
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, NONE, interaction
 from cobalance.graph.diagnosis.q_values import q_values
-from cobalance.graph.libraries import stats
 
 
 def differences(

@@ -17,8 +17,8 @@ from math import comb, prod
 
 import numpy as np
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.libraries import stats
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.libraries import stats
 
 SAME_PROBABILITY = 1 + 1e-7  # tables of equal probability differ by rounding; R's fisher.test too
 MOST_TABLES = 50_000  # of one total, to be listed

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import DataError
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import (
     DISAGREEMENTS,
@@ -20,7 +21,6 @@ from cobalance.graph.diagnosis.association import (
 )
 from cobalance.graph.diagnosis.clustered_test import clustered_p_values
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
-from cobalance.graph.errors import DataError
 
 COUNT, RATE = "count_", "rate_"  # before a class's name: its columns
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.libraries import special, stats
 from cobalance.graph.diagnosis.association import MIN_EXPECTED
 from cobalance.graph.diagnosis.exact_tests import SAME_PROBABILITY
-from cobalance.graph.libraries import special, stats
 
 INTERACTION_TESTS = ("none", "exact", "exact pair", "likelihood ratio")
 """By the codes of `Interaction.tests`."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import MISSING, SubsetIndex
 from cobalance.graph.diagnosis.association import class_rates, largest_difference, rate_differences

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import OptionError
-from cobalance.graph.libraries import stats
+from cobalance.base.arrays import FloatArray
+from cobalance.base.errors import OptionError
+from cobalance.base.libraries import stats
 
 MAX_Q_VALUE = 0.05
 """The largest q-value of a clique that leans to a class."""

@@ -7,14 +7,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import OptionError, check_known
+from cobalance.base.grouping import group_pairs
+from cobalance.base.names import clean_name
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import leading_classes
 from cobalance.graph.diagnosis.clustered_test import clustered_p_values
 from cobalance.graph.diagnosis.q_values import check_q_value, q_values
-from cobalance.graph.errors import OptionError, check_known
-from cobalance.graph.grouping import group_pairs
-from cobalance.graph.names import clean_name
 
 MISSING, UNKNOWN = -1, -2  # codes of no member, and of a concept that is not there
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.libraries import optimize, stats
 from cobalance.graph.diagnosis.association import homogeneity_test
 from cobalance.graph.diagnosis.intervals import NORMAL_95
 from cobalance.graph.diagnosis.q_values import q_values
-from cobalance.graph.libraries import optimize, stats
 
 _LEAST = 5  # numbers of a class; with fewer, the rank test's approximation is poor
 _COLUMNS = ("property", "class", "in_class", "in_others", "effect", "auc", "auc_low", "auc_high",

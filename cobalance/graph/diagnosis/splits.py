@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import check_known
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.diagnosis.association import class_rates
@@ -15,7 +16,6 @@ from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.difference import differences
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE, categorical
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, check_q_value, q_values
-from cobalance.graph.errors import check_known
 
 FIRST, SECOND = "first_", "second_"
 """After ``count_`` or ``rate_`` and before a class's name: the split's columns."""

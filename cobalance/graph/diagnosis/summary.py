@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import OptionError
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import class_rates
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.own_effect import own_effects
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, check_q_value
-from cobalance.graph.errors import OptionError
 
 MOST = 20
 """Rows of a summary, by default: one screen."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import require_one
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import require_one
 from cobalance.graph.evaluations import statements
 from cobalance.graph.tasks.lifecycle import TaskState
 

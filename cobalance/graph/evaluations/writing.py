@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import ConflictError, require_one
 from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
-from cobalance.graph.errors import ConflictError, require_one
 from cobalance.graph.evaluations import statements
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.tasks.lifecycle import task_row
@@ -67,7 +67,7 @@ def create_evaluations(
     test : str
         The dataset with the test images, which may be the same one.
     extra : str or None
-        What the workers that run them need, as `cobalance.graph.plugins.join_needs` says it; each
+        What the workers that run them need, as `cobalance.base.plugins.join_needs` says it; each
         evaluation then has a task with its own id. None where the predictions exist.
     created_by : str
         Who orders them; empty without a login.

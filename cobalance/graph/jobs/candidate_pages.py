@@ -7,9 +7,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+from cobalance.base.errors import check_known, require_one
 from cobalance.graph.database.job_nodes import CANDIDATE
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import check_known, require_one
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState, query_id
 

@@ -8,11 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from cobalance.graph.database.declarations import json_text
-from cobalance.graph.database.job_nodes import CANDIDATE
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.database.sync import batches
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     Action,
     ConflictError,
     NotFoundError,
@@ -21,6 +17,10 @@ from cobalance.graph.errors import (
     check_known,
     require_one,
 )
+from cobalance.graph.database.declarations import json_text
+from cobalance.graph.database.job_nodes import CANDIDATE
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import batches
 from cobalance.graph.jobs import reads, statements, verdict_statements
 from cobalance.graph.jobs.lifecycle import VERDICTS, Verdict
 

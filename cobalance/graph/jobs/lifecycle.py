@@ -19,6 +19,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
+from cobalance.base.errors import ConflictError, DataError, NotFoundError, StoreError, require_one
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import PlannedQuery
 from cobalance.graph.database import schema
 from cobalance.graph.database.job_nodes import JOB, JOB_COUNTERS, JOB_QUERY
 from cobalance.graph.database.store import GraphStore, Row
@@ -26,10 +29,7 @@ from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset.names import check_images, state_with_names
 from cobalance.graph.dataset.plans import edit_properties
 from cobalance.graph.dataset.state import busy_dataset, check_name
-from cobalance.graph.errors import ConflictError, DataError, NotFoundError, StoreError, require_one
 from cobalance.graph.jobs import reads, statements
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import PlannedQuery
 
 JobState = Literal["preparing", "queued", "running", "done", "failed", "cancelled"]
 QueryState = Literal["queued", "running", "done", "failed"]
@@ -67,7 +67,7 @@ def create_job(
     settings : mapping, optional
         How to make the images, such as backend and preset; anything that JSON can hold.
     extra : str, optional
-        What its workers need installed, as `cobalance.graph.plugins.join_needs` says it; by
+        What its workers need installed, as `cobalance.base.plugins.join_needs` says it; by
         default, any can make it.
     created_by : str
         Who orders it; empty without a login.

@@ -7,18 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.database import schema
-from cobalance.graph.database.statements import UPDATE_DATASET, merge_edges_statement
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.database.sync import batches
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.dataset.state import check_name, dataset_state
-from cobalance.graph.dataset.write import IngestReport, without_own_tags, write_annotations
-from cobalance.graph.errors import Action, ConflictError, DataError, OptionError
-from cobalance.graph.jobs import reads, statements
-from cobalance.graph.jobs.status import Job
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import (
+from cobalance.base.errors import Action, ConflictError, DataError, OptionError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import (
     Annotations,
     Counterfactual,
     ImageRecord,
@@ -26,6 +17,15 @@ from cobalance.graph.records import (
     plain_values,
     stack_frames,
 )
+from cobalance.graph.database import schema
+from cobalance.graph.database.statements import UPDATE_DATASET, merge_edges_statement
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import batches
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.dataset.state import check_name, dataset_state
+from cobalance.graph.dataset.write import IngestReport, without_own_tags, write_annotations
+from cobalance.graph.jobs import reads, statements
+from cobalance.graph.jobs.status import Job
 
 SOURCE = "generation-query"
 """Source of an unverified mention: the image was generated to show the concept."""

@@ -10,12 +10,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cobalance.base.records import Edit
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset.plans import edit_properties, read_edit
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.jobs.lifecycle import QueryState, query_id
-from cobalance.graph.records import Edit
 
 _EDITED = edit_properties(None).keys()
 
@@ -59,7 +59,7 @@ class QueryProgress:
     accepted, made : int
         Its candidates: those accepted, and all.
     edit, sources : Edit or None, tuple of str
-        As in `cobalance.graph.records.PlannedQuery`.
+        As in `cobalance.base.records.PlannedQuery`.
     settled : int
         0 before the best are chosen.
     """

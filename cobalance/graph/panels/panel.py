@@ -8,12 +8,12 @@ from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
 
+from cobalance.base.errors import ConflictError, require_one
+from cobalance.base.records import plain_values
 from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
-from cobalance.graph.errors import ConflictError, require_one
 from cobalance.graph.panels.statements import PanelKind
-from cobalance.graph.records import plain_values
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cobalance.base.errors import StaleError
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.query import Query
 from cobalance.graph.database.schema import PLAN
@@ -11,7 +12,6 @@ from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.names import state_with_names
 from cobalance.graph.dataset.plans import find_outdated, replan_actions
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.errors import StaleError
 from cobalance.graph.queries.catalogue import CATALOGUE
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from cobalance.base.errors import Action, OptionError, Text, UnknownNameError
+from cobalance.base.names import clean_name
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, mining_of
 from cobalance.graph.dataset.mining import MAX_CLIQUES
@@ -18,8 +20,6 @@ from cobalance.graph.diagnosis.comparison import (
 )
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.splits import ComparedSplits
-from cobalance.graph.errors import Action, OptionError, Text, UnknownNameError
-from cobalance.graph.names import clean_name
 from cobalance.graph.queries import statements
 
 

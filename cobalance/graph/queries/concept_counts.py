@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray
+from cobalance.base.arrays import FloatArray
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import DatasetState, dataset_state

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import pandas as pd
 
+from cobalance.base.errors import check_known
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
@@ -11,7 +12,6 @@ from cobalance.graph.dataset.cliques import read_cliques, read_mining_options
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
-from cobalance.graph.errors import check_known
 from cobalance.graph.queries.imbalances import Ranking, filter_imbalances
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import OptionError, UnknownNameError, check_known
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import Cypher, GraphStore
 from cobalance.graph.dataset.cliques import read_cliques
@@ -15,7 +16,6 @@ from cobalance.graph.diagnosis.imbalance import COUNT, RATE, evidence_columns
 from cobalance.graph.diagnosis.order import EVIDENCE, GAP, SMALLEST_FIRST, by_evidence
 from cobalance.graph.diagnosis.q_values import check_q_value
 from cobalance.graph.diagnosis.selection import find_rows, fold_repeats
-from cobalance.graph.errors import OptionError, UnknownNameError, check_known
 from cobalance.graph.queries import statements
 from cobalance.graph.queries.binding import bind_with_state
 

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from cobalance.base.records import defined_rows
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.names import check_names, state_with_names
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset
-from cobalance.graph.records import defined_rows
 
 Kind = Literal["concept", "class"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray
+from cobalance.base.arrays import FloatArray
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import check_names

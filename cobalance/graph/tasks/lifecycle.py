@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from cobalance.base.errors import check_known, require_one
+from cobalance.base.plugins import EXTRAS
 from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.evaluation_nodes import TASK
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import check_known, require_one
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.jobs.status import waits_for
-from cobalance.graph.plugins import EXTRAS
 from cobalance.graph.tasks import statements
 
 TaskState = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -68,7 +68,7 @@ def create_task(
     kind : str
         What is to be done: a name that workers have a function for.
     extra : str
-        What its worker needs installed, as `cobalance.graph.plugins.join_needs` says it.
+        What its worker needs installed, as `cobalance.base.plugins.join_needs` says it.
     dataset : str or None
         The dataset that it belongs to, with which it is dropped and renamed.
     settings : mapping, optional

@@ -1,6 +1,6 @@
 """One module per annotator, and the registry of them all."""
 
-from cobalance.graph.plugins import Plugin, Plugins
+from cobalance.base.plugins import Plugin, Plugins
 from cobalance.ingest.annotators.annotator import Annotator
 
 ANNOTATORS: Plugins[Annotator, Plugin] = Plugins(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.records import Mention
+from cobalance.base.records import Mention
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.detector import BoxDetector
 from cobalance.ingest.models.options import QueryOptions

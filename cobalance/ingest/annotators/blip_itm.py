@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.libraries import torch, transformers
-from cobalance.graph.plugins import Plugin
+from cobalance.base.libraries import torch, transformers
+from cobalance.base.plugins import Plugin
 from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.loading import load_processor
@@ -92,7 +92,7 @@ class BlipItm(ScoringAnnotator):
 
 
 def open_annotator(options: BlipItmOptions) -> BlipItm:
-    """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
+    """Open the annotator and load its model; see `cobalance.base.plugins.Plugins`."""
     vision = open_vision(
         options,
         transformers.BlipForImageTextRetrieval,

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.records import Mention
+from cobalance.base.plugins import Plugin
+from cobalance.base.readable_names import readable
+from cobalance.base.records import Mention
 from cobalance.ingest.annotators.annotator import Scores
-from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.conversation import Conversation, open_conversation
@@ -127,5 +127,5 @@ class ModelCaptions(CaptionAnnotator):
 
 
 def open_annotator(options: CaptionOptions) -> ModelCaptions:
-    """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
+    """Open the annotator and load its model; see `cobalance.base.plugins.Plugins`."""
     return ModelCaptions(open_conversation(options, REVISION), options)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.errors import JobBlockedError
-from cobalance.graph.libraries import torch, transformers
-from cobalance.graph.plugins import Plugin
+from cobalance.base.errors import JobBlockedError
+from cobalance.base.libraries import torch, transformers
+from cobalance.base.plugins import Plugin
 from cobalance.ingest.annotators.annotator import DetectingAnnotator
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.checkpoints import find_checkpoint
@@ -150,7 +150,7 @@ class GroundingDetector(BoxDetector):
 
 
 def open_annotator(options: GroundingOptions) -> DetectingAnnotator:
-    """Open the annotator and load its detector; see `cobalance.graph.plugins.Plugins`."""
+    """Open the annotator and load its detector; see `cobalance.base.plugins.Plugins`."""
     kinds = {
         "grounding-dino": transformers.GroundingDinoForObjectDetection,
         "mm-grounding-dino": transformers.MMGroundingDinoForObjectDetection,  # LLMDet is one

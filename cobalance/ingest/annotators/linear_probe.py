@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.graph.errors import DataError
-from cobalance.graph.libraries import Image
-from cobalance.graph.options import MayBePath, Options
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.records import Mention
+from cobalance.base.errors import DataError
+from cobalance.base.libraries import Image
+from cobalance.base.options import MayBePath, Options
+from cobalance.base.plugins import Plugin
+from cobalance.base.records import Mention
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.embeddings.reading import read_arrays
 from cobalance.ingest.images.arrays import ImageArray
@@ -203,7 +203,7 @@ class LinearProbeAnnotator:
 
 
 def open_annotator(options: LinearProbeOptions) -> LinearProbeAnnotator:
-    """Open the annotator and read its probe; see `cobalance.graph.plugins.Plugins`."""
+    """Open the annotator and read its probe; see `cobalance.base.plugins.Plugins`."""
     path = Path(options.model)
     probe = load_linear_probe(path)
     return LinearProbeAnnotator(options, probe, sha256(path.read_bytes()).hexdigest())

@@ -1,6 +1,6 @@
 """Annotator that finds concepts with an open-vocabulary detector."""
 
-from cobalance.graph.plugins import Plugin
+from cobalance.base.plugins import Plugin
 from cobalance.ingest.annotators.annotator import DetectingAnnotator
 from cobalance.ingest.models.detector import open_detector
 from cobalance.ingest.models.options import DetectorOptions
@@ -15,5 +15,5 @@ PLUGIN = Plugin(
 
 
 def open_annotator(options: DetectorOptions) -> DetectingAnnotator:
-    """Open the annotator and load its detector; see `cobalance.graph.plugins.Plugins`."""
+    """Open the annotator and load its detector; see `cobalance.base.plugins.Plugins`."""
     return DetectingAnnotator(PLUGIN.name, open_detector(options))

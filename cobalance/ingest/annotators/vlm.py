@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.errors import JobBlockedError
-from cobalance.graph.libraries import torch
-from cobalance.graph.plugins import Plugin
+from cobalance.base.errors import JobBlockedError
+from cobalance.base.libraries import torch
+from cobalance.base.plugins import Plugin
 from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.conversation import Conversation, open_conversation
@@ -68,7 +68,7 @@ class YesNo(ScoringAnnotator):
 
 
 def open_annotator(options: VlmOptions) -> YesNo:
-    """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`.
+    """Open the annotator and load its model; see `cobalance.base.plugins.Plugins`.
 
     Raises
     ------

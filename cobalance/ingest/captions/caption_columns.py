@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import Setting
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import Setting
 from cobalance.ingest.coco.image_columns import captions_by_image
 from cobalance.ingest.frames import TEXT, TextColumns
 from cobalance.ingest.tables.columns import usual_column

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, product
 
-from cobalance.graph.errors import UnknownNameError
+from cobalance.base.errors import UnknownNameError
 from cobalance.ingest.captions.text_changes import (
     MANY_GROUPS,
     NO_PERSON,

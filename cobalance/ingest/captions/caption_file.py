@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.errors import Setting
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
+from cobalance.base.arrays import BoolArray, IntArray
+from cobalance.base.errors import Setting
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations
 from cobalance.ingest.captions.caption_columns import table_texts
 from cobalance.ingest.coco.image_columns import read_captions
 from cobalance.ingest.coco.records import coco_kind

@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations
 from cobalance.ingest.frames import TEXT_COLUMNS
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.ingest.stored.sorted_parquet import read_rows, write_sorted

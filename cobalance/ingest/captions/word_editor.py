@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
+from cobalance.base.documents import decode_toml
 from cobalance.ingest.captions.text_changes import (
     DOUBTS,
     MANY_GROUPS,
@@ -26,7 +27,6 @@ from cobalance.ingest.captions.text_changes import (
 )
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from cobalance.ingest.concepts.word_lists import telling
-from cobalance.ingest.documents import decode_toml
 
 _APOSTROPHE = re.compile(r"['’](?:(s\b)|(?=\s+\w))", re.IGNORECASE)
 _ANYTHING = {"before": "", "word": r"[\s\S]*", "after": ""}

@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import InputError, Setting, Text, parts_of
-from cobalance.ingest.documents import UNDECODABLE, decoding_fault
+from cobalance.base.arrays import IntArray
+from cobalance.base.documents import UNDECODABLE, decoding_fault
+from cobalance.base.errors import InputError, Setting, Text, parts_of
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
 

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import UnknownNameError
-from cobalance.graph.names import clean_name
-from cobalance.graph.progress import Progress
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import UnknownNameError
+from cobalance.base.names import clean_name
+from cobalance.base.progress import Progress
 from cobalance.ingest.coco.image_columns import read_captions
 from cobalance.ingest.concepts.word_lists import load_word_list
 from cobalance.ingest.fields.roles import NO_CLASS

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import InputError, OptionError
-from cobalance.graph.names import clean_name
-from cobalance.graph.progress import Progress, silent
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import InputError, OptionError
+from cobalance.base.names import clean_name
+from cobalance.base.progress import Progress, silent
 from cobalance.ingest.concepts.plurals import plural_forms
 from cobalance.ingest.names import Coded, name_fault
 from cobalance.ingest.options import MatchMode, ReadOptions

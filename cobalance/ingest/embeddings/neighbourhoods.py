@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import DataError
+from cobalance.base.arrays import FloatArray
+from cobalance.base.errors import DataError
 from cobalance.ingest.embeddings.similarity import unit_vectors
 
 Positions = npt.NDArray[np.int64]

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.errors import OptionError
-from cobalance.graph.libraries import sparse
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import OptionError
+from cobalance.base.libraries import sparse
 
 Vectors = npt.NDArray[np.float32]
 MAX_PAIRS = 5_000_000

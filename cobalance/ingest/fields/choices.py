@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 
-from cobalance.graph.errors import OptionError, Setting
-from cobalance.graph.names import clean_name
+from cobalance.base.errors import OptionError, Setting
+from cobalance.base.names import clean_name
 from cobalance.ingest.options import ReadOptions
 
 KINDS = {

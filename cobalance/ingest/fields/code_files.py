@@ -4,8 +4,8 @@ import csv
 import re
 from pathlib import Path
 
-from cobalance.graph.errors import InputError
-from cobalance.ingest.documents import decode_json
+from cobalance.base.documents import decode_json
+from cobalance.base.errors import InputError
 from cobalance.ingest.reader import read_text
 
 

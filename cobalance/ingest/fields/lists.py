@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.records import MENTION_NUMBERS, Metadata, decimal_text
-from cobalance.ingest.documents import decode_json
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.documents import decode_json
+from cobalance.base.records import MENTION_NUMBERS, Metadata, decimal_text
 from cobalance.ingest.fields.values import encode_values
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems, RowProblems

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cobalance.graph.records import ALL_IMAGES, Annotations
+from cobalance.base.records import ALL_IMAGES, Annotations
 from cobalance.ingest.names import Coded, categorical, recode_names
 
 NO_CLASS = "so no image has one"

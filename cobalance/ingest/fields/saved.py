@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from cobalance.graph.errors import CobalanceError, InputError
-from cobalance.graph.files import replacing
-from cobalance.ingest.documents import decode_toml
+from cobalance.base.documents import decode_toml
+from cobalance.base.errors import CobalanceError, InputError
+from cobalance.base.files import replacing
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import read_text
 

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from pathlib import PurePosixPath
 
-from cobalance.graph.grouping import group_pairs
+from cobalance.base.grouping import group_pairs
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import place_of

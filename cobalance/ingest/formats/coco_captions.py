@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobalance.graph.errors import Setting
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
+from cobalance.base.errors import Setting
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations
 from cobalance.ingest import frames
 from cobalance.ingest.coco.image_columns import read_captions
 from cobalance.ingest.coco.records import coco_kind

@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.grouping import group_pairs
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import ANNOTATION, Annotations
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.grouping import group_pairs
+from cobalance.base.progress import Progress
+from cobalance.base.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
 from cobalance.ingest.coco.image_columns import coco_images, coco_texts, field, json_metadata
 from cobalance.ingest.coco.records import (

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from cobalance.base.documents import decode_xml
 from cobalance.ingest.collector import VIDEO
-from cobalance.ingest.documents import decode_xml
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import place_of, turn_box
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from cobalance.graph.errors import Setting
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations, Box
+from cobalance.base.documents import decode_json
+from cobalance.base.errors import Setting
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations, Box
 from cobalance.ingest.collector import VIDEO, Collector
-from cobalance.ingest.documents import decode_json
 from cobalance.ingest.images.video_frames import VIDEO_ENDINGS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems

@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
-from cobalance.ingest.documents import decode_json
+from cobalance.base.documents import decode_json
+from cobalance.base.errors import InputError
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems

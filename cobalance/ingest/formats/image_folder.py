@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.names import class_parts, split_folders, split_within

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from cobalance.graph.records import Box
+from cobalance.base.records import Box
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import Point, place_of, place_of_parts, turn_box

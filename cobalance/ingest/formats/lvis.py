@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations
 from cobalance.ingest.coco.records import coco_kind
 from cobalance.ingest.formats.coco_instances import CocoInstances
 from cobalance.ingest.options import ReadOptions

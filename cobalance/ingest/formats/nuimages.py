@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from cobalance.graph.grouping import group_pairs
+from cobalance.base.grouping import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.images.outlines import place_of
 

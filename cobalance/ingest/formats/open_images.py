@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from cobalance.graph.arrays import BoolArray, FloatArray
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import ANNOTATION, Annotations
+from cobalance.base.arrays import BoolArray, FloatArray
+from cobalance.base.progress import Progress
+from cobalance.base.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
 from cobalance.ingest.concepts.class_names import labels_of_objects
 from cobalance.ingest.formats.yolo import picture_size

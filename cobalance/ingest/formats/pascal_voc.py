@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import PurePosixPath
 from xml.etree.ElementTree import Element
 
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations, Box
-from cobalance.ingest.documents import decode_xml
+from cobalance.base.documents import decode_xml
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations, Box
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.trees import FileTree

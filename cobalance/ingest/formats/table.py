@@ -9,12 +9,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import Setting
-from cobalance.graph.names import clean_name
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import ANNOTATION, Annotations, Metadata
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.errors import Setting
+from cobalance.base.names import clean_name
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
+from cobalance.base.records import ANNOTATION, Annotations, Metadata
 from cobalance.ingest import frames
 from cobalance.ingest.captions.caption_columns import (
     ABOUT,

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
+from cobalance.base.documents import UNDECODABLE
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations
 from cobalance.ingest.collector import SKIPPED, Collector
-from cobalance.ingest.documents import UNDECODABLE
 from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.images.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.images.video_frames import VIDEO_ENDINGS

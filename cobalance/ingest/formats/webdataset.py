@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from cobalance.graph.grouping import group_pairs
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
-from cobalance.ingest.documents import decode_json
+from cobalance.base.documents import decode_json
+from cobalance.base.grouping import group_pairs
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.options import ReadOptions

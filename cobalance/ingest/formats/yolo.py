@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from cobalance.graph.errors import InputError, MissingExtraError
-from cobalance.graph.names import clean_name
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
+from cobalance.base.documents import MOST_YAML, decode_yaml
+from cobalance.base.errors import InputError, MissingExtraError
+from cobalance.base.names import clean_name
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations
 from cobalance.ingest.collector import Collector
-from cobalance.ingest.documents import MOST_YAML, decode_yaml
 from cobalance.ingest.images.decoding import IMAGE_ENDINGS, is_turned, read_header
 from cobalance.ingest.images.image_file import MAX_BYTES, ImageFileError
 from cobalance.ingest.names import split_of_path

@@ -10,9 +10,9 @@ from io import BytesIO
 
 import numpy as np
 
-from cobalance.graph.errors import CobalanceError, needs_extra
-from cobalance.graph.libraries import Image
-from cobalance.graph.records import Box
+from cobalance.base.errors import CobalanceError, needs_extra
+from cobalance.base.libraries import Image
+from cobalance.base.records import Box
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.image_file import ImageFileError, check_size
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.libraries import Image
+from cobalance.base.libraries import Image
 from cobalance.ingest.images.arrays import MaskArray
 
 VOID = 255

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import CobalanceError, needs_extra
-from cobalance.graph.records import ANNOTATION, Box, Mention
-from cobalance.ingest.documents import UNDECODABLE, decoding_fault
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.documents import UNDECODABLE, decoding_fault
+from cobalance.base.errors import CobalanceError, needs_extra
+from cobalance.base.records import ANNOTATION, Box, Mention
 
 MAX_PIXELS = 100_000_000
 MAX_POINTS = 10_000_000

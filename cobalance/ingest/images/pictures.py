@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from cobalance.graph.grouping import group_pairs
+from cobalance.base.grouping import group_pairs
 from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.images.video_frames import VIDEO_ENDINGS
 from cobalance.ingest.names import split_of_path, upwards

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.safe_text import safe_text
+from cobalance.base.safe_text import safe_text
 from cobalance.ingest.images.decoding import open_image, to_rgb
 
 NUMBERS = ("brightness", "contrast", "sharpness", "saturation", "aspect ratio", "pixels", "bytes")

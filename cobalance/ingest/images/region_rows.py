@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.types import union_categoricals
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.records import MENTION_NUMBERS, Annotations
+from cobalance.base.arrays import IntArray
+from cobalance.base.records import MENTION_NUMBERS, Annotations
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.ingest.stored.sorted_parquet import SortedFile
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations
+from cobalance.base.errors import InputError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations
 from cobalance.ingest.images.region_rows import (
     OF_FEW_VALUES,
     REGIONS,

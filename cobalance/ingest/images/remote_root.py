@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
-from cobalance.graph.errors import Setting, needs_extra
-from cobalance.graph.files import ZIP_METHODS
+from cobalance.base.errors import Setting, needs_extra
+from cobalance.base.files import ZIP_METHODS
 from cobalance.ingest.images.image_file import ImageFile, ImageFileError, is_failure, refuse
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
 
-from cobalance.graph.errors import Setting
+from cobalance.base.errors import Setting
 from cobalance.ingest.images.image_file import ImageFile, ImageFileError, refuse
 from cobalance.ingest.images.remote_root import RemoteRoot, url_root, zip_root
 from cobalance.ingest.images.video_frames import FRAME, frame_of

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import CobalanceError, needs_extra
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import CobalanceError, needs_extra
 from cobalance.ingest.images.decoding import MAX_PIXELS
 from cobalance.ingest.images.image_file import ImageFile, ImageFileError
 

@@ -12,9 +12,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cobalance.graph.errors import JobBlockedError, OptionError
-from cobalance.graph.libraries import huggingface_hub, safetensors
-from cobalance.ingest.documents import decode_json
+from cobalance.base.documents import decode_json
+from cobalance.base.errors import JobBlockedError, OptionError
+from cobalance.base.libraries import huggingface_hub, safetensors
 from cobalance.ingest.models.weight_files import (
     MODEL_FILE,
     PIPELINE_FILE,

@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torchvision.transforms.v2 import functional as pictures
 
-from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error, find_checkpoint
 from cobalance.ingest.models.devices import SMALLER_MODEL, out_of_memory

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.libraries import transformers
+from cobalance.base.libraries import transformers
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import ModelOptions

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobalance.graph.libraries import Image, torch, transformers
+from cobalance.base.libraries import Image, torch, transformers
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import ModelOptions

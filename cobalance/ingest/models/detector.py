@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.libraries import torch, transformers
-from cobalance.graph.records import Box, Mention
+from cobalance.base.libraries import torch, transformers
+from cobalance.base.records import Box, Mention
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import DetectorOptions

@@ -7,8 +7,8 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cobalance.graph.errors import MachineError, OptionError, OutOfMemoryError
-from cobalance.graph.libraries import torch
+from cobalance.base.errors import MachineError, OptionError, OutOfMemoryError
+from cobalance.base.libraries import torch
 
 _FULL = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED")
 """Messages of plain RuntimeErrors that mean out of memory."""

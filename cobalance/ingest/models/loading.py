@@ -10,8 +10,8 @@ from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
-from cobalance.graph.errors import JobBlockedError, OutOfMemoryError
-from cobalance.graph.libraries import transformers
+from cobalance.base.errors import JobBlockedError, OutOfMemoryError
+from cobalance.base.libraries import transformers
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error
 from cobalance.ingest.models.devices import SMALLER_MODEL, out_of_memory
 from cobalance.ingest.models.weight_files import MODEL_FILE, PIPELINE_FILE, list_components

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cobalance.graph.errors import JobBlockedError, OptionError
-from cobalance.graph.libraries import huggingface_hub, transformers
+from cobalance.base.errors import JobBlockedError, OptionError
+from cobalance.base.libraries import huggingface_hub, transformers
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error, downloading, read_json
 from cobalance.ingest.models.devices import SMALLER_MODEL, choose_device, out_of_memory
 from cobalance.ingest.models.loading import load_processor, quiet

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from cobalance.graph.errors import OptionError
-from cobalance.graph.options import Options
+from cobalance.base.errors import OptionError
+from cobalance.base.options import Options
 from cobalance.ingest.models.prompts import PHOTO, Template
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from cobalance.graph.errors import OptionError
-from cobalance.graph.records import ALL_IMAGES
-from cobalance.ingest.concepts.readable_names import join_names, readable, with_article
+from cobalance.base.errors import OptionError
+from cobalance.base.readable_names import join_names, readable, with_article
+from cobalance.base.records import ALL_IMAGES
 
 PHOTO = "a photo of {concepts}"
 """The prompt of the paper's section 10: "a photo of concept 1, concept 2, ..., and concept N"."""
@@ -98,7 +98,7 @@ def check_template(template: str) -> str:
     >>> check_template("a photo of {concept}")
     Traceback (most recent call last):
     ...
-    cobalance.graph.errors.OptionError: The prompt 'a photo of {concept}' has no place for the \
+    cobalance.base.errors.OptionError: The prompt 'a photo of {concept}' has no place for the \
 concepts. Write {concepts}, or {names} for them without articles; {class} is the class.
     """
     places = placeholders(template)

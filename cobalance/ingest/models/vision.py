@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeVar
 
-from cobalance.graph.libraries import Image, torch
+from cobalance.base.libraries import Image, torch
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
 from cobalance.ingest.models.devices import (

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from cobalance.graph.errors import JobBlockedError
+from cobalance.base.errors import JobBlockedError
 
 PIPELINE_FILE = "model_index.json"
 """Marks the folder of a diffusers pipeline."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cobalance.graph.errors import JobBlockedError
-from cobalance.graph.libraries import safetensors, torch
+from cobalance.base.errors import JobBlockedError
+from cobalance.base.libraries import safetensors, torch
 from cobalance.ingest.models.checkpoints import describe_error
 
 T = TypeVar("T")

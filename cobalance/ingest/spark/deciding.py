@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from cobalance.graph.errors import InputError, Setting
-from cobalance.graph.libraries import sql
-from cobalance.graph.names import clean_name
-from cobalance.graph.records import ALL_IMAGES, Field
+from cobalance.base.errors import InputError, Setting
+from cobalance.base.libraries import sql
+from cobalance.base.names import clean_name
+from cobalance.base.records import ALL_IMAGES, Field
 from cobalance.ingest.fields.choices import BINNED, Choice, field_choices, field_names
 from cobalance.ingest.fields.concepts import bin_edges, read_column
 from cobalance.ingest.fields.report import describe_fields, offer_class

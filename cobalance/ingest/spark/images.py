@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.libraries import sql
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.counting.sample import priorities, sample_rows
 from cobalance.graph.dataset.incidence_table import SplitIncidence
-from cobalance.graph.libraries import sql
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.spark.rows import IMAGES, open_rows
 

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cobalance.base.errors import InputError
+from cobalance.base.libraries import sql
+from cobalance.base.names import clean_name
+from cobalance.base.progress import silent
+from cobalance.base.records import Annotations
 from cobalance.graph.counting.incidence import incidence_of
-from cobalance.graph.errors import InputError
-from cobalance.graph.libraries import sql
-from cobalance.graph.names import clean_name
-from cobalance.graph.progress import silent
-from cobalance.graph.records import Annotations
 from cobalance.ingest.fields.apply import add_concepts
 from cobalance.ingest.fields.choices import field_choices, field_names
 from cobalance.ingest.formats.table import read_table

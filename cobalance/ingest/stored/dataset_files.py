@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from filelock import FileLock
 
-from cobalance.graph.errors import MachineError, Setting
-from cobalance.graph.files import make_folder
+from cobalance.base.errors import MachineError, Setting
+from cobalance.base.files import make_folder
 
 
 @dataclass(frozen=True)

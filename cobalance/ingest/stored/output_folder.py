@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     CobalanceError,
     DataError,
     JobBlockedError,
@@ -21,7 +21,7 @@ from cobalance.graph.errors import (
     Setting,
     needs_extra,
 )
-from cobalance.graph.files import make_folder
+from cobalance.base.files import make_folder
 
 _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
 _TEMPORARY = ".tmp"

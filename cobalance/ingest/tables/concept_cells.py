@@ -13,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.records import MENTION_NUMBERS
-from cobalance.ingest.documents import UNDECODABLE, decoding_fault
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.documents import UNDECODABLE, decoding_fault
+from cobalance.base.records import MENTION_NUMBERS
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import NameColumn, encode_names
 from cobalance.ingest.problems import RowProblems

@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.progress import Progress
-from cobalance.ingest.documents import decode_json
+from cobalance.base.documents import decode_json
+from cobalance.base.progress import Progress
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.data_frame import load_frame

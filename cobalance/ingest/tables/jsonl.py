@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from cobalance.graph.progress import Progress
+from cobalance.base.documents import UNDECODABLE, decoding_fault
+from cobalance.base.progress import Progress
 from cobalance.ingest.coco.records import coco_kind
-from cobalance.ingest.documents import UNDECODABLE, decoding_fault
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table

@@ -5,8 +5,8 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cobalance.graph.errors import Setting
-from cobalance.graph.progress import Progress
+from cobalance.base.errors import Setting
+from cobalance.base.progress import Progress
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.columns import PRESENT, USUAL_NAMES
 from cobalance.ingest.tables.loading import Table, column_names, text_rows

@@ -8,8 +8,8 @@ from typing import Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from cobalance.graph.names import clean_name
-from cobalance.graph.progress import Progress
+from cobalance.base.names import clean_name
+from cobalance.base.progress import Progress
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import name_fault
 from cobalance.ingest.problems import Problems, RowProblems

@@ -16,8 +16,8 @@ from typing import Any
 
 from neo4j.time import DateTime
 
-from cobalance.graph.errors import DataError, InputError
-from cobalance.graph.progress import Progress
+from cobalance.base.errors import DataError, InputError
+from cobalance.base.progress import Progress
 
 _BLOCK = 1 << 20
 _MOST_TIMES = 200  # as large as its file the parts may be; JSON Lines pack 10 to 40 times

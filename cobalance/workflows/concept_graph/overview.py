@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray
+from cobalance.base.arrays import FloatArray
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.neighbourhood import Kind
 from cobalance.graph.queries.overview import Overview

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.base.arrays import BoolArray, FloatArray
 
 SIZES_PX = 12.0, 48.0  # diameter of the rarest and of the most frequent concept's circle
 EDGE_WIDTHS_PX = 1.0, 8.0

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from math import hypot
 
-from cobalance.graph.safe_text import safe_text
+from cobalance.base.safe_text import safe_text
 from cobalance.workflows.concept_graph.colors import NEUTRAL
 from cobalance.workflows.concept_graph.elements import GraphNode, GraphPicture
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.progress import Progress, silent
 from cobalance.generation.export import ExportOptions, ExportReport
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.counting.cliques import mine_cliques
@@ -23,7 +24,6 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.jobs.status import Job
-from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.catalogue.recounts import MAX_SIZE
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions

@@ -19,6 +19,8 @@ from itertools import groupby
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations, ImageRecord
 from cobalance.evaluation.metrics import group_accuracy
 from cobalance.evaluation.reports import mean_text
 from cobalance.evaluation.shortcuts import COMMON, Shortcuts
@@ -30,9 +32,7 @@ from cobalance.graph.diagnosis.comparison import Comparison
 from cobalance.graph.evaluations.reading import count_synthetic, read_evaluation
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import Job
-from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.comparison import compare_imbalances
-from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.demo import draw_digits
 from cobalance.workflows.demo.runner import Runner, load_digits, prefix_of

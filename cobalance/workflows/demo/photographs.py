@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.errors import needs_extra
-from cobalance.graph.libraries import Image, sklearn
+from cobalance.base.errors import needs_extra
+from cobalance.base.libraries import Image, sklearn
 from cobalance.ingest.images.decoding import decode
 
 Split = Literal["train", "test"]

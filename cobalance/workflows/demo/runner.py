@@ -7,16 +7,16 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import CobalanceError, ConflictError, OptionError
+from cobalance.base.files import make_folder
+from cobalance.base.progress import Progress, silent
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import CobalanceError, ConflictError, OptionError
-from cobalance.graph.files import make_folder
 from cobalance.graph.jobs.lifecycle import retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_job
-from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.tasks.lifecycle import read_task
 from cobalance.ingest.images.regions import write_regions

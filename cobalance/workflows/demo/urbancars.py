@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterator
 from importlib.resources import files
 
-from cobalance.graph.records import ImageRecord, Mention
+from cobalance.base.records import ImageRecord, Mention
 
 NAME = "urbancars"
 LEFT_OUT = "street"  # the background that the authors' published files leave out (76 images)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cobalance.base.grouping import group_pairs
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.diagnosis.summary import communities
-from cobalance.graph.grouping import group_pairs
 from cobalance.graph.queries.imbalances import leaning_concepts
 
 NAMED = 3

@@ -3,13 +3,13 @@
 import logging
 from collections.abc import Sequence
 
+from cobalance.base.errors import DataError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.run_log import log_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import MiningReport, mine_dataset
 from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import DataError
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import apply_tags
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from cobalance.base.errors import Action, DataError, OptionError, UnknownNameError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.run_log import log_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations, read_classes, read_clusters
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_changes
-from cobalance.graph.errors import Action, DataError, OptionError, UnknownNameError
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import Task, list_tasks
 from cobalance.ingest.embeddings.reading import read_embeddings
 from cobalance.ingest.embeddings.similarity import (

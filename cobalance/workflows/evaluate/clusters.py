@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import STRING
+from cobalance.base.errors import Action, DataError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.readable_names import readable
 from cobalance.evaluation.metrics.bias.lic import group_words, match_words
 from cobalance.evaluation.metrics.images.clusters import (
     SOURCE,
@@ -17,15 +21,11 @@ from cobalance.evaluation.metrics.images.clusters import (
     salient_words,
 )
 from cobalance.evaluation.training.texts import TEXT_FEATURES
-from cobalance.graph.arrays import STRING
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mentions import replace_mentions
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.errors import Action, DataError
-from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.ingest.concepts.readable_names import readable
 
 _PERSON = "person"  # in place of a group's word
 

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import BoolArray
+from cobalance.base.arrays import BoolArray
+from cobalance.base.errors import DataError
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.diagnosis.intervals import proportions
-from cobalance.graph.errors import DataError
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.stored import read_saved_predictions

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import FloatArray
+from cobalance.base.errors import DataError, InputError, OptionError, check_known
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
 from cobalance.evaluation.training.data.images import LabelledImages
 from cobalance.evaluation.training.data.reading import TABLE, read_export_images, read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.features import FEATURES
-from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import DataError, InputError, OptionError, check_known
 from cobalance.workflows.evaluate.images import ReadDataset
 
 FEATURES_OF: Mapping[str, str] = {"frechet": "inception", "kernel": "inception", "cmmd": "clip_336"}

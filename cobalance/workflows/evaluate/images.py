@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from cobalance.base.errors import DataError, OptionError
+from cobalance.base.progress import Progress
 from cobalance.evaluation.shortcuts import shortcut_groups
 from cobalance.evaluation.training.data import sets
 from cobalance.evaluation.training.data.examples import code_examples
@@ -14,10 +16,8 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.evaluations.writing import NewEvaluation
-from cobalance.graph.progress import Progress
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.settings import RunSettings

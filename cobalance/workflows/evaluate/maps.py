@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import BoolArray
+from cobalance.base.errors import DataError, OptionError, needs_extra
+from cobalance.base.libraries import Image
+from cobalance.base.progress import Progress, silent
 from cobalance.evaluation.metrics.images.cam_energy import cam_energy
 from cobalance.evaluation.training.examples import Examples
 from cobalance.generation.sources.object_regions import (
@@ -16,13 +20,9 @@ from cobalance.generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
-from cobalance.graph.arrays import BoolArray
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import DataError, OptionError, needs_extra
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.evaluations.writing import save_scores
-from cobalance.graph.libraries import Image
-from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.masks import SegmentationError, mask
 from cobalance.ingest.images.regions import read_regions
 from cobalance.workflows.evaluate.stored import MAP_COLUMNS, write_maps

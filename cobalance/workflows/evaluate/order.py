@@ -6,6 +6,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
+from cobalance.base.errors import OptionError, Setting, check_known
+from cobalance.base.plugins import join_needs
+from cobalance.base.progress import Progress, silent
+from cobalance.base.run_log import log_run
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.data.sets import SETS
 from cobalance.evaluation.training.method import Run
@@ -15,12 +19,8 @@ from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import OptionError, Setting, check_known
 from cobalance.graph.evaluations import reading
 from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations
-from cobalance.graph.plugins import join_needs
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import retry_task
 from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.images import evaluation_images

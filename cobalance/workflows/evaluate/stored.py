@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from cobalance.base.errors import CobalanceError
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.evaluations.writing import delete_evaluation
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError

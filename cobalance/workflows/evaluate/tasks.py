@@ -1,7 +1,7 @@
 """The tasks of evaluations, as workers execute them."""
 
+from cobalance.base.errors import needs_extra
 from cobalance.generation.worker.resources import RunTask, TaskRun
-from cobalance.graph.errors import needs_extra
 from cobalance.graph.evaluations.writing import KIND
 from cobalance.workflows.evaluate.images import KnownDatasets
 from cobalance.workflows.folders import Folders

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import CobalanceError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.run_log import log_run
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.captions import caption_cosines, clip_score
 from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, Scored, stack
@@ -22,11 +25,8 @@ from cobalance.evaluation.training.profiling import profile_folder, profile_grou
 from cobalance.evaluation.training.run import kept_model, predict, train_run
 from cobalance.generation.worker.resources import AskGraph
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.evaluations.writing import begin_evaluation, save_predictions_uri, save_scores
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.ingest.concepts.word_lists import load_group_words
 from cobalance.workflows.evaluate.images import (
     EvaluationImages,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import check_known
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.cooccurrence import cooccurrence
 from cobalance.graph.counting.incidence import Incidence
@@ -14,7 +15,6 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.diagnosis.centrality import centrality
 from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
-from cobalance.graph.errors import check_known
 
 LEAN = [
     *("gap", "over_represented", "under_represented", "lift"),

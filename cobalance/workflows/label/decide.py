@@ -8,14 +8,14 @@ import pandas as pd
 from cobalance.annotation.labelling.labels import read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.base.errors import ConflictError, OptionError
+from cobalance.base.progress import Progress, silent
+from cobalance.base.run_log import log_run
 from cobalance.graph.annotations import runs
 from cobalance.graph.annotations.attributes import link_concepts, list_attributes
 from cobalance.graph.annotations.found import apply_runs, still_labelled
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.errors import ConflictError, OptionError
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import apply_tags
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders

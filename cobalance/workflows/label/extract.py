@@ -15,11 +15,11 @@ from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSett
 from cobalance.annotation.language.chat import ChatModel, in_order, select_told
 from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.extract import QUESTION, Extracted, extract, singular_names
+from cobalance.base.errors import Action, CobalanceError, DataError
+from cobalance.base.progress import Progress, silent
 from cobalance.graph.annotations.runs import change_settings, end_run, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import Action, CobalanceError, DataError
-from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder

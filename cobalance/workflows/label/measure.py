@@ -19,13 +19,13 @@ from cobalance.annotation.measuring.scores import (
 )
 from cobalance.annotation.measuring.truth import GroundTruth
 from cobalance.annotation.proposing.attribute_flags import Embed, ngram_vectors
+from cobalance.base.arrays import BoolArray, FloatArray
+from cobalance.base.errors import DataError, OptionError
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.found import source_of
 from cobalance.graph.annotations.runs import list_runs, read_run
-from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import DataError, OptionError
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 

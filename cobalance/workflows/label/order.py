@@ -14,16 +14,16 @@ from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSett
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.annotation.proposing.attribute_flags import PERCEIVED, is_sensitive, tells_sensitive
 from cobalance.annotation.proposing.cost import measure_seconds
+from cobalance.base.errors import Action, DataError, OptionError, Setting, check_known
+from cobalance.base.plugins import join_needs
+from cobalance.base.progress import Progress, silent
+from cobalance.base.readable_names import readable
+from cobalance.base.run_log import log_run
 from cobalance.graph.annotations.attributes import AttributeKey, Level, list_attributes
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import Action, DataError, OptionError, Setting, check_known
-from cobalance.graph.plugins import join_needs
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import images_with_files, pixel_reader

@@ -14,11 +14,7 @@ from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.attribute_flags import Embed, flag_attributes, ngram_vectors
 from cobalance.annotation.proposing.options import ProposeOptions
 from cobalance.annotation.proposing.propose import propose
-from cobalance.graph.annotations import runs
-from cobalance.graph.annotations.attributes import save_attributes
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.names import class_sizes
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     CobalanceError,
     JobBlockedError,
     NotFoundError,
@@ -26,9 +22,13 @@ from cobalance.graph.errors import (
     check_known,
     needs_extra,
 )
-from cobalance.graph.options import read_options
-from cobalance.graph.plugins import is_installed
-from cobalance.graph.progress import Progress, silent
+from cobalance.base.options import read_options
+from cobalance.base.plugins import is_installed
+from cobalance.base.progress import Progress, silent
+from cobalance.graph.annotations import runs
+from cobalance.graph.annotations.attributes import save_attributes
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.names import class_sizes
 from cobalance.ingest.models.checkpoints import find_in_cache
 from cobalance.ingest.models.clip import CLIP_REVISION, ClipModelOptions
 from cobalance.ingest.stored.output_folder import OutputFolder

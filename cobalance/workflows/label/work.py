@@ -10,11 +10,11 @@ from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.annotation.language.chat import select_told
 from cobalance.annotation.language.transcript import Transcript
 from cobalance.annotation.proposing.attribute_flags import UNSEEN
+from cobalance.base.errors import CobalanceError
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.annotations.attributes import list_attributes, write_flags
 from cobalance.graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.annotator import Annotator
 from cobalance.ingest.images.arrays import ImageArray

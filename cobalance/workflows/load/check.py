@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.progress import Progress
+from cobalance.base.records import ALL_IMAGES, Annotations, plain_values
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled
 from cobalance.graph.dataset.write import IfExists, IngestReport, dry_run
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import ALL_IMAGES, Annotations, plain_values
 from cobalance.ingest.images.regions import regions_in
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options

@@ -3,6 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from cobalance.base.names import clean_name
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations
+from cobalance.base.run_log import log_run
 from cobalance.graph.annotations.runs import has_accepted, list_runs
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
@@ -15,11 +20,6 @@ from cobalance.graph.dataset.write import (
     without_own_tags,
     write_annotations,
 )
-from cobalance.graph.names import clean_name
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations
-from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import apply_tags
 from cobalance.ingest.captions.image_texts import caption_files, write_image_texts
 from cobalance.ingest.embeddings.stored import embedding_files

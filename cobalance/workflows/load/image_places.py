@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cobalance.graph.errors import CobalanceError, OptionError, Part, Setting
-from cobalance.graph.plugins import is_installed
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations
-from cobalance.graph.safe_text import mask_credentials, safe_text
+from cobalance.base.errors import CobalanceError, OptionError, Part, Setting
+from cobalance.base.plugins import is_installed
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import Annotations
+from cobalance.base.safe_text import mask_credentials, safe_text
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.images.uris import strip_secrets
 from cobalance.workflows.folders import (

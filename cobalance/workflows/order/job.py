@@ -6,6 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.base import errors
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.records import PlannedQuery
+from cobalance.base.run_log import log_run
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import BackendPlugin
 from cobalance.generation.jobs.patches import check_patches, needs_patch
@@ -14,7 +19,6 @@ from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.jobs.variants import Variant
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph import errors
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import plans
 from cobalance.graph.dataset.cliques import read_cliques, read_mining_options
@@ -22,10 +26,6 @@ from cobalance.graph.dataset.names import splits_of
 from cobalance.graph.dataset.read import ClassImages, read_class_images, read_image_concepts
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import PlannedQuery
-from cobalance.graph.run_log import log_run
 from cobalance.ingest.concepts.word_lists import combine_words, phrases_of
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.workflows.load.image_places import file_identity, looked_in

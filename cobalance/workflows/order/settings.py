@@ -4,13 +4,13 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from cobalance.base.errors import OptionError
+from cobalance.base.options import path_options
+from cobalance.base.plugins import Plugins
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.graph.errors import OptionError
-from cobalance.graph.options import path_options
-from cobalance.graph.plugins import Plugins
 
 
 def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:

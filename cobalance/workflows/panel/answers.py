@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cobalance.annotation.auditing.consensus import ANSWERS
+from cobalance.base.errors import DataError, OptionError, Setting, check_known
+from cobalance.base.names import clean_name
 from cobalance.evaluation.study.questions import tasks_of
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import DataError, OptionError, Setting, check_known
-from cobalance.graph.names import clean_name
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import read_answers, save_answers
 from cobalance.graph.panels.studies import Study

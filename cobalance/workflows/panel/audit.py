@@ -11,11 +11,11 @@ from cobalance.annotation.auditing.sample import PER_STRATUM, assign_people, dra
 from cobalance.annotation.labelling.labels import present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.base.arrays import BoolArray, IntArray
+from cobalance.base.errors import ConflictError, DataError, OptionError, check_known
 from cobalance.graph.annotations.runs import AnnotationRun, read_labelling
-from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import ConflictError, DataError, OptionError, check_known
 from cobalance.graph.panels.audits import CLIQUES, COUNTS, Audit, clique_name, create_audit
 from cobalance.graph.panels.panel import read_panel
 from cobalance.ingest.stored.output_folder import OutputFolder

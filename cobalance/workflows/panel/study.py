@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from cobalance.base.judges import assign
 from cobalance.evaluation.study.agreement import study_results
 from cobalance.evaluation.study.questions import blind_sentence
 from cobalance.evaluation.study.sample import draw_pairs
@@ -13,7 +14,6 @@ from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan_options
 from cobalance.graph.jobs.status import Job, read_job
-from cobalance.graph.judges import assign
 from cobalance.graph.panels.panel import read_answers, read_panel
 from cobalance.graph.panels.studies import Assignment, Study, StudyPair, create_study, read_pairs
 from cobalance.ingest.concepts.group_words import GroupWords

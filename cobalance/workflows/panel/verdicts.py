@@ -10,13 +10,13 @@ from cobalance.annotation.auditing.consensus import select_agreed
 from cobalance.annotation.auditing.correction import corrected_counts, rates
 from cobalance.annotation.auditing.imbalance import Verdict, clique_verdicts, corrected_imbalances
 from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.base.plurals import inflect
+from cobalance.base.records import PlannedQuery
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import list_panels, read_answers
-from cobalance.graph.plurals import inflect
-from cobalance.graph.records import PlannedQuery
 
 
 def audit_rates(store: GraphStore, audit: Audit) -> pd.DataFrame:

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import DataError, OptionError, Words, check_known
+from cobalance.base.plugins import PluginError
+from cobalance.base.progress import Progress, silent
 from cobalance.generation.planning.effects import has_all, measure, measure_planner
 from cobalance.generation.planning.plan import PlannedImages, PlanOptions
 from cobalance.generation.planning.planners import COUNTS, PLANNERS, WHOLE_IMAGES
 from cobalance.generation.planning.resampling import BASELINES, group_images, simulate_baseline
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import DataError, OptionError, Words, check_known
-from cobalance.graph.plugins import PluginError
-from cobalance.graph.progress import Progress, silent
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
 BUDGET_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the images that there are

@@ -7,6 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import Action, DataError, OptionError, Setting, check_known
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
+from cobalance.base.run_log import log_run
 from cobalance.generation.jobs.patches import check_patches
 from cobalance.generation.planning.counterfactuals import (
     CounterfactualOptions,
@@ -24,10 +28,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.dataset.state import check_name
-from cobalance.graph.errors import Action, DataError, OptionError, Setting, check_known
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
-from cobalance.graph.run_log import log_run
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.concepts.group_words import GroupWords
 from cobalance.ingest.concepts.word_lists import combine_words

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import Setting, Text
+from cobalance.base.plurals import inflect
 from cobalance.generation.planning.effects import widened_rows
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import Plan, PlannedImages
 from cobalance.generation.planning.planners import WHOLE_IMAGES
 from cobalance.generation.planning.simulation import simulate
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.association import disagreements, rate_differences
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import find_rows
-from cobalance.graph.errors import Setting, Text
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.cells import change_text, change_texts
 from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared
 
@@ -255,7 +255,7 @@ def no_images(
     >>> import numpy as np
     >>> found = Cliques(np.array([[0, -1], [1, -1], [0, 1]]), np.array([[2, 1], [1, 2], [1, 1]]),
     ...                 np.array([3, 3]), ("cow", "road"), ("country", "urban"))
-    >>> from cobalance.graph.errors import render
+    >>> from cobalance.base.errors import render
     >>> print(render(no_images("cars", found, np.array([2]), 2, MiningOptions())))
     No gap to close: every class shows each of its cliques in as many images. Gaps remain in 2 \
 smaller cliques: to close them, too, plan with min_size=1.

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.progress import Progress, silent
 from cobalance.generation.planning import simulation
 from cobalance.generation.planning.effects import measure_all
 from cobalance.generation.planning.plan import Plan, PlanOptions
@@ -27,7 +28,6 @@ from cobalance.graph.diagnosis.comparison import STATUSES, Comparison
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.evaluations import statements as of_evaluations
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation, read_scores
-from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.comparison import compare_imbalances

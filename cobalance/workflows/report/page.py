@@ -8,14 +8,14 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import ConflictError, OptionError, Setting, render
+from cobalance.base.files import replacing
+from cobalance.base.grouping import group_pairs
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
-from cobalance.graph.errors import ConflictError, OptionError, Setting, render
-from cobalance.graph.files import replacing
-from cobalance.graph.grouping import group_pairs
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
 from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text
 from cobalance.workflows.diagnose.findings import describe_leaning, mining_warnings, no_clique

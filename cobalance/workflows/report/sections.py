@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from cobalance.base.errors import render
+from cobalance.base.plurals import inflect
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.order import EVIDENCE
-from cobalance.graph.errors import render
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.cells import (
     cell_text,
     change_text,

@@ -11,6 +11,16 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
+from cobalance.base.errors import (
+    CobalanceError,
+    MissingExtraError,
+    NotFoundError,
+    OptionError,
+    needs_extra,
+)
+from cobalance.base.plugins import EXTRAS
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress, silent
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.sources.object_masks import FindInstances, FindParts, ObjectMasks, Segment
@@ -20,18 +30,8 @@ from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter,
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import (
-    CobalanceError,
-    MissingExtraError,
-    NotFoundError,
-    OptionError,
-    needs_extra,
-)
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.jobs.status import Job, read_job
-from cobalance.graph.plugins import EXTRAS
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress, silent
 from cobalance.graph.tasks.lifecycle import Task, read_task
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from cobalance.annotation.auditing.sample import assign_people, draw_labels
-from cobalance.graph.errors import OptionError
+from cobalance.base.errors import OptionError
 
 
 @settings(max_examples=40)

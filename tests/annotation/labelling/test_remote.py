@@ -24,7 +24,7 @@ from cobalance.annotation.language.chat import LanguageModelError, Question, Rep
 from cobalance.annotation.language.endpoint import Endpoint
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.annotation.language.transcript import Transcript
-from cobalance.graph.errors import OptionError
+from cobalance.base.errors import OptionError
 from cobalance.ingest.models.options import VlmOptions
 from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.scripted_endpoint import Answer, scripted_endpoint

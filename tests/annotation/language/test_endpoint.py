@@ -15,7 +15,7 @@ from cobalance.annotation.language.chat import LanguageModelError, Question
 from cobalance.annotation.language.endpoint import Endpoint
 from cobalance.annotation.language.endpoint_settings import read_key
 from cobalance.annotation.language.transcript import Transcript
-from cobalance.graph.errors import OptionError
+from cobalance.base.errors import OptionError
 from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.scripted_endpoint import Answer, scripted_endpoint
 

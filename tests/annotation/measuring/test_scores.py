@@ -14,7 +14,7 @@ from cobalance.annotation.measuring.scores import (
     read_macro_table,
     vocabulary_recall,
 )
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 
 ROWS = st.lists(
     st.tuples(

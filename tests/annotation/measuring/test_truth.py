@@ -3,7 +3,7 @@ import pytest
 
 from cobalance.annotation.measuring.matching import TruthOf, match_concepts, match_images
 from cobalance.annotation.measuring.truth import read_mapping, read_truth
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 
 
 def test_celebas_list_has_ones_and_their_opposites(tmp_path):

@@ -12,7 +12,7 @@ from cobalance.annotation.language.transcript import Transcript
 from cobalance.annotation.proposing.cost import chat_cost, measure_chat, measure_seconds
 from cobalance.annotation.proposing.options import caption_of, read_preset
 from cobalance.annotation.proposing.propose import propose
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.scripted_endpoint import Answer, scripted_endpoint
 

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from cobalance.annotation.proposing.review import accept_all, read_decisions, review_frame
+from cobalance.base.errors import InputError
 from cobalance.graph.annotations.attributes import COLUMNS, Decision
-from cobalance.graph.errors import InputError
 from tests.conftest import HOSTILE
 
 

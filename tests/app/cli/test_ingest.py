@@ -3,7 +3,7 @@
 import pytest
 
 from cobalance.app.cli.main import whole_program
-from cobalance.graph.errors import OptionError
+from cobalance.base.errors import OptionError
 
 
 def test_a_dry_run_says_what_columns_become_and_needs_no_database(tmp_path, monkeypatch, capsys):

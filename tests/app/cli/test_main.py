@@ -19,11 +19,11 @@ import pytest
 
 from cobalance.app.cli.cypher import parse_parameters
 from cobalance.app.cli.main import HOMES
+from cobalance.base.errors import OptionError
 from cobalance.generation.planning.plan_file import plan_from_json
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import list_datasets
-from cobalance.graph.errors import OptionError
 from cobalance.graph.queries.catalogue import CATALOGUE
 from tests.app.cli.calling import call, run_code
 from tests.browser.server import environment_of

@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import InputError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.attributes import attribute_counts, attribute_shift
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.graph.errors import InputError
 
 
 def wilson(hits: float, n: float) -> tuple[float, float]:

@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import InputError
 from cobalance.evaluation.metrics.average_precision import average_precision, mean_average_precision
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import InputError
 
 images = st.lists(
     st.tuples(st.integers(0, 1), st.sampled_from([0.1, 0.4, 0.5, 0.9]), st.integers(1, 3)),

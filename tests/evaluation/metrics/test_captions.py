@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.base.errors import CobalanceError, DataError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.captions import PREFIX, caption_cosines, clip_score, meteor
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.graph.errors import CobalanceError, DataError
 from tests.evaluation.metrics.bias.scored import value
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import InputError, UnknownNameError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.comparison import compare_methods, compare_scores
 from cobalance.evaluation.metrics.gaps import shortcut_gaps
@@ -13,7 +14,6 @@ from cobalance.evaluation.metrics.group_accuracy import (
 )
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import InputError, UnknownNameError
 from tests.evaluation.tables import cars, frame_f, one_row_an_image
 
 BETTER = cars((97, 90, 80, 60), (96, 88, 75, 65))

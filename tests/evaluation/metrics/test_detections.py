@@ -11,9 +11,9 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 import cobalance as cb
+from cobalance.base.errors import InputError, OptionError
 from cobalance.evaluation.metrics import METRICS, detections
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.graph.errors import InputError, OptionError
 from cobalance.workflows.evaluate.tables import read_tables
 
 # pycocotools is compiled for an older NumPy than ours.

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.base.errors import InputError, OptionError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.gaps import common_rates, shortcut_gaps
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import InputError, OptionError
 from tests.evaluation.tables import background_reader, cars, frame_f, one_row_an_image
 
 RATES = {"background": 0.95, "object": 0.95}

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.base.errors import InputError, OptionError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.comparison import compare_methods
 from cobalance.evaluation.metrics.group_accuracy import (
@@ -13,7 +14,6 @@ from cobalance.evaluation.metrics.group_accuracy import (
 )
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import InputError, OptionError
 from tests.evaluation.tables import frame_f, one_row_an_image
 
 STATES = ("common", "uncommon", "none")

@@ -3,11 +3,11 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
+from cobalance.base.errors import InputError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.metrics.opportunity_gap import opportunity_gap
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import InputError
 
 OCCUPATIONS = ("Dancer", "Doctor", "Patient", "Farmer", "Nurse", "Singer")
 TABLE_8 = {

@@ -2,12 +2,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import DataError, InputError, OptionError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.artefact_shift import artefact_shift
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.metrics.ratios import caption_predictions, fold_ratio, ratio
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import DataError, InputError, OptionError
 
 TABLE_3 = {
     "original": ((3.5, 3.0, 14.3), (3.1, 2.6, 16.1), (2.3, 2.5, 8.7), (2.3, 2.4, 4.4)),

@@ -5,10 +5,10 @@ from dataclasses import fields
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import OptionError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import COLUMNS, Inputs
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import OptionError
 from tests.evaluation.tables import frame_f, one_row_an_image
 
 HEAVY = ("sklearn", "torch", "transformers", "PIL")

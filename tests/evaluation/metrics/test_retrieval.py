@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import InputError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.metrics.retrieval import retrieval_ranks, retrieval_recall
-from cobalance.graph.errors import InputError
 
 SOURCES = ("texts", "embeddings")
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import OptionError
 from cobalance.evaluation.study.agreement import (
     ALPHA,
     ASKED,
@@ -21,7 +22,6 @@ from cobalance.evaluation.study.agreement import (
 )
 from cobalance.evaluation.study.questions import GAP, QUESTIONS, SENTENCE, gap_sentence
 from cobalance.evaluation.study.sample import draw_pairs
-from cobalance.graph.errors import OptionError
 from cobalance.ingest.captions.caption_editor import CaptionEditor
 from cobalance.ingest.concepts.word_lists import load_group_words
 from tests.conftest import HOSTILE

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cobalance.base.errors import OptionError
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.selection import RULES, check_rule
-from cobalance.graph.errors import OptionError
 
 
 def examples(labels: list[int] | list[list[int]], groups: list[int]) -> Examples:

@@ -12,6 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
+from cobalance.base.errors import OutOfMemoryError
 from cobalance.generation.backends.compositing.framing import fit_source
 from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
@@ -19,7 +20,6 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest
 from cobalance.generation.output.image_files import image_file
 from cobalance.generation.output.manifest_rows import new_row
-from cobalance.graph.errors import OutOfMemoryError
 from cobalance.ingest.images.arrays import MaskArray
 
 TOLERANCE = 1e-5

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.generation.backends.compositing.framing import fit_source
 from cobalance.generation.backends.inpaint import InpaintOptions, open_backend as open_inpaint
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.generation.image_request import ImageRequest, SourceImage
-from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.backends import suite
 from tests.generation.backends.suite import Ask, Find
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cobalance.base.errors import JobBlockedError
 from cobalance.generation.backends.compositing.framing import fit_source
 from cobalance.generation.backends.instruct import InstructOptions, open_backend as open_instruct
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
-from cobalance.graph.errors import JobBlockedError
 from tests.generation.backends import suite
 from tests.generation.backends.suite import Ask, Copied, Find
 

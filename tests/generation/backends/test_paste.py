@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
-from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.backends import suite
 from tests.generation.backends.suite import Ask, Find
 

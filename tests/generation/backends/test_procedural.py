@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.compositing.exemplars import (
     Exemplar,
@@ -24,7 +25,6 @@ from cobalance.generation.image_request import (
     SourceImage,
     seed_of,
 )
-from cobalance.graph.errors import OptionError
 from tests.generation.backends.suite import HOSTILE, check_kept, same
 
 RED, BLUE = (220, 30, 30), (30, 30, 220)

@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.export import EXPORTERS, ExportDataset, ExportOptions
 from cobalance.generation.export.images.image import split_names
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.regions import read_regions, write_regions
 
 FORMATS = list(EXPORTERS)

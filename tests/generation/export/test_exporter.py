@@ -1,8 +1,8 @@
 """A new format is one module, and one line in the registry."""
 
+from cobalance.base.plugins import Plugins
 from cobalance.generation import export as package
 from cobalance.generation.export import ExportOptions, export
-from cobalance.graph.plugins import Plugins
 
 CSV_FORMAT = '''
 """A CSV file of images and classes, beside the images."""
@@ -10,7 +10,7 @@ CSV_FORMAT = '''
 from dataclasses import dataclass, field
 
 from cobalance.generation.export.exporter import ExportPlugin, WriterReport, write_image
-from cobalance.graph.options import Options
+from cobalance.base.options import Options
 
 
 class CsvOptions(Options):

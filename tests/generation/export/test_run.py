@@ -9,8 +9,8 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 
+from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.generation.export import ExportError, ExportOptions, export
-from cobalance.graph.errors import OptionError, UnknownNameError
 from tests.generation.export.conftest import REFERRING, WITH_IMAGES, contents, only
 from tests.manifests import read_manifest
 

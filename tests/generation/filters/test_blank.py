@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.graph.errors import OptionError
 from tests.generation.filters.making import noise, object_mask, request
 
 

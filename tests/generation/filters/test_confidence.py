@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cobalance.base.errors import JobBlockedError
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Method, Run
 from cobalance.evaluation.training.networks.learner import NetworkLearner
@@ -16,7 +17,6 @@ from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.errors import JobBlockedError
 from tests.tiny.labelled import tiny_examples
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.duplicates import find_duplicates
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.graph.errors import OptionError
 from tests.generation.filters.making import noise, pasted, request, source
 
 

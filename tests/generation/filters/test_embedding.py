@@ -12,6 +12,7 @@ from PIL import Image
 from sklearn.neighbors import NearestNeighbors
 from transformers import CLIPImageProcessorPil, CLIPModel, ViTImageProcessorPil, ViTModel
 
+from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.embedding import (
     EmbeddingFilter,
@@ -22,7 +23,6 @@ from cobalance.generation.filters.embedding import (
 from cobalance.generation.filters.pool import EmbeddedImage, Pool
 from cobalance.generation.filters.same_colours import cell_sums
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
-from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.filters.making import Pixels, noise, object_mask, request, source
 from tests.tiny.vision import save_clip, save_dino, save_owlv2
 

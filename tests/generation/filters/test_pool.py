@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from cobalance.base.errors import DataError
 from cobalance.generation.filters.pool import EmbeddedImage, Pool
-from cobalance.graph.errors import DataError
 
 
 def vector(*values: float) -> np.ndarray:

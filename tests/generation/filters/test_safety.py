@@ -10,10 +10,10 @@ import torch
 from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
 from safetensors import safe_open
 
+from cobalance.base.errors import JobBlockedError, OptionError, OutOfMemoryError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.safety import SAFETY_REVISION, SafetyOptions
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip, save_safety
 

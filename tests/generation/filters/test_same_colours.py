@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, strategies as st
 from PIL import Image
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.filters.same_colours import LARGEST, cell_sums, colour_difference
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.graph.errors import OptionError
 from tests.generation.filters.making import Pixels, noise, object_mask, pasted, request, source
 
 

@@ -11,10 +11,10 @@ import pytest
 from sklearn.metrics import f1_score
 
 import cobalance.generation.filters.same_objects
+from cobalance.base.errors import OptionError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.same_objects import f1_of_names
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.graph.errors import OptionError
 from cobalance.ingest.models.detector import Detector
 from tests.generation.filters.making import Pixels, noise, object_mask, request
 from tests.tiny.vision import save_owlv2

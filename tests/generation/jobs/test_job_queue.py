@@ -19,9 +19,9 @@ import pytest
 from dbos import DBOS, _migration, _serialization, _sys_db, _sys_db_sqlite
 
 import cobalance.generation.jobs.job_queue
+from cobalance.base.errors import MachineError, StoreUnavailableError
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.job_queue import Queue
-from cobalance.graph.errors import MachineError, StoreUnavailableError
 from tests.waiting import until
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.jobs.patches import check_patches, needs_patch
-from cobalance.graph.errors import OptionError
 
 
 def test_one_backend_takes_objects_of_other_images():

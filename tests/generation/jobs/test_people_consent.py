@@ -2,10 +2,10 @@
 
 import pytest
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.jobs.people_consent import check_consent, may_be_people
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.errors import OptionError
 
 ALTERING = [name for name in RECIPES if RECIPES[name].people == "alters"]
 PAINTING = [name for name in RECIPES if RECIPES[name].people]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.generation.jobs.settings import read_job_settings
-from cobalance.graph.errors import OptionError, UnknownNameError
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.filters.filter import FilterPlugin, Judgement
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.jobs import settlement as pools
@@ -24,7 +25,6 @@ from cobalance.graph.jobs.reports import start_queries
 from cobalance.graph.jobs.rounds import read_query_progress, read_round
 from cobalance.graph.jobs.settlement import MadeCandidate
 from cobalance.graph.jobs.status import read_job, read_queries
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.e2e.best_of import accepted, assert_counted
 from tests.e2e.scored import RANK_BY, known, places

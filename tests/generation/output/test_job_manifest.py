@@ -7,11 +7,11 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import DataError
 from cobalance.generation.jobs.chunks import candidate_id
 from cobalance.generation.output.chunk_records import ChunkRecord, read_records
 from cobalance.generation.output.job_manifest import stream_manifest
 from cobalance.generation.output.settlement_records import Settlements, add_settled
-from cobalance.graph.errors import DataError
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 JOB = "5f1c"

@@ -7,12 +7,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from cobalance.base.errors import DataError
 from cobalance.generation.output.manifest import (
     MANIFEST_SCHEMA,
     manifest_frame,
     write_rows,
 )
-from cobalance.graph.errors import DataError
 from tests.manifests import read_manifest
 
 

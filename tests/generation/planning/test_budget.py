@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.programmes.rounding import share_budget
 from cobalance.generation.planning.simulation import simulate
-from cobalance.graph.errors import OptionError
 
 OF_COUNTS = ["conbias", "minimal", "published"]
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import CobalanceError, DataError
+from cobalance.base.records import Counterfactual
 from cobalance.generation.planning.composition import ResultOptions, compose_dataset
-from cobalance.graph.errors import CobalanceError, DataError
-from cobalance.graph.records import Counterfactual
 
 GROUPS = ("man", "woman", "neither", "both")
 

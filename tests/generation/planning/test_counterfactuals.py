@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import OptionError, UnknownNameError
+from cobalance.base.records import Edit
 from cobalance.generation.planning.counterfactuals import (
     CounterfactualOptions,
     check_groups,
     plan_counterfactuals,
 )
-from cobalance.graph.errors import OptionError, UnknownNameError
-from cobalance.graph.records import Edit
 
 GROUPS = ("woman", "man", "darker-skinned woman", 'o\'hare "x" {class}')
 

@@ -1,8 +1,8 @@
 import pytest
 
+from cobalance.base.errors import OptionError
+from cobalance.base.records import PlannedQuery
 from cobalance.generation.planning.plan import Plan, PlanOptions
-from cobalance.graph.errors import OptionError
-from cobalance.graph.records import PlannedQuery
 
 
 @pytest.mark.parametrize("concepts", [(), ("b", "a"), ("a", "a")])

@@ -5,10 +5,10 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import InputError
+from cobalance.base.records import Edit, PlannedQuery
 from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
-from cobalance.graph.errors import InputError
-from cobalance.graph.records import Edit, PlannedQuery
 
 name = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from cobalance.base.errors import OptionError, UnknownNameError
+from cobalance.base.records import PlannedQuery
 from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import simulate, summarize_plan
-from cobalance.graph.errors import OptionError, UnknownNameError
-from cobalance.graph.records import PlannedQuery
 
 IMAGES = {
     ("x", frozenset("abc")): 4,

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import DataError, OptionError, UnknownNameError
 from cobalance.generation.planning.counterfactuals import (
     CounterfactualOptions,
     plan_counterfactuals,
 )
 from cobalance.generation.planning.source_selection import select_sources
-from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from cobalance.ingest.captions.text_changes import MANY_GROUPS
 from cobalance.ingest.concepts.word_lists import load_group_words
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.object_masks import ObjectMasks
 from cobalance.generation.sources.sampler import Sources
 from cobalance.graph.dataset.read import ClassImages
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.regions import read_regions, write_regions
 
 Annotate = Callable[..., Sources]

@@ -9,13 +9,13 @@ from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.ndimage import binary_dilation
 
+from cobalance.base.errors import DataError, OptionError
+from cobalance.base.records import Mention
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.sources.mask_cache import KEPT, MaskCache
 from cobalance.generation.sources.mask_settings import UnusableError
 from cobalance.generation.sources.object_masks import grow
-from cobalance.graph.errors import DataError, OptionError
-from cobalance.graph.records import Mention
 
 
 def of(rows: slice, columns: slice) -> np.ndarray:

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.records import Box, Mention
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import MaskSettings, UnusableError
 from cobalance.generation.sources.object_regions import choose_instances, object_regions
-from cobalance.graph.records import Box, Mention
 
 
 def test_what_the_object_is():

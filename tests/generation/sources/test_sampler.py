@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.errors import InputError, JobBlockedError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.object_masks import ObjectMasks
 from cobalance.generation.sources.sampler import TRIES, Sources, shuffle
 from cobalance.graph.dataset.read import ClassImages
-from cobalance.graph.errors import InputError, JobBlockedError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.regions import read_regions, write_regions
 

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 import cobalance.generation.sources.sampler
+from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.image_request import NoSourceError
@@ -21,7 +22,6 @@ from cobalance.generation.sources.object_masks import ObjectMasks
 from cobalance.generation.sources.sampler import Sources, shuffle
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.graph.dataset.read import ClassImages
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.stored.output_folder import OutputFolder
 

@@ -3,6 +3,8 @@
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import ConflictError, NotFoundError, OptionError, UnknownNameError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.attributes import (
     Decision,
     ProposedAttribute,
@@ -27,8 +29,6 @@ from cobalance.graph.annotations.runs import (
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import ConflictError, NotFoundError, OptionError, UnknownNameError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import end_task, fail_task, list_tasks, start_task
 
 SKY, SEA = ("scene", "sky"), ("scene", "o'sea {x}")

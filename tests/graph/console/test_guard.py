@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.base.errors import QueryRefusedError
 from cobalance.graph.console.guard import (
     FUNCTIONS,
     MAX_LENGTH,
@@ -14,7 +15,6 @@ from cobalance.graph.console.guard import (
     PROCEDURES,
     check_read_only,
 )
-from cobalance.graph.errors import QueryRefusedError
 from cobalance.graph.queries.catalogue import CATALOGUE
 
 CORPUS = json.loads((Path(__file__).parents[2] / "data" / "cypher_console.json").read_text("utf-8"))

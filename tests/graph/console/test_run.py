@@ -15,18 +15,18 @@ from hypothesis import HealthCheck, event, given, settings as examples, strategi
 from neo4j import READ_ACCESS
 from neo4j.exceptions import Neo4jError
 
-from cobalance.graph.console import run as console
-from cobalance.graph.console.guard import PROCEDURES, check_read_only
-from cobalance.graph.console.message_limit import MessageLimit
-from cobalance.graph.console.run import LANGUAGE, MAX_RUNNING, run_console_query
-from cobalance.graph.database.local.server_control import ensure_running
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     OptionError,
     QueryError,
     QueryRefusedError,
     QueryTimeoutError,
     StoreUnavailableError,
 )
+from cobalance.graph.console import run as console
+from cobalance.graph.console.guard import PROCEDURES, check_read_only
+from cobalance.graph.console.message_limit import MessageLimit
+from cobalance.graph.console.run import LANGUAGE, MAX_RUNNING, run_console_query
+from cobalance.graph.database.local.server_control import ensure_running
 from tests.waiting import until
 
 CORPUS = json.loads((Path(__file__).parents[2] / "data" / "cypher_console.json").read_text("utf-8"))
@@ -450,7 +450,7 @@ PROGRAM = f"""
 import json, sys
 from neo4j import GraphDatabase
 from cobalance.graph.console.run import run_console_query
-from cobalance.graph.errors import QueryTimeoutError
+from cobalance.base.errors import QueryTimeoutError
 
 uri, username, password, database = json.loads(sys.stdin.read())
 try:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from cobalance.base.errors import OptionError, TooManyCliquesError, UnknownNameError
 from cobalance.graph.counting import cliques as cliques_module
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.engines import expansion
@@ -22,7 +23,6 @@ from cobalance.graph.counting.engines.compiled import intrinsics
 from cobalance.graph.counting.engines.compiled.intrinsics import compile_cached, entry_point
 from cobalance.graph.counting.engines.projection import run_shared
 from cobalance.graph.counting.incidence import Incidence, build_incidence
-from cobalance.graph.errors import OptionError, TooManyCliquesError, UnknownNameError
 
 Image = tuple[str, set[str]]
 Miner = Callable[..., Cliques]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from cobalance.base.errors import UnknownNameError
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.counting.one_against_rest import mine_one_against_rest
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import UnknownNameError
 
 NAMES = tuple(f"thing {number:02}" for number in range(11))
 COMPARED = NAMES[7::-1]  # eight, in an order of their own

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.counting.sums import select_cliques, sum_cliques, update_cliques
-from cobalance.graph.errors import OptionError, UnknownNameError
 
 CLASSES = ("a", "b", "c")
 Image = tuple[str, frozenset[str]]

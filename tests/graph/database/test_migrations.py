@@ -8,12 +8,12 @@ import pytest
 from neo4j import GraphDatabase
 from neo4j.exceptions import ClientError
 
+from cobalance.base.errors import SchemaVersionError
 from cobalance.graph.database.declarations import Definition
 from cobalance.graph.database.local.server_control import Endpoint, ensure_running, stop
 from cobalance.graph.database.migrations import VERSION, migrate
 from cobalance.graph.database.schema import ALL_NODES
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import SchemaVersionError
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}
 

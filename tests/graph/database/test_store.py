@@ -6,8 +6,8 @@ from threading import Barrier
 
 import pytest
 
+from cobalance.base.errors import ConstraintViolatedError, StoreUnavailableError
 from cobalance.graph.database.store import PATIENCE, GraphStore
-from cobalance.graph.errors import ConstraintViolatedError, StoreUnavailableError
 
 
 @contextmanager

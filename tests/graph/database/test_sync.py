@@ -2,10 +2,10 @@
 
 import pytest
 
+from cobalance.base.errors import StoreError
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.sync import sync_edges
-from cobalance.graph.errors import StoreError
 
 EDGES = (
     "MATCH (a:Concept {dataset: $dataset})-[e:CO_OCCURS]->(b:Concept) "

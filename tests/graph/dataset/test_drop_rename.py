@@ -2,10 +2,10 @@
 
 import pytest
 
+from cobalance.base.errors import ConflictError, NotFoundError, StaleError
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import ConflictError, NotFoundError, StaleError
 
 
 def write(store, dataset, annotations, **options):

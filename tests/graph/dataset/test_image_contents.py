@@ -6,9 +6,9 @@ from itertools import permutations
 
 import numpy as np
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.image_contents import ImageContents, image_digests
 from cobalance.graph.dataset.write import dataset_digest
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 RECORDS = [
     ImageRecord("a", "x", (Mention("tree", score=0.5), Mention("dog"), Mention("tree", score=0.9))),

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention, category
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.dataset import incidence_table
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
@@ -21,7 +22,6 @@ from cobalance.graph.dataset.read import (
 )
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import dry_run, write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention, category
 
 PACKED = "MATCH (t:IncidenceTable {dataset: $d}) RETURN properties(t) AS part ORDER BY t.part"
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.cliques import clique_totals
 from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
 from cobalance.graph.dataset.state import list_datasets
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 RECOUNT = """
 RETURN COUNT { MATCH (:Clique {dataset: $d, size: 1}) } AS concepts,

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.mentions import replace_mentions
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 RECORDS = [
     ImageRecord("a", "bird", (Mention("sky"), Mention("sky", "old", 0.5)), "train", "a.jpg", 4, 3),

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import incidence_of
@@ -20,10 +22,8 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
 from cobalance.graph.diagnosis.design_effects import with_clusters
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
 from cobalance.graph.queries.cooccurrences import read_cooccurrences
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.demo.urbancars import urbancars
 from cobalance.workflows.plan.planners import plan_dataset
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from cobalance.base.errors import NotFoundError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.image_contents import image_digests
 from cobalance.graph.dataset.read import read_annotations, read_class_images
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import NotFoundError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def write(store, dataset, annotations):

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import ConflictError, DataError, OptionError, StaleError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import incidence_of
@@ -17,14 +19,12 @@ from cobalance.graph.dataset.read import load_incidence, read_annotations
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled, write_sampled
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import IngestReport, dry_run, write_annotations
-from cobalance.graph.errors import ConflictError, DataError, OptionError, StaleError
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
 from cobalance.graph.queries.comparison import compare_dataset_splits
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.plan.planners import plan_dataset
 
 OPTIONS = MiningOptions(max_size=3)

@@ -5,13 +5,13 @@ from itertools import combinations
 
 import pytest
 
+from cobalance.base.errors import OptionError, StaleError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database.sync import BATCH
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.dataset.write import dry_run, write_annotations
-from cobalance.graph.errors import OptionError, StaleError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def write(store, dataset, annotations, **options):

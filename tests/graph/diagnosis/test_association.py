@@ -10,6 +10,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import Table2x2
 from statsmodels.stats.multitest import multipletests
 
+from cobalance.base.errors import OptionError
 from cobalance.graph.diagnosis import association as statistics
 from cobalance.graph.diagnosis.association import (
     CHI_SQUARE,
@@ -25,7 +26,6 @@ from cobalance.graph.diagnosis.association import (
     log_odds_ratio,
 )
 from cobalance.graph.diagnosis.q_values import q_values
-from cobalance.graph.errors import OptionError
 
 
 @st.composite

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from cobalance.base.errors import OptionError
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table, hypergeometric_test
-from cobalance.graph.errors import OptionError
 
 
 def doubled_tail(both, one, other, total):

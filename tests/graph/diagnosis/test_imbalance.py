@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import OptionError
+from cobalance.base.records import Annotations
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import OptionError
-from cobalance.graph.records import Annotations
 from tests.unequal import images, rows_of
 
 

@@ -11,12 +11,12 @@ from statsmodels.genmod.families import Poisson
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.multitest import multipletests
 
+from cobalance.base.errors import OptionError
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, exact_interaction, interaction
 from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
 from cobalance.graph.diagnosis.summary import communities, summarize
-from cobalance.graph.errors import OptionError
 
 
 def poisson_fit(table):

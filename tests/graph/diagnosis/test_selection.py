@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.generation.planning.plan import PlanOptions, queries_of, run_planner
 from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows, fold_repeats
-from cobalance.graph.errors import OptionError, UnknownNameError
 from tests.counted import count_cliques
 
 IMAGES = {

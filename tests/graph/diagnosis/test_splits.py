@@ -8,13 +8,13 @@ from statsmodels.genmod.families import Poisson
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.multitest import multipletests
 
+from cobalance.base.errors import OptionError
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.diagnosis.association import homogeneity_test
 from cobalance.graph.diagnosis.comparison import compare_cliques
 from cobalance.graph.diagnosis.difference import differences
 from cobalance.graph.diagnosis.splits import ComparedSplits, split_cliques
-from cobalance.graph.errors import OptionError
 
 
 def incidence_of(shown, labels, classes, concepts="wxyz"):

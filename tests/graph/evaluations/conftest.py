@@ -2,11 +2,11 @@
 
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 
 
 def annotations(n):

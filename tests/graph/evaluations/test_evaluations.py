@@ -5,8 +5,8 @@ import math
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import NotFoundError, StoreError
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
-from cobalance.graph.errors import NotFoundError, StoreError
 from cobalance.graph.evaluations.reading import (
     list_evaluations,
     name_settings,

@@ -2,9 +2,10 @@
 
 import pytest
 
+from cobalance.base.errors import NotFoundError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import NotFoundError
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.candidates import (
     NewCandidate,
@@ -17,7 +18,6 @@ from cobalance.graph.jobs.candidates import (
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import fail_job, finish_queries
 from cobalance.graph.jobs.status import read_job, read_queries
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.graph.jobs.reporting import accepted, counted, recounted, rejected, states
 
 

@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
+from cobalance.base.errors import NotFoundError, StaleError
+from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import NotFoundError, StaleError
 from cobalance.graph.jobs import candidate_pages, reads
 from cobalance.graph.jobs.candidate_pages import (
     count_edited,
@@ -25,7 +26,6 @@ from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.rounds import begin_round
 from cobalance.graph.jobs.settlement import RankedCandidate, Settlement, settle_queries
 from cobalance.graph.jobs.status import read_queries
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from tests.graph.jobs.reporting import counted, recounted
 
 GROUPS = ("man", "woman")

@@ -3,13 +3,7 @@
 import pandas as pd
 import pytest
 
-from cobalance.generation.jobs.rounds import next_spans
-from cobalance.generation.planning.plan import PlanOptions
-from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
-from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     ConflictError,
     DataError,
     NotFoundError,
@@ -17,6 +11,13 @@ from cobalance.graph.errors import (
     StoreError,
     UnknownNameError,
 )
+from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.generation.jobs.rounds import next_spans
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import (
     NewCandidate,
     QueryCounts,
@@ -28,7 +29,6 @@ from cobalance.graph.jobs.lifecycle import cancel_job, create_job, query_id, ret
 from cobalance.graph.jobs.reports import end_job, fail_job, finish_queries, start_queries
 from cobalance.graph.jobs.rounds import Span, read_query_progress
 from cobalance.graph.jobs.status import list_jobs, read_job, read_queries
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.workflows.plan.planners import plan_dataset
 from tests.graph.jobs.reporting import QUERIES, accepted, rejected, states
 

@@ -4,8 +4,9 @@ from random import Random
 
 import pytest
 
+from cobalance.base.errors import ConflictError
+from cobalance.base.records import Edit, PlannedQuery
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import ConflictError
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.candidates import NewCandidate, decide, read_verdicts, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
@@ -13,7 +14,6 @@ from cobalance.graph.jobs.reports import start_queries
 from cobalance.graph.jobs.rounds import Span, begin_round
 from cobalance.graph.jobs.settlement import RankedCandidate, Settlement, read_made, settle_queries
 from cobalance.graph.jobs.status import read_job, read_queries
-from cobalance.graph.records import Edit, PlannedQuery
 from tests.graph.jobs.reporting import counted, recounted
 
 MADE = 5

@@ -1,5 +1,6 @@
 """Progress of jobs: queries in parts, rates, and changes of the dataset."""
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id, retry_job
@@ -13,7 +14,6 @@ from cobalance.graph.jobs.reports import (
 from cobalance.graph.jobs.rounds import begin_round
 from cobalance.graph.jobs.settlement import RankedCandidate, Settlement, settle_queries
 from cobalance.graph.jobs.status import read_job, read_queries, read_speeds
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.graph.jobs.reporting import QUERIES, accepted, rejected
 
 

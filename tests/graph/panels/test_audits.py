@@ -3,13 +3,13 @@
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import NotFoundError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.runs import NewRun, create_run, delete_run
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import NotFoundError
 from cobalance.graph.panels.audits import Audit, create_audit
 from cobalance.graph.panels.panel import list_panels, read_answers, read_panel, save_answers
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 
 PEOPLE = ("ann", HOSTILE[0])

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import ConflictError, NotFoundError, StoreError
+from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import ConflictError, NotFoundError, StoreError
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
@@ -20,7 +21,6 @@ from cobalance.graph.panels.studies import (
     create_study,
     read_pairs,
 )
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from tests.conftest import HOSTILE
 
 GROUPS = ("man", "woman")

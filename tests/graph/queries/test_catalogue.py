@@ -2,11 +2,11 @@
 
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.plan.planners import plan_dataset
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset import image_lists
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.image_lists import find_images
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 LISTS = "MATCH (t:ImageList {dataset: $d}) RETURN t.key AS key, t.content AS content ORDER BY key"
 

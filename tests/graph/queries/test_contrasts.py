@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.queries.contrasts import read_contrasts
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def records(groups):

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.dataset.cliques import clique_totals, load_cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -18,7 +19,6 @@ from cobalance.graph.queries.imbalances import (
     read_imbalances_of,
 )
 from cobalance.graph.queries.own_effects import read_own_effects, read_standing
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 from tests.unequal import images, rows_of
 

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import UnknownNameError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.imbalance import COUNT
-from cobalance.graph.errors import UnknownNameError
 from cobalance.graph.queries.concept_counts import class_counts
 from cobalance.graph.queries.neighbourhood import (
     Link,
@@ -21,7 +22,6 @@ from cobalance.graph.queries.neighbourhood import (
     shortest_link,
     to_graphml,
 )
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def records_of(*images):

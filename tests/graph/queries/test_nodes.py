@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.queries.nodes import name_of, read_named, read_node, read_node_names
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def test_a_node_with_its_relationships(load: Callable[..., str], store: GraphStore) -> None:

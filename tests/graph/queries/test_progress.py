@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
@@ -9,7 +10,6 @@ from cobalance.graph.jobs import statements
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.queries.comparison import read_copies
 from cobalance.graph.queries.progress import dataset_progress
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def test_from_nothing_to_a_mined_copy(store, dataset):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -19,7 +20,6 @@ from cobalance.graph.jobs.candidates import record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.steps import read_steps, with_images
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.graph.jobs.reporting import accepted
 
 CLASSES = ("a", "b", "c")

@@ -6,14 +6,14 @@ from itertools import combinations
 import pytest
 from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
 
+from cobalance.base.errors import OptionError, UnknownNameError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError, UnknownNameError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tags.applying import apply_tags, pending_tags
 from cobalance.graph.tags.tags import (
     delete_tag,

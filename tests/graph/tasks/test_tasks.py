@@ -2,13 +2,13 @@
 
 import pytest
 
+from cobalance.base.errors import NotFoundError, UnknownNameError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import NotFoundError, UnknownNameError
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import (
     active_tasks,
     cancel_task,

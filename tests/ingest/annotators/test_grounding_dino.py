@@ -14,7 +14,7 @@ from transformers import (
     MMGroundingDinoForObjectDetection,
 )
 
-from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.grounding_dino import GroundingDetector, open_annotator
 from cobalance.ingest.models.options import GroundingOptions

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cobalance.graph.errors import DataError
+from cobalance.base.errors import DataError
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.linear_probe import fit_linear_probe, load_linear_probe
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.graph.errors import JobBlockedError, OptionError, UnknownNameError
-from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.base.errors import JobBlockedError, OptionError, UnknownNameError
+from cobalance.base.records import Annotations, ImageRecord
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.models.detector import open_detector
 from cobalance.ingest.models.options import DetectorOptions

@@ -8,7 +8,7 @@ import torch
 from PIL import Image
 from transformers import AutoImageProcessor, AutoProcessor, Qwen3VLForConditionalGeneration
 
-from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.vlm import YesNo, open_annotator
 from cobalance.ingest.models.options import VlmOptions

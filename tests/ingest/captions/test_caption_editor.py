@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cobalance.graph.errors import InputError, OptionError, UnknownNameError
+from cobalance.base.errors import InputError, OptionError, UnknownNameError
 from cobalance.ingest.captions.caption_editor import CaptionEditor
 from cobalance.ingest.captions.children import names_children
 from cobalance.ingest.captions.text_changes import (

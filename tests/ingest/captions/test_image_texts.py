@@ -6,8 +6,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.base.errors import InputError
+from cobalance.base.records import Annotations, ImageRecord
 from cobalance.ingest.captions.image_texts import caption_files, read_image_texts, write_image_texts
 from cobalance.ingest.frames import TextColumns
 

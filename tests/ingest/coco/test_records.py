@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cobalance.graph.errors import UnknownNameError, render
-from cobalance.graph.records import ALL_IMAGES
+from cobalance.base.errors import UnknownNameError, render
+from cobalance.base.records import ALL_IMAGES
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 

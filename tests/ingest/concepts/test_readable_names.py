@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.ingest.concepts.readable_names import readable, with_article
+from cobalance.base.readable_names import readable, with_article
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from sklearn.neighbors import NearestNeighbors
 
 import cobalance.ingest.embeddings.neighbourhoods
-from cobalance.graph.errors import DataError
+from cobalance.base.errors import DataError
 from cobalance.ingest.embeddings.neighbourhoods import neighbourhoods
 
 

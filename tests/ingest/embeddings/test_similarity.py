@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cobalance.graph.errors import OptionError
+from cobalance.base.errors import OptionError
 from cobalance.ingest.embeddings import similarity
 from cobalance.ingest.embeddings.similarity import (
     groups_of,

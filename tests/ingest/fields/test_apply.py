@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cobalance.graph.errors import InputError, OptionError, render
-from cobalance.graph.records import ALL_IMAGES, Annotations, ImageRecord, Metadata
+from cobalance.base.errors import InputError, OptionError, render
+from cobalance.base.records import ALL_IMAGES, Annotations, ImageRecord, Metadata
 from cobalance.ingest.fields.apply import apply_fields
 from cobalance.ingest.fields.lists import unfold
 from cobalance.ingest.frames import TEXT

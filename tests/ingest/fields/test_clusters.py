@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.records import Annotations, ImageRecord, Metadata
+from cobalance.base.errors import InputError
+from cobalance.base.records import Annotations, ImageRecord, Metadata
 from cobalance.ingest.fields.apply import apply_fields
 from cobalance.ingest.load import read_annotations, read_frame
 from cobalance.ingest.options import ReadOptions

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.fields.code_files import read_code_names
 from cobalance.ingest.options import code_names
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.fields.saved import save_choices, saved_file, with_saved
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cobalance.graph.records import Mention
+from cobalance.base.records import Mention
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from tests.ingest.coco_files import CAPTIONS

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from cobalance.base.errors import render
+from cobalance.base.records import ImageRecord, Mention
 from cobalance.graph.dataset.image_contents import image_digests
-from cobalance.graph.errors import render
-from cobalance.graph.records import ImageRecord, Mention
 from cobalance.ingest.images.region_rows import region_files
 from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.load import read_annotations

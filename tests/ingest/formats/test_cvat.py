@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
 from tests.ingest.dataset_files import archive, pixels

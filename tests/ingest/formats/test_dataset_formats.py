@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions

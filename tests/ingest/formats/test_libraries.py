@@ -12,8 +12,8 @@ import pytest
 import webdataset
 from PIL import Image
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.progress import silent
+from cobalance.base.errors import InputError
+from cobalance.base.progress import silent
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions

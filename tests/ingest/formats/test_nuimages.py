@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.load import read_annotations
 from tests.ingest.published.driving import nuimages
 

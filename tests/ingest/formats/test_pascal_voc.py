@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.records import ALL_IMAGES
+from cobalance.base.errors import InputError
+from cobalance.base.records import ALL_IMAGES
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError, render
-from cobalance.graph.records import ImageRecord, Mention
+from cobalance.base.errors import InputError, render
+from cobalance.base.records import ImageRecord, Mention
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 

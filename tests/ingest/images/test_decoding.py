@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 WITHOUT = """
 import sys
 sys.modules["PIL"] = sys.modules["fsspec"] = None
-from cobalance.graph.errors import MissingExtraError
+from cobalance.base.errors import MissingExtraError
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.roots import ImageRoots
 

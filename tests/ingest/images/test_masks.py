@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from cobalance.graph.records import Mention
+from cobalance.base.records import Mention
 from cobalance.ingest.images.masks import (
     Polygons,
     RunLengths,

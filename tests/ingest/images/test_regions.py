@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError, MachineError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.base.errors import InputError, MachineError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.region_rows import region_files
 from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.load import read_annotations

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cobalance.graph.errors import MissingExtraError
+from cobalance.base.errors import MissingExtraError
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.roots import ImageRoots
 

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import CLIPTextModel, CLIPTokenizer
 
-from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
 from cobalance.ingest.models.loading import load_model, load_processor
 

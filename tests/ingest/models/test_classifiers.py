@@ -9,7 +9,7 @@ import timm
 import torch
 from safetensors.torch import load_file, save_file
 
-from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.ingest.models.classifiers import (
     Classifier,
     ClassifierSettings,

@@ -14,7 +14,7 @@ from transformers import (
     Owlv2Processor,
 )
 
-from cobalance.graph.errors import JobBlockedError, OutOfMemoryError
+from cobalance.base.errors import JobBlockedError, OutOfMemoryError
 from cobalance.ingest.models.detector import Detector, open_detector, suppress_overlaps
 from cobalance.ingest.models.options import DetectorOptions
 from tests.generation.filters.making import noise

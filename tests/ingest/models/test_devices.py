@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from cobalance.graph.errors import MachineError, OptionError, OutOfMemoryError
+from cobalance.base.errors import MachineError, OptionError, OutOfMemoryError
 from cobalance.ingest.models.devices import choose_device, choose_dtype, out_of_memory
 
 

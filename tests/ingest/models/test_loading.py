@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertTokenizer, CLIPTokenizer, Qwen2Tokenizer, T5Tokenizer
 
-from cobalance.graph.errors import JobBlockedError
+from cobalance.base.errors import JobBlockedError
 from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
 from cobalance.ingest.models.loading import load_model, load_processor, quiet, software
 from tests.tiny.text import MERGES, clip_tokenizer

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cobalance.graph.errors import OptionError
-from cobalance.ingest.concepts.readable_names import LONGEST, readable
+from cobalance.base.errors import OptionError
+from cobalance.base.readable_names import LONGEST, readable
 from cobalance.ingest.models.prompts import PHOTO, check_template, prompt_for
 
 

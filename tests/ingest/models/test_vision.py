@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
+from cobalance.base.errors import JobBlockedError, OutOfMemoryError
 from cobalance.generation.filters import FILTERS
-from cobalance.graph.errors import JobBlockedError, OutOfMemoryError
 from cobalance.ingest.annotators import ANNOTATORS
 from tests.tiny.vision import save_clip, save_owlv2, save_safety
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.errors import JobBlockedError
+from cobalance.base.errors import JobBlockedError
 from cobalance.ingest.models.weight_files import choose_weights
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from cobalance.graph.errors import JobBlockedError
+from cobalance.base.errors import JobBlockedError
 from cobalance.ingest.models.weights import fill, read_weights
 
 TENSORS = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from cobalance.graph.records import ALL_IMAGES
+from cobalance.base.records import ALL_IMAGES
 
 WIDTH, HEIGHT = 64, 48
 Box = tuple[float, float, float, float]

@@ -10,8 +10,8 @@ import pytest
 
 from cobalance.app.cli import ingest
 from cobalance.app.cli.main import whole_program
-from cobalance.graph.errors import InputError, OptionError
-from cobalance.graph.records import Annotations
+from cobalance.base.errors import InputError, OptionError
+from cobalance.base.records import Annotations
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import declared_options
 from tests.ingest.published.form import Form, Seen

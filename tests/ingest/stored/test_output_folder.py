@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from cobalance.graph.errors import DataError, JobBlockedError, OptionError
+from cobalance.base.errors import DataError, JobBlockedError, OptionError
 from cobalance.ingest.stored import output_folder as output
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 

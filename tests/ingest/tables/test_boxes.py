@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.records import ALL_IMAGES
+from cobalance.base.records import ALL_IMAGES
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 

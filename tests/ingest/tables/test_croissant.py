@@ -7,8 +7,8 @@ import mlcroissant
 import pandas as pd
 import pytest
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.progress import silent
+from cobalance.base.errors import InputError
+from cobalance.base.progress import silent
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.preview import sample_table
 from cobalance.ingest.problems import Problems

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from cobalance.graph.errors import render
-from cobalance.graph.records import ALL_IMAGES
+from cobalance.base.errors import render
+from cobalance.base.records import ALL_IMAGES
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.errors import render
+from cobalance.base.errors import render
 
 GOOD = '{"image_id": "a", "label": "cat", "concepts": ["sofa", "bed"]}\n'
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError, OptionError, render
+from cobalance.base.errors import InputError, OptionError, render
 from cobalance.ingest import trees
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cobalance.graph.errors import InputError, render
-from cobalance.graph.progress import silent
+from cobalance.base.errors import InputError, render
+from cobalance.base.progress import silent
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import sample_table
 from cobalance.ingest.problems import Problems

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError, render
+from cobalance.base.errors import InputError, render
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import sample_table
@@ -187,7 +187,7 @@ READ_AND_SAMPLE = """
 import sys
 from itertools import permutations
 from pathlib import Path
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.preview import sample_table
 for read in (read_annotations, lambda path: sample_table(path, "parquet")):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, strategies as st
 
-from cobalance.graph.errors import InputError
+from cobalance.base.errors import InputError
 from cobalance.ingest.tables.sheets import guard_formulas, read_sheet
 from tests.conftest import HOSTILE
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from pydantic import SecretStr
 
+from cobalance.base.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.dataset.mining import mine_dataset
@@ -26,7 +27,6 @@ from cobalance.graph.jobs.status import read_job
 from cobalance.graph.panels.audits import Audit, create_audit
 from cobalance.graph.panels.panel import read_panel, save_answers
 from cobalance.graph.panels.studies import Assignment, StudyPair, create_study
-from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.graph.tags.applying import apply_tags
 from cobalance.graph.tags.saved_views import save_view
 from cobalance.graph.tags.tags import set_role, tag_images, write_note

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from cobalance.base.errors import ConflictError, DataError, OptionError, StaleError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.graph.database import migrations, schema
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import ConflictError, DataError, OptionError, StaleError
 from cobalance.graph.jobs.rounds import active_jobs
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.backup import archive, store_backup
 from cobalance.workflows.backup.store_backup import back_up, restore
 from cobalance.workflows.diagnose.mine import mine

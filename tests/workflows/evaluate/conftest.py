@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 
 SHADES = {"cat": 150, "dog": 100}
 GROUNDS = {"grass": (20, 200, 20), "snow": (240, 240, 255)}

@@ -3,13 +3,13 @@
 import pandas as pd
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.evaluation.training.data.examples import code_examples
 from cobalance.evaluation.training.data.sets import LeakError, check_apart, training_set
 from cobalance.graph.database import schema
 from cobalance.graph.database.statements import merge_edges_statement
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from tests.evaluation.training.images import png
 

@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import CobalanceError, NotFoundError, OptionError, UnknownNameError
+from cobalance.base.progress import silent
+from cobalance.base.records import Annotations, ImageRecord
 from cobalance.evaluation.training.data.sets import LeakError
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS
@@ -15,11 +18,8 @@ from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import CobalanceError, NotFoundError, OptionError, UnknownNameError
 from cobalance.graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
-from cobalance.graph.progress import silent
 from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.graph.tasks.lifecycle import cancel_task, read_task
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations

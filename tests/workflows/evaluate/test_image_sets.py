@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from cobalance.base.errors import DataError, InputError, NotFoundError, OptionError
 from cobalance.evaluation.metrics.images.distances import FewImagesWarning
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.graph.errors import DataError, InputError, NotFoundError, OptionError
 from cobalance.workflows.evaluate.image_sets import with_features, with_images
 from cobalance.workflows.evaluate.score import score_tables
 

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from cobalance.base.errors import DataError, OptionError
+from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.evaluation.metrics.artefact_shift import artefact_shift
-from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.evaluations.reading import read_scores
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.images.regions import write_regions
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.artefacts import run_artefact_test

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pandas as pd
 from PIL import Image
 
+from cobalance.base.progress import silent
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.evaluations.reading import read_evaluation, read_scores
-from cobalance.graph.progress import silent
 from cobalance.ingest.captions.image_texts import write_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations

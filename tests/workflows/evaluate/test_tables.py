@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from cobalance.base.errors import InputError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.evaluation.metrics.detections import LEAST_IMAGES
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import InputError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.tables import read_tables, with_dataset
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.graph.errors import CobalanceError, MissingExtraError
+from cobalance.base.errors import CobalanceError, MissingExtraError
 from cobalance.workflows.export_graph import files
 
 HOSTILE = ["cow", "a,b", 'say "hi"', "x;y", "back\\slash", "two  words", "<&>", "=1+1", "true"]

@@ -9,11 +9,11 @@ from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.annotation.measuring.matching import TruthOf
 from cobalance.annotation.measuring.truth import GroundTruth
+from cobalance.base.errors import ConflictError, DataError, OptionError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.attributes import ProposedAttribute, save_attributes
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import ConflictError, DataError, OptionError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.compare import compare_generator

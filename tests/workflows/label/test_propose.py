@@ -11,12 +11,12 @@ from cobalance.annotation.language.chat import LanguageModelError, Reply
 from cobalance.annotation.proposing.attribute_flags import UNSEEN, ngram_vectors
 from cobalance.annotation.proposing.options import read_preset
 from cobalance.annotation.proposing.review import accept_all
+from cobalance.base.errors import OptionError, UnknownNameError
+from cobalance.base.records import Annotations, ImageRecord
 from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.drop_rename import rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError, UnknownNameError
-from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.order import label_cost

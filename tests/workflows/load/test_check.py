@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from cobalance.base.errors import InputError, OptionError
+from cobalance.base.progress import silent
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import InputError, OptionError
-from cobalance.graph.progress import silent
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.load.check import ImportRequest, check_import
 from cobalance.workflows.load.sources import ServerFolder, import_roots, inside

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from cobalance.base.errors import DataError, MachineError, render
+from cobalance.base.records import Annotations, ImageRecord
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import DataError, MachineError, render
-from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.remedies import in_python

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from cobalance.base.errors import DataError, MachineError, OptionError
+from cobalance.base.records import Annotations, ImageRecord
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import DataError, MachineError, OptionError
-from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.workflows.folders import read_added
 from cobalance.workflows.images import image_reader
 from cobalance.workflows.load.image_places import (

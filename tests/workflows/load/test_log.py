@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
+from cobalance.base.errors import InputError
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.errors import InputError
 from cobalance.ingest.load import read_annotations
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.load.dataset import load_dataset

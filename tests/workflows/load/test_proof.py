@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
-from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.load.check import MOST_SHOWN, proof_of
 
 

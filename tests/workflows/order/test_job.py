@@ -2,11 +2,11 @@
 
 import pytest
 
+from cobalance.base.errors import DataError, OptionError
+from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.generation.backends.backend import BackendPlugin
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.jobs.status import list_jobs, read_job
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.workflows.order.job import order_plan
 
 BASIS = {"consent": "All shown have agreed."}

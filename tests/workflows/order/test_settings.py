@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from cobalance.graph.errors import OptionError
+from cobalance.base.errors import OptionError
 from cobalance.workflows.order.settings import check_settings
 
 

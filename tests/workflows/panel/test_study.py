@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
+from cobalance.base.errors import NotFoundError, OptionError, UnknownNameError
 from cobalance.evaluation.study.agreement import ALPHA, ASKED, BOTH, OWN, SHARE
 from cobalance.evaluation.study.questions import CANNOT_TELL, SENTENCE
-from cobalance.graph.errors import NotFoundError, OptionError, UnknownNameError
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.panels.panel import read_answers, read_panel
 from cobalance.graph.panels.studies import Study, close_study

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import OptionError, UnknownNameError
+from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.generation.export import ExportOptions
 from cobalance.generation.output.chunk_records import ChunkRecord
 from cobalance.graph.database.query import Statement
@@ -18,13 +20,11 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.rebalance import read_accepted
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.export import export_job

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations, save_scores
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.report.contents import ReportOptions, read_contents
 from cobalance.workflows.report.page import page

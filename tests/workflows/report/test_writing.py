@@ -2,8 +2,8 @@
 
 import pytest
 
+from cobalance.base.errors import CobalanceError, ConflictError, NotFoundError, OptionError
 from cobalance.datasets import Dataset
-from cobalance.graph.errors import CobalanceError, ConflictError, NotFoundError, OptionError
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.page import report, write_report
 

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import DataError, InputError, StaleError, UnknownNameError
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -10,7 +11,6 @@ from cobalance.graph.dataset.names import class_sizes, split_sizes
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import DataError, InputError, StaleError, UnknownNameError
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
 from cobalance.ingest.options import ReadOptions

@@ -12,11 +12,11 @@ from cobalance.app.cli.shared.panels import PeopleOption, find_panel, panel_url,
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.errors import OptionError
-from cobalance.graph.libraries import pandas as pd
-from cobalance.graph.names import clean_name
+from cobalance.base.errors import OptionError
+from cobalance.base.libraries import pandas as pd
+from cobalance.base.names import clean_name
+from cobalance.base.plurals import inflect
 from cobalance.graph.panels import audits
-from cobalance.graph.plurals import inflect
 from cobalance.ingest import reader
 from cobalance.workflows.panel import answers, audit as auditing, verdicts
 

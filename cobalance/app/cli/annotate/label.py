@@ -23,11 +23,11 @@ from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import Count, DatasetName, Name, cleaned
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph import plugins
+from cobalance.base import plugins
+from cobalance.base.errors import OptionError, needs_extra
+from cobalance.base.installation import install_command
+from cobalance.base.plurals import inflect
 from cobalance.graph.annotations import runs as label_runs
-from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.installation import install_command
-from cobalance.graph.plurals import inflect
 from cobalance.ingest import annotators
 from cobalance.workflows.label import extract as extracting, order as label_orders
 

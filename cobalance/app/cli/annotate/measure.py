@@ -12,13 +12,13 @@ from cobalance.app.cli.shared.options import cleaned
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.base.errors import OptionError, needs_extra
+from cobalance.base.files import replacing
+from cobalance.base.libraries import pandas as pd
+from cobalance.base.plurals import inflect
 from cobalance.graph.database import store as stores
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.dataset import state as states
-from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.files import replacing
-from cobalance.graph.libraries import pandas as pd
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.label import (
     compare as label_comparison,
     measure as measuring,

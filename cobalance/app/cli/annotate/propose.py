@@ -12,10 +12,10 @@ from cobalance.app.cli.shared.options import Assignments, DatasetOption, cleaned
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph import options as options_
-from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.libraries import pandas as pd
-from cobalance.graph.plurals import inflect
+from cobalance.base import options as options_
+from cobalance.base.errors import OptionError, needs_extra
+from cobalance.base.libraries import pandas as pd
+from cobalance.base.plurals import inflect
 from cobalance.workflows.label import propose as proposing
 
 Caption = Annotated[

@@ -20,12 +20,12 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.base.errors import OptionError
+from cobalance.base.libraries import pandas as pd
+from cobalance.base.plurals import inflect
 from cobalance.graph.annotations import attributes as kept_attributes, runs as label_runs
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.dataset import state as dataset_states
-from cobalance.graph.errors import OptionError
-from cobalance.graph.libraries import pandas as pd
-from cobalance.graph.plurals import inflect
 from cobalance.ingest import reader
 from cobalance.workflows.label import decide
 

@@ -11,8 +11,8 @@ from cobalance.app.cli.shared.options import Assignments, DatasetName, SeedOptio
 from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.plurals import inflect
+from cobalance.base.errors import OptionError, needs_extra
+from cobalance.base.plurals import inflect
 
 
 def artefact(

@@ -8,10 +8,10 @@ from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import find_id
 from cobalance.app.cli.shared.options import ALL_JOBS
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.base.errors import NotFoundError, OptionError
 from cobalance.graph.database import store as stores
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.dataset import state as states
-from cobalance.graph.errors import NotFoundError, OptionError
 from cobalance.graph.evaluations import reading
 
 BASELINE = (

@@ -21,10 +21,10 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base.errors import OptionError, needs_extra
+from cobalance.base.plurals import inflect
 from cobalance.evaluation import reports
-from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.evaluations import reading
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.evaluate import results, stored
 
 

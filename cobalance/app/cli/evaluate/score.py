@@ -12,10 +12,10 @@ from cobalance.app.cli.shared.options import Assignments, DatasetOption
 from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.base.errors import OptionError
+from cobalance.base.plurals import inflect
 from cobalance.evaluation import metrics as metric_kinds
 from cobalance.evaluation.training.data import images as labelled
-from cobalance.graph.errors import OptionError
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.evaluate import (
     image_sets,
     images as evaluated_images,

@@ -10,8 +10,8 @@ from cobalance.app.cli.shared.panels import PeopleOption, find_panel, panel_url,
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base.plurals import inflect
 from cobalance.graph.panels import studies
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.panel import answers, study as studying
 
 

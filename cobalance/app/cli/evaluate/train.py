@@ -11,11 +11,11 @@ from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import Assignments, Name, cleaned
 from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph import plugins
-from cobalance.graph.errors import needs_extra
+from cobalance.base import plugins
+from cobalance.base.errors import needs_extra
+from cobalance.base.installation import install_command
+from cobalance.base.plurals import inflect
 from cobalance.graph.evaluations import reading
-from cobalance.graph.installation import install_command
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.evaluate import order as ordering
 
 Method = Annotated[

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cobalance.base import documents
+from cobalance.base.errors import InputError, OptionError
 from cobalance.generation import recipes
-from cobalance.graph.errors import InputError, OptionError
-from cobalance.ingest import documents
 from cobalance.workflows.order import settings as order_settings
 
 

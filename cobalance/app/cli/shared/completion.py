@@ -10,9 +10,9 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from cobalance.app.cli.shared.declared import declared
-from cobalance.graph.errors import CobalanceError
-from cobalance.graph.files import make_folder
-from cobalance.graph.safe_text import mask_credentials
+from cobalance.base.errors import CobalanceError
+from cobalance.base.files import make_folder
+from cobalance.base.safe_text import mask_credentials
 
 if TYPE_CHECKING:
     from cobalance.graph.database.store import GraphStore

@@ -14,10 +14,10 @@ import typer
 
 from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.base.errors import OptionError
+from cobalance.base.names import clean_name
+from cobalance.base.plurals import inflect
 from cobalance.graph.dataset import write
-from cobalance.graph.errors import OptionError
-from cobalance.graph.names import clean_name
-from cobalance.graph.plurals import inflect
 
 
 def confirm(question: str) -> None:

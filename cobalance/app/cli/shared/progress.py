@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cobalance.app.cli.shared.terminal import Terminal
-from cobalance.graph.progress import Progress
+from cobalance.base.progress import Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -44,7 +44,7 @@ class Stages:
         self._reports = count()
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
-        """Report progress, see `cobalance.graph.progress.Progress`."""
+        """Report progress, see `cobalance.base.progress.Progress`."""
         bars = self._bars.tasks
         drawn = next((bar for bar in bars if bar.description == stage), None)
         for bar in bars:

@@ -3,7 +3,7 @@
 import json
 from shlex import quote
 
-from cobalance.graph.errors import Action, Setting
+from cobalance.base.errors import Action, Setting
 
 FLAGS = {
     "timeout_s": "--timeout",

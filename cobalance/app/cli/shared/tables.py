@@ -16,10 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from cobalance.app.cli.shared.terminal import Terminal, notes, out
-from cobalance.graph.errors import CobalanceError
-from cobalance.graph.files import replacing
-from cobalance.graph.libraries import pandas as pd
-from cobalance.graph.safe_text import safe_text, show_controls
+from cobalance.base.errors import CobalanceError
+from cobalance.base.files import replacing
+from cobalance.base.libraries import pandas as pd
+from cobalance.base.safe_text import safe_text, show_controls
 from cobalance.workflows import cells as texts, parquet
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from cobalance.graph.safe_text import safe_text, show_controls
+from cobalance.base.safe_text import safe_text, show_controls
 
 
 class Terminal(Console):

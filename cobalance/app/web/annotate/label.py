@@ -12,8 +12,8 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import edits, show_kept_error, viewer_note
 from cobalance.app.web.widgets.theme import escape
+from cobalance.base.names import clean_name
 from cobalance.graph.dataset.names import split_sizes
-from cobalance.graph.names import clean_name
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.workflows.label.order import LabelOrder, order_labels
 

@@ -17,9 +17,9 @@ from cobalance.app.web.widgets.controls import choose_one, download
 from cobalance.app.web.widgets.messages import empty_state, viewer_note
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.base.plurals import inflect
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
 from cobalance.workflows.label.measure import (

@@ -14,10 +14,10 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.base.errors import CobalanceError
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
-from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.images.region_rows import SCHEMA
 from cobalance.workflows.label.decide import open_scores
 

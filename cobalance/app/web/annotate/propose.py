@@ -23,10 +23,10 @@ from cobalance.app.web.widgets.messages import (
 )
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
+from cobalance.base.errors import DataError
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
 from cobalance.generation.recipes.recipe import FormField
-from cobalance.graph.errors import DataError
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
 from cobalance.workflows.label.extract import count_captions, extract_concepts
 from cobalance.workflows.label.propose import (
     ENDPOINT,

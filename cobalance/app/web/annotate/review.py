@@ -14,6 +14,7 @@ from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error, viewer_note
 from cobalance.app.web.widgets.tables import draw_columns
 from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.base.errors import OptionError
 from cobalance.graph.annotations.attributes import (
     AttributeKey,
     AttributeState,
@@ -21,7 +22,6 @@ from cobalance.graph.annotations.attributes import (
     decide_attributes,
     list_attributes,
 )
-from cobalance.graph.errors import OptionError
 
 ATTRIBUTE, INTO = "annotate_attribute", "annotate_into"
 _NEXT = "the next one without a decision"

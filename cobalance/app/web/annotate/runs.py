@@ -25,9 +25,9 @@ from cobalance.app.web.widgets.messages import (
 )
 from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table, percent_column
 from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
 from cobalance.workflows.label.decide import (
     change_thresholds,
     decide_labels,

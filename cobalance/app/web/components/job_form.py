@@ -12,6 +12,10 @@ from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.app.web.widgets.theme import escape, shorten_middle
 from cobalance.app.web.widgets.wording import in_app
+from cobalance.base.errors import CobalanceError, OptionError
+from cobalance.base.installation import install_command
+from cobalance.base.options import path_options
+from cobalance.base.plugins import is_installed
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.people_consent import check_consent
@@ -20,10 +24,6 @@ from cobalance.generation.recipes import DEFAULT, RECIPES
 from cobalance.generation.recipes.recipe import Recipe
 from cobalance.generation.sources.mask_settings import ANY
 from cobalance.graph.database import schema
-from cobalance.graph.errors import CobalanceError, OptionError
-from cobalance.graph.installation import install_command
-from cobalance.graph.options import path_options
-from cobalance.graph.plugins import is_installed
 from cobalance.workflows.order.settings import licence_warnings
 
 _USUAL = JobSettings()

@@ -8,9 +8,9 @@ from pydantic.fields import FieldInfo
 
 from cobalance.app.web.state import session
 from cobalance.app.web.state.url import in_url, number_in_url
+from cobalance.base.options import Options
+from cobalance.base.readable_names import readable
 from cobalance.generation.recipes.recipe import FormField
-from cobalance.graph.options import Options
-from cobalance.ingest.concepts.readable_names import readable
 
 OF_OPERATOR = ("model", "revision", "offline", "device")
 """Options that choose what a worker loads, and where: not offered where people log in."""

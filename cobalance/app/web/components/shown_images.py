@@ -13,7 +13,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.messages import edits, show_kept_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.graph.plurals import inflect
+from cobalance.base.plurals import inflect
 from cobalance.graph.tags.tags import (
     list_tags,
     marks_of_images,

@@ -11,11 +11,11 @@ from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.theme import duration_text, escape
 from cobalance.app.web.workers.supervisor import LocalWorker, LocalWorkers, workers_allowed
+from cobalance.base.installation import install_command
+from cobalance.base.plugins import is_installed
+from cobalance.base.plurals import inflect
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.reports import Worker, workers_alive
-from cobalance.graph.plugins import is_installed
-from cobalance.graph.plurals import inflect
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
 
 LAST_LINES = 15

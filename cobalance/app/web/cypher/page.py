@@ -22,10 +22,10 @@ from cobalance.app.web.widgets.controls import choose_one, choose_view
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import shorten
+from cobalance.base.errors import OptionError, QueryTextError
 from cobalance.graph.console.run import EXAMPLE
 from cobalance.graph.database import schema
 from cobalance.graph.database.query import REQUIRED
-from cobalance.graph.errors import OptionError, QueryTextError
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.console_query import ConsoleQuery, search_saved
 

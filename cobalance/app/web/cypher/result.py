@@ -27,11 +27,11 @@ from cobalance.app.web.widgets.controls import choose_view, download_table
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, shorten
+from cobalance.base.errors import CobalanceError, QueryRefusedError, StoreUnavailableError
 from cobalance.graph.console.run import ConsoleResult
 from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import DATASET
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, QueryRefusedError, StoreUnavailableError
 from cobalance.graph.queries.console_query import ConsoleQuery, names_in
 from cobalance.graph.queries.nodes import NodeDetails, read_named, read_node
 from cobalance.workflows.cells import json_text

@@ -14,7 +14,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.charts import names_axis
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import distinct_labels, escape
-from cobalance.graph.arrays import FloatArray
+from cobalance.base.arrays import FloatArray
 from cobalance.graph.queries.contrasts import Contrasts, read_contrasts
 
 MOST_CONCEPTS, MOST_CLASSES = 30, 40

@@ -26,19 +26,19 @@ from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, num
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import meaning
+from cobalance.base.plurals import inflect
+from cobalance.base.records import ALL_IMAGES
 from cobalance.graph.database import schema
 from cobalance.graph.dataset.cliques import clique_totals
 from cobalance.graph.dataset.compared import compare_by
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.evaluations.reading import Evaluation
-from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.cooccurrences import read_cooccurrences
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.own_effects import read_summary
 from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
-from cobalance.graph.records import ALL_IMAGES
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose import findings

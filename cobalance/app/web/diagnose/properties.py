@@ -9,8 +9,8 @@ from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error
 from cobalance.app.web.widgets.tables import draw_table
+from cobalance.base.errors import DataError
 from cobalance.graph.dataset.read import read_image_files
-from cobalance.graph.errors import DataError
 from cobalance.workflows.properties import (
     PROPERTIES,
     compare_classes,

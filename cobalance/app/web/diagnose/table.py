@@ -19,12 +19,12 @@ from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
+from cobalance.base.errors import render
+from cobalance.base.plurals import inflect
 from cobalance.graph.dataset.cliques import clique_totals
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.order import OWN
-from cobalance.graph.errors import render
 from cobalance.graph.evaluations.reading import Evaluation
-from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.imbalances import (
     Ranking,
     filter_imbalances,

@@ -16,12 +16,12 @@ from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.base.arrays import STRING
+from cobalance.base.errors import CobalanceError
 from cobalance.evaluation.groups import group_rows
 from cobalance.evaluation.predictions import class_columns
-from cobalance.graph.arrays import STRING
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
-from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.ingest.images.regions import read_regions
 from cobalance.workflows.evaluate.stored import read_maps, read_saved_predictions

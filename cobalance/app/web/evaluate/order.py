@@ -16,6 +16,10 @@ from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import edits, show_error, show_kept_error
 from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.base.errors import CobalanceError
+from cobalance.base.options import Options
+from cobalance.base.plurals import inflect
+from cobalance.base.readable_names import readable
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.data.sets import SETS
 from cobalance.evaluation.training.features import FEATURES
@@ -24,11 +28,7 @@ from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.dataset.names import split_sizes
-from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import origin_of
-from cobalance.graph.options import Options
-from cobalance.graph.plurals import inflect
-from cobalance.ingest.concepts.readable_names import readable
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
 from cobalance.workflows.load.sources import temporary_files
 

@@ -12,9 +12,9 @@ from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_error, show_kept_error
 from cobalance.app.web.widgets.tables import draw_columns, percent_column
-from cobalance.graph.errors import CobalanceError
+from cobalance.base.errors import CobalanceError
+from cobalance.base.plurals import inflect
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, name_settings
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.evaluate.results import name_rows
 from cobalance.workflows.evaluate.stored import delete_evaluations
 

@@ -13,9 +13,9 @@ from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import draw_table
+from cobalance.base.plurals import inflect
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.evaluations.reading import Evaluation
-from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.evaluate.results import (
     HEADLINE,

@@ -7,8 +7,8 @@ from cobalance.app.web.components.shown_images import draw_grid, draw_tagging, u
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.tables import draw_table
+from cobalance.base.plurals import inflect
 from cobalance.graph.dataset.read import read_image_files
-from cobalance.graph.plurals import inflect
 from cobalance.graph.tags.tags import marks_of_images
 
 MOST = 100

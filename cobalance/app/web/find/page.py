@@ -11,9 +11,9 @@ from cobalance.app.web.state.url import in_url, named_in_url, number_in_url, tex
 from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape
+from cobalance.base.plurals import inflect
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.plurals import inflect
 from cobalance.ingest.embeddings.stored import time_written
 from cobalance.workflows.embed.search import (
     Embedded,

@@ -15,6 +15,7 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import grid
+from cobalance.base.plurals import inflect
 from cobalance.generation.jobs.filter_words import FilterWords
 from cobalance.graph.jobs.candidate_pages import (
     MOST_CANDIDATES,
@@ -24,7 +25,6 @@ from cobalance.graph.jobs.candidate_pages import (
     read_edited,
 )
 from cobalance.graph.jobs.status import Job
-from cobalance.graph.plurals import inflect
 
 FROM = "from_query"  # the query parameter: the number of a query, from 1
 PER_PAGE = 4

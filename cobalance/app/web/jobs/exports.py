@@ -13,9 +13,9 @@ from cobalance.app.web.state.url import choice_in_url, in_url
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import edits, show_kept_error, show_task
 from cobalance.app.web.widgets.theme import escape
+from cobalance.base.progress import Progress
 from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.jobs.status import Job, read_job
-from cobalance.graph.progress import Progress
 from cobalance.workflows.export import (
     WrittenExport,
     delete_export,

@@ -11,12 +11,12 @@ from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.base.plurals import inflect
+from cobalance.base.readable_names import join_names
 from cobalance.generation.jobs.filter_words import FilterWords
 from cobalance.graph.jobs.candidate_pages import Candidate, EditedGroup, EditedImage, count_edited
 from cobalance.graph.jobs.lifecycle import CandidateState
 from cobalance.graph.jobs.status import Job
-from cobalance.graph.plurals import inflect
-from cobalance.ingest.concepts.readable_names import join_names
 
 MASK_EDGE = "#E69F00"
 _MOST = 60  # characters of a name

@@ -19,11 +19,11 @@ from cobalance.app.web.state.url import named_in_url
 from cobalance.app.web.widgets.controls import choose_view, download
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import shorten
+from cobalance.base.records import PlannedQuery
 from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.jobs.rounds import read_query_progress
 from cobalance.graph.jobs.status import Job, list_jobs
-from cobalance.graph.records import PlannedQuery
 
 SIDE_BY_SIDE, REVIEW, ALL = "Images side by side", "Review by keyboard", "All candidates"
 _VIEW = "images_view"

@@ -16,11 +16,11 @@ from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import count_column, draw_columns, percent_column
 from cobalance.app.web.widgets.theme import duration_text, escape
+from cobalance.base.installation import install_command
+from cobalance.base.plurals import inflect
 from cobalance.graph.evaluations.writing import KIND
-from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_queries
-from cobalance.graph.plurals import inflect
 from cobalance.graph.tasks.lifecycle import Task, list_tasks
 
 REFRESH_S = 2

@@ -16,12 +16,12 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, number_in_url
 from cobalance.app.web.widgets.messages import show_task
 from cobalance.app.web.widgets.theme import bold
+from cobalance.base.names import clean_name
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
 from cobalance.generation.planning.composition import INCOMPLETE, REAL_IMAGES, ResultOptions
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.jobs.status import Job, read_job
-from cobalance.graph.names import clean_name
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
 from cobalance.workflows.rebalance import rebalance_job
 
 _REAL = {

@@ -15,7 +15,7 @@ from cobalance.app.web.state import session
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, escape, shorten
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.graph.safe_text import mask_credentials
+from cobalance.base.safe_text import mask_credentials
 from cobalance.ingest.fields.report import fields_table
 from cobalance.ingest.preview import skipped_records
 from cobalance.workflows.concept_graph.colors import class_colors

@@ -9,7 +9,7 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.access import require_editor
 from cobalance.app.web.widgets.messages import edits, errors_shown, show_kept_error
 from cobalance.app.web.widgets.theme import escape
-from cobalance.graph.safe_text import mask_credentials
+from cobalance.base.safe_text import mask_credentials
 from cobalance.workflows.folders import read_dataset_places
 from cobalance.workflows.load.image_places import (
     AddedPlace,

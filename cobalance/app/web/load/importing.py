@@ -18,9 +18,9 @@ from cobalance.app.web.widgets.messages import empty_state, errors_shown, show_t
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
+from cobalance.base.errors import render
+from cobalance.base.progress import Progress
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import render
-from cobalance.graph.progress import Progress
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.preview import DATA_ENDINGS, WHOLE_FOLDER, FoundFile
 from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import

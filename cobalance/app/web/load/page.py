@@ -16,10 +16,10 @@ from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import empty_state, show_error, show_task, viewer_note
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape
+from cobalance.base.errors import CobalanceError, StaleError
+from cobalance.base.names import clean_name
+from cobalance.base.progress import Progress
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, StaleError
-from cobalance.graph.names import clean_name
-from cobalance.graph.progress import Progress
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.diagnose.tables import describe_mining

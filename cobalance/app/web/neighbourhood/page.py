@@ -26,9 +26,9 @@ from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, shorten
+from cobalance.base.plurals import inflect
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.concept_counts import CountedDataset
 from cobalance.graph.queries.neighbourhood import (
     Link,

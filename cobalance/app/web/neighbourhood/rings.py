@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import FloatArray
+from cobalance.base.arrays import FloatArray
+from cobalance.base.grouping import group_pairs
 from cobalance.graph.diagnosis.contrasts import skew
-from cobalance.graph.grouping import group_pairs
 from cobalance.graph.queries.concept_counts import class_counts
 from cobalance.graph.queries.neighbourhood import Kind, Neighbourhood
 from cobalance.workflows.concept_graph.colors import class_colors

@@ -18,12 +18,12 @@ from cobalance.app.web.widgets.messages import (
     show_kept_error,
 )
 from cobalance.app.web.widgets.theme import escape
+from cobalance.base.plurals import inflect
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import Panel, list_panels, read_answers, read_panel
 from cobalance.graph.panels.studies import Study
-from cobalance.graph.plurals import inflect
 from cobalance.workflows.panel.answers import Task, answer_task, person_tasks
 
 PERSON = "person"  # the query parameter

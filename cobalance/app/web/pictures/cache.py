@@ -8,8 +8,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from cobalance.graph.errors import CobalanceError
-from cobalance.graph.files import replacing
+from cobalance.base.errors import CobalanceError
+from cobalance.base.files import replacing
 
 LIMIT_BYTES = 2_000_000_000
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from cobalance.app.web.pictures.cache import LIMIT_BYTES, PictureCache
 from cobalance.app.web.pictures.drawing import draw_mask_edge, draw_regions, placeholder
-from cobalance.graph.errors import Words
+from cobalance.base.errors import Words
 from cobalance.ingest.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
 from cobalance.ingest.images.image_file import ImageFile, ImageFileError
 from cobalance.ingest.images.roots import ImageRoots

@@ -15,12 +15,14 @@ from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app, meaning
+from cobalance.base.arrays import IntArray
+from cobalance.base.plurals import inflect
+from cobalance.base.readable_names import readable
 from cobalance.generation.planning.effects import measure_all, plan_curve
 from cobalance.generation.planning.plan import PlannedImages, PlanOptions, run_planner
 from cobalance.generation.planning.planners import COUNTS, PLANNERS, WHOLE_IMAGES
 from cobalance.generation.planning.simulation import simulate_images
 from cobalance.generation.recipes.recipe import FormField
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
@@ -30,8 +32,6 @@ from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows
-from cobalance.graph.plurals import inflect
-from cobalance.ingest.concepts.readable_names import readable
 from cobalance.workflows.diagnose.findings import describe_leaning
 from cobalance.workflows.plan.compare import budget_curve, compare_all
 

@@ -14,6 +14,10 @@ from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import empty_state, show_error, show_task
 from cobalance.app.web.widgets.tables import count_column, draw_columns
+from cobalance.base.errors import CobalanceError, DataError
+from cobalance.base.names import clean_name
+from cobalance.base.plurals import inflect
+from cobalance.base.progress import Progress
 from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
@@ -23,10 +27,6 @@ from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.errors import CobalanceError, DataError
-from cobalance.graph.names import clean_name
-from cobalance.graph.plurals import inflect
-from cobalance.graph.progress import Progress
 from cobalance.ingest.captions.image_texts import caption_files
 from cobalance.ingest.concepts.word_lists import combine_words
 from cobalance.workflows.order.job import order_plan

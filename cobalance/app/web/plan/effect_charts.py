@@ -13,10 +13,10 @@ from cobalance.app.web.components.imbalances import details
 from cobalance.app.web.widgets.charts import before_and_after, names_axis
 from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
 from cobalance.app.web.widgets.theme import clique_labels, escape, shorten
+from cobalance.base.arrays import IntArray
 from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import Plan
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import rate_differences
 from cobalance.workflows.cells import ARROW, change_text

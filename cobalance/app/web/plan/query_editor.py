@@ -12,8 +12,8 @@ from cobalance.app.web.components.imbalances.table import disagreement_column
 from cobalance.app.web.plan.choice import PlanRequest
 from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.tables import count_column, table_height
+from cobalance.base.arrays import IntArray
 from cobalance.generation.planning.plan import PlannedImages
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import DISAGREEMENTS, disagreements
 from cobalance.graph.diagnosis.selection import find_rows

@@ -22,8 +22,8 @@ from starlette.responses import PlainTextResponse, Response
 
 from cobalance.app.web.server.counters import REGISTRY
 from cobalance.app.web.server.health import LIMIT_S, open_driver, running_endpoint
+from cobalance.base.errors import CobalanceError
 from cobalance.graph.database.local.server_control import Endpoint
-from cobalance.graph.errors import CobalanceError
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.tasks.monitoring import GAUGES
 from cobalance.workflows.settings import Settings

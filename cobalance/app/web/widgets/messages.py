@@ -14,7 +14,7 @@ from cobalance.app.web.state.access import advice_or_unproven, may_edit, require
 from cobalance.app.web.state.refreshing import rerun_page, run_began_s
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.graph.errors import CobalanceError, StoreUnavailableError
+from cobalance.base.errors import CobalanceError, StoreUnavailableError
 
 P = ParamSpec("P")
 REFRESH_S = 1.0  # of a running task

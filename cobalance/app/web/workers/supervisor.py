@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Literal
 
-from cobalance.graph.errors import CobalanceError, ConflictError
-from cobalance.graph.plurals import inflect
-from cobalance.graph.safe_text import safe_text
+from cobalance.base.errors import CobalanceError, ConflictError
+from cobalance.base.plurals import inflect
+from cobalance.base.safe_text import safe_text
 from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings
 

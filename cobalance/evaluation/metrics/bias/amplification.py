@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from cobalance.base.errors import OptionError
 from cobalance.evaluation.metrics.bias.labels import AttributeOptions, AttributeRun, by_attribute
 from cobalance.evaluation.metrics.bias.object_tables import (
     Table,
@@ -14,7 +15,6 @@ from cobalance.evaluation.metrics.bias.object_tables import (
 )
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, by_run, mean_score, score_rows
-from cobalance.graph.errors import OptionError
 
 
 def mals_amplification(before: Table, after: Table, *, margin: float = 0.05) -> pd.DataFrame:

@@ -6,6 +6,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import FloatArray
+from cobalance.base.errors import InputError, OptionError, check_known
 from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,
     Labels,
@@ -16,8 +18,6 @@ from cobalance.evaluation.metrics.bias.labels import (
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import Score, by_run, count_column, score_rows, text_column
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import InputError, OptionError, check_known
 
 Ties = Literal["zero", "negative"]
 DIRECTIONS = {

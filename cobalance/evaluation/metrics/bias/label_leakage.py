@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.errors import DataError, InputError
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions, draw_splits, fit_attacker
 from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,
@@ -19,8 +21,6 @@ from cobalance.evaluation.metrics.bias.leakage import LeakageScore, difference_o
 from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import by_run, number_column
 from cobalance.evaluation.predictions import PROBABILITY
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import DataError, InputError
 
 ATTACKED = ("leakage_model", "leakage_data")  # columns of attackers' scores that are known
 STEPS = 40  # halvings of the flip rate's interval: beyond the precision of any F1

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.base.arrays import STRING
+from cobalance.base.errors import DataError, InputError, OptionError, check_known
+from cobalance.base.options import Options
 from cobalance.evaluation.groups import align_groups, as_text
 from cobalance.evaluation.metrics.metric import Inputs, stack
 from cobalance.evaluation.metrics.tables import count_column, number_column, under
 from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, runs
 from cobalance.evaluation.shortcuts import NONE, STATES, is_shortcut
-from cobalance.graph.arrays import STRING
-from cobalance.graph.errors import DataError, InputError, OptionError, check_known
-from cobalance.graph.options import Options
 
 PREDICTED = "predicted_"
 MOST_VALUES = 50  # of a column beside the predictions that is taken for an attribute

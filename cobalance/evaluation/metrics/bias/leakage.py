@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import DataError, check_known
 from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import PROBABILITY
-from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import NORMAL_95, proportions
-from cobalance.graph.errors import DataError, check_known
 
 LeakageScore = Literal["confidence", "accuracy", "folded"]
 Probabilities = pd.DataFrame | npt.ArrayLike

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base.errors import check_known
 from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,
     Labels,
@@ -16,8 +18,6 @@ from cobalance.evaluation.metrics.bias.labels import (
 from cobalance.evaluation.metrics.bias.object_tables import group_shares
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, score_rows
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import check_known
 
 Against = Literal["test", "train"]
 BLOCK = 512  # label sets that are looked for at a time: bounds the memory to images x 512

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.base.arrays import FloatArray
+from cobalance.base.errors import DataError, InputError
 from cobalance.evaluation.metrics.bias.labels import Labels, check_rows, read_indicators
 from cobalance.evaluation.metrics.tables import ROUNDING, number_column, text_column
-from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import DataError, InputError
 
 Table = pd.DataFrame | pd.Series | npt.ArrayLike | Mapping[str, Sequence[float]]
 """Objects by groups: a frame, an array, lists, or columns by name."""

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import DataError, InputError
 from cobalance.evaluation.cells import missing_column
 from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, stack
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.errors import DataError, InputError
 
 Ranking = Sequence[Any] | npt.NDArray[Any]
 BLOCK = 256  # queries ranked at a time

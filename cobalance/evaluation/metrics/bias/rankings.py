@@ -7,6 +7,10 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import OptionError, check_known
+from cobalance.base.libraries import special
+from cobalance.base.options import Options
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings
 from cobalance.evaluation.metrics.bias.ranking_inputs import (
     Ranking,
@@ -18,10 +22,6 @@ from cobalance.evaluation.metrics.bias.ranking_inputs import (
 )
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import by_run, mean_score, score_rows
-from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.errors import OptionError, check_known
-from cobalance.graph.libraries import special
-from cobalance.graph.options import Options
 
 Absent = Literal["skip", "one"]
 FairShares = Literal["population", "equal"]

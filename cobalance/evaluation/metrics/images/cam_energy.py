@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.base.errors import DataError
 from cobalance.evaluation.metrics.tables import Score, mean_score, score_rows
-from cobalance.graph.errors import DataError
 
 
 def cam_energy(

@@ -10,6 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
+from cobalance.base.arrays import STRING
+from cobalance.base.errors import DataError, OptionError, needs_extra
+from cobalance.base.libraries import sklearn
+from cobalance.base.names import clean_name
+from cobalance.base.options import Options
 from cobalance.evaluation.metrics.bias.lic import group_words
 from cobalance.evaluation.metrics.metric import (
     Inputs,
@@ -18,12 +23,7 @@ from cobalance.evaluation.metrics.metric import (
     with_left_out,
 )
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.arrays import STRING
 from cobalance.graph.diagnosis.intervals import newcombe
-from cobalance.graph.errors import DataError, OptionError, needs_extra
-from cobalance.graph.libraries import sklearn
-from cobalance.graph.names import clean_name
-from cobalance.graph.options import Options
 
 SOURCE = "cluster"
 """The source of mentions that clusters give, where they become concepts."""

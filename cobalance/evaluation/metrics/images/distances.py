@@ -7,11 +7,11 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
+from cobalance.base.arrays import FloatArray
+from cobalance.base.errors import DataError
+from cobalance.base.libraries import linalg
+from cobalance.base.options import Options
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame
-from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import DataError
-from cobalance.graph.libraries import linalg
-from cobalance.graph.options import Options
 
 FRECHET_IMAGES = 2048
 """Of fewer images, the covariance of Inception's 2,048 features has no full rank."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import JobBlockedError
+from cobalance.base.libraries import torch
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, linear_head, mean_of, need
-from cobalance.graph.errors import JobBlockedError
-from cobalance.graph.libraries import torch
 from cobalance.ingest.models.clip import load_clip
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.weights import read_weights

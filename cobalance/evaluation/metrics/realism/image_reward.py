@@ -12,6 +12,8 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.errors import JobBlockedError
+from cobalance.base.libraries import Image, torch, transformers
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import (
     WeightOptions,
@@ -20,8 +22,6 @@ from cobalance.evaluation.metrics.realism.options import (
     need,
     prompts_of,
 )
-from cobalance.graph.errors import JobBlockedError
-from cobalance.graph.libraries import Image, torch, transformers
 from cobalance.ingest.models.devices import choose_device, out_of_memory
 from cobalance.ingest.models.loading import check_tokenizer
 from cobalance.ingest.models.weights import fill, read_weights, with_prefix

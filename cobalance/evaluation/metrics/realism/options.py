@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
+from cobalance.base.errors import JobBlockedError, OptionError
+from cobalance.base.libraries import torch
+from cobalance.base.options import Options
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
 from cobalance.evaluation.metrics.tables import captions_by_image, mean_score, score_rows
-from cobalance.graph.errors import JobBlockedError, OptionError
-from cobalance.graph.libraries import torch
-from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.weights import fill
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import DataError
 from cobalance.evaluation.training.data.images import LabelledImages, caption_list
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
-from cobalance.graph.errors import DataError
 from cobalance.ingest.images.decoding import decode, rgb_array
 
 UNKNOWN = -1

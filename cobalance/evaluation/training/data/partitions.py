@@ -7,8 +7,8 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.graph.arrays import STRING
-from cobalance.graph.errors import DataError, check_known
+from cobalance.base.arrays import STRING
+from cobalance.base.errors import DataError, check_known
 from cobalance.ingest.captions.word_editor import WordEditor
 from cobalance.ingest.concepts.word_lists import load_group_words
 

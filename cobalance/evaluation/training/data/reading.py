@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from cobalance.base.errors import DataError, InputError
 from cobalance.evaluation.training.data.images import COLUMNS, LabelledImages, caption_list
-from cobalance.graph.errors import DataError, InputError
 from cobalance.ingest.images.image_file import ImageFileError
 
 TABLE = "manifest.parquet"

@@ -1,7 +1,7 @@
 """Features of images that training does not change, by name."""
 
+from cobalance.base.plugins import Plugin, Plugins
 from cobalance.evaluation.training.features.features import Features
-from cobalance.graph.plugins import Plugin, Plugins
 
 FEATURES: Plugins[Features, Plugin] = Plugins(
     "features",

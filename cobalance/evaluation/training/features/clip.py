@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import Field
 
+from cobalance.base.libraries import torch
+from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.graph.libraries import torch
-from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.clip import CLIP, load_clip
 from cobalance.ingest.models.options import ModelOptions
 

@@ -5,9 +5,9 @@ Oquab et al., "DINOv2: Learning Robust Visual Features without Supervision" (202
 
 from pydantic import Field
 
+from cobalance.base.libraries import transformers
+from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.graph.libraries import transformers
-from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.vision import open_vision
 

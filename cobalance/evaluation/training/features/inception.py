@@ -12,12 +12,12 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.errors import JobBlockedError, OptionError
+from cobalance.base.libraries import torch
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features.features import Features
-from cobalance.graph.errors import JobBlockedError, OptionError
-from cobalance.graph.libraries import torch
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.checkpoints import describe_error
 from cobalance.ingest.models.devices import choose_device, out_of_memory
 from cobalance.ingest.models.weights import read_weights

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.errors import DataError
+from cobalance.base.libraries import Image, sklearn
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.examples import Examples, Floats, Pixels
 from cobalance.evaluation.training.features.features import Features
-from cobalance.graph.errors import DataError
-from cobalance.graph.libraries import Image, sklearn
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
 
 _BATCH = 256  # images that are read together
 _FITTED = ("mean_", "components_", "explained_variance_")

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cobalance.base.files import make_file, make_folder
 from cobalance.evaluation.training.examples import Examples, Floats, Pixels
 from cobalance.evaluation.training.features.features import Features
-from cobalance.graph.files import make_file, make_folder
 from cobalance.ingest.models.vision import VisionModel
 
 Singles = npt.NDArray[np.float32]

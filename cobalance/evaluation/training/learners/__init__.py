@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from cobalance.base.plugins import Plugins
 from cobalance.evaluation.training.method import Learner, LearnerPlugin, Run
-from cobalance.graph.plugins import Plugins
 
 LEARNERS: Plugins[Callable[[Run], Learner], LearnerPlugin] = Plugins(
     "learner",

@@ -17,6 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.errors import OptionError
+from cobalance.base.options import Options
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.features.features import Features
@@ -30,8 +32,6 @@ from cobalance.evaluation.training.learners.linear_model import (
 from cobalance.evaluation.training.learners.regression import Descent, Head, descend, solve
 from cobalance.evaluation.training.method import Learner, LearnerPlugin, Method, Run, Strengths
 from cobalance.evaluation.training.selection import RULES, check_rule
-from cobalance.graph.errors import OptionError
-from cobalance.graph.options import Options
 
 _BOOTSTRAP = 8  # purpose of the generator
 

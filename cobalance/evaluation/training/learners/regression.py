@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cobalance.base.libraries import sklearn
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.method import Method, Run
-from cobalance.graph.libraries import sklearn
 
 Head = tuple[Floats, Floats]
 """Weight, shape (n_classes, n_features), and bias, shape (n_classes,)."""

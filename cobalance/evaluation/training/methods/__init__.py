@@ -1,7 +1,7 @@
 """Training methods, by name."""
 
+from cobalance.base.plugins import Plugins
 from cobalance.evaluation.training.method import Method, MethodPlugin, OwnModel
-from cobalance.graph.plugins import Plugins
 
 _NETWORK_ONLY = "cobalance.evaluation.training.methods.network_only"
 

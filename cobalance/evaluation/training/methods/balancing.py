@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cobalance.base.options import Options
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.method import Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import (
@@ -12,7 +13,6 @@ from cobalance.evaluation.training.methods.grouping import (
     rows_by_unit,
     units_of,
 )
-from cobalance.graph.options import Options
 
 
 class BalanceOptions(Options):

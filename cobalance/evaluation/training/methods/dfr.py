@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.errors import DataError, OptionError
+from cobalance.base.libraries import sklearn
+from cobalance.base.options import Options
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run, Strengths
 from cobalance.evaluation.training.methods.grouping import balance_units, rows_by_unit
 from cobalance.evaluation.training.model import Model
-from cobalance.graph.errors import DataError, OptionError
-from cobalance.graph.libraries import sklearn
-from cobalance.graph.options import Options
 
 _SELECT, _REFIT = 11, 12  # purposes of generators
 

@@ -4,8 +4,8 @@ from typing import Literal
 
 import numpy as np
 
+from cobalance.base.errors import DataError, OptionError
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
-from cobalance.graph.errors import DataError, OptionError
 
 Unit = Literal["group", "class"]
 

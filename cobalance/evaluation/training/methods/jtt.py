@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.options import Options
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
 from cobalance.evaluation.training.model import Model
 from cobalance.evaluation.training.selection import share_right
-from cobalance.graph.options import Options
 
 
 class JttOptions(Options):

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
+from cobalance.base.errors import DataError
 from cobalance.evaluation.training.examples import Examples, IntArray
 from cobalance.evaluation.training.networks.model import NetworkModel, consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
-from cobalance.graph.errors import DataError
 from cobalance.ingest.models.classifiers import ClassifierSettings, Network
 
 Map = npt.NDArray[np.float32]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from cobalance.base.errors import DataError
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.loop import History, Loop, check_digest, reproducible
 from cobalance.evaluation.training.method import Learner, Method, Run
@@ -18,7 +19,6 @@ from cobalance.evaluation.training.networks.fitting import Fitting
 from cobalance.evaluation.training.networks.model import NetworkModel, open_network
 from cobalance.evaluation.training.networks.options import NetworkOptions
 from cobalance.evaluation.training.selection import check_rule, describe_selection
-from cobalance.graph.errors import DataError
 from cobalance.ingest.models.classifiers import Network, open_backbone, width_of
 from cobalance.ingest.models.devices import choose_device, choose_dtype
 from cobalance.ingest.models.weight_files import MODEL_FILE

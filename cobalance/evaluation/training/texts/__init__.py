@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from cobalance.base.plugins import Plugin, Plugins
 from cobalance.evaluation.training.examples import Floats
-from cobalance.graph.plugins import Plugin, Plugins
 
 
 class TextFeatures(Protocol):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.examples import Floats
-from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.clip import CLIP
 from cobalance.ingest.models.options import ModelOptions
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.errors import DataError
+from cobalance.base.libraries import sklearn
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.examples import Floats
-from cobalance.graph.errors import DataError
-from cobalance.graph.libraries import sklearn
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
 
 
 class TfidfOptions(Options):

@@ -10,12 +10,12 @@ import torch
 from torch.nn import functional
 from transformers import CLIPTokenizer
 
+from cobalance.base.errors import OptionError
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.tuning.fitting import tune
 from cobalance.evaluation.training.tuning.options import ClipTuningOptions
-from cobalance.graph.errors import OptionError
 from cobalance.ingest.models.clip import load_clip
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.open_clip import load_open_clip

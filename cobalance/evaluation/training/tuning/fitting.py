@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from cobalance.base.errors import DataError
+from cobalance.base.files import replacing
 from cobalance.evaluation.training import loop
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
@@ -17,8 +19,6 @@ from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
 from cobalance.evaluation.training.selection import check_rule
 from cobalance.evaluation.training.tuning.options import TuningOptions
-from cobalance.graph.errors import DataError
-from cobalance.graph.files import replacing
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.devices import choose_dtype, out_of_memory
 from cobalance.ingest.models.loading import load_model, quiet

@@ -5,9 +5,9 @@ from typing import Any
 
 import diffusers
 
+from cobalance.base.errors import JobBlockedError
 from cobalance.generation.backends.brushnet_model.pipeline import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
 from cobalance.generation.backends.pipelines.options import check_pipeline, wrong_kind
-from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error
 from cobalance.ingest.models.loading import quiet
 from cobalance.ingest.models.weight_files import MODEL_FILE

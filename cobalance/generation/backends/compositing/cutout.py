@@ -8,12 +8,12 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import ndimage
 
+from cobalance.base.libraries import Image
+from cobalance.base.options import Options
 from cobalance.generation.backends.compositing import framing
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar
 from cobalance.generation.image_request import SourceImage
-from cobalance.graph.libraries import Image
-from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 SCALES = (0.7, 1.3)

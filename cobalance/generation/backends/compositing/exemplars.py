@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from cobalance.graph.errors import DataError, JobBlockedError
-from cobalance.graph.libraries import Image
+from cobalance.base.errors import DataError, JobBlockedError
+from cobalance.base.libraries import Image
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.image_file import ImageFileError

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from cobalance.base.libraries import Image
 from cobalance.generation.backends.backend import ImageOptions
 from cobalance.generation.image_request import GenerationError, SourceImage
-from cobalance.graph.libraries import Image
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 Size = tuple[int, int]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.base.grouping import group_pairs
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE
 from cobalance.generation.backends.compositing.cutout import to_image, to_pillow
 from cobalance.generation.backends.compositing.framing import (
@@ -23,7 +24,6 @@ from cobalance.generation.image_request import (
     SourceImage,
     require_source,
 )
-from cobalance.graph.grouping import group_pairs
 from cobalance.ingest.images.arrays import ImageArray, find_box
 from cobalance.ingest.models.loading import software
 

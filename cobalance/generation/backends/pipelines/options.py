@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from cobalance.base.errors import JobBlockedError
+from cobalance.base.options import MayBePath
 from cobalance.generation.backends.backend import ImageOptions
-from cobalance.graph.errors import JobBlockedError
-from cobalance.graph.options import MayBePath
 from cobalance.ingest.models.checkpoints import Checkpoint
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
 

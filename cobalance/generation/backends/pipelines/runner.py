@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cobalance.base.errors import OptionError
+from cobalance.base.libraries import diffusers, torch
 from cobalance.generation.backends.compositing.framing import Size, choose_model_size
 from cobalance.generation.backends.pipelines import sampling
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, find_family
 from cobalance.generation.image_request import GenerationError
-from cobalance.graph.errors import OptionError
-from cobalance.graph.libraries import diffusers, torch
 from cobalance.ingest.models.checkpoints import Checkpoint
 from cobalance.ingest.models.devices import choose_device, choose_dtype, out_of_memory
 from cobalance.ingest.models.loading import load_model, quiet

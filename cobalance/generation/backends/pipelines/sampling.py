@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cobalance.base.errors import OptionError
+from cobalance.base.libraries import diffusers
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import SCALES
-from cobalance.graph.errors import OptionError
-from cobalance.graph.libraries import diffusers
 from cobalance.ingest.models.loading import quiet
 
 TEXT, IMAGE = SCALES

@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base.plurals import inflect
 from cobalance.generation.export.describing.texts import TextCounts
 from cobalance.generation.export.tables import TableFile
 from cobalance.generation.output.manifest_rows import CONSENT
-from cobalance.graph.plurals import inflect
 
 NAME = "README.md"
 IN_TABLE = ("real images", "generated images")  # of the counts

@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from cobalance.base.records import Mention
 from cobalance.generation.export.exporter import ImageLocation
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.tables import TEXT_COLUMNS, Column, TableFile
-from cobalance.graph.records import Mention
 
 _REGION = pa.struct(
     [

@@ -3,8 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from cobalance.base.plurals import inflect
 from cobalance.generation.export.images.image import ExportImage
-from cobalance.graph.plurals import inflect
 
 UNKNOWN = "unknown"
 

@@ -14,13 +14,13 @@ from typing import IO, Any
 
 import msgspec
 
+from cobalance.base.options import Options
+from cobalance.base.records import Mention
 from cobalance.generation.export import exporter
 from cobalance.generation.export.images.coco_regions import coco_region
 from cobalance.generation.export.images.image import ExportImage, ImageText
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.staging import Staging
-from cobalance.graph.options import Options
-from cobalance.graph.records import Mention
 
 _KINDS = ("real", "generated")
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
+from cobalance.base.options import Options
 from cobalance.generation.export import exporter
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.staging import Staging
-from cobalance.graph.options import Options
 
 PLUGIN = exporter.ExportPlugin(
     "folder",

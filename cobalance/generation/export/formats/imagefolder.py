@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cobalance.base.options import Options
 from cobalance.generation.export import exporter
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
 from cobalance.generation.export.images.image import ExportImage
@@ -19,7 +20,6 @@ from cobalance.generation.export.tables import (
     TableWriter,
     table_writer,
 )
-from cobalance.graph.options import Options
 from cobalance.ingest.images.decoding import (
     is_turned,
     read_header,

@@ -5,6 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from cobalance.base.errors import OptionError, check_known
+from cobalance.base.options import Options
 from cobalance.generation.export import exporter
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE
 from cobalance.generation.export.images.image import ExportImage
@@ -12,8 +14,6 @@ from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.staging import Staging
 from cobalance.generation.export.tables import Column, TableFile, table_writer
 from cobalance.generation.planning.resampling import balancing_weights
-from cobalance.graph.errors import OptionError, check_known
-from cobalance.graph.options import Options
 
 _TABLE = TableFile(
     "weights.parquet",

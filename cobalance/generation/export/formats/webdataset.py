@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 from pydantic import Field
 
+from cobalance.base.options import Options
+from cobalance.base.records import Mention
 from cobalance.generation.export import exporter
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.staging import Staging
-from cobalance.graph.options import Options
-from cobalance.graph.records import Mention
 
 
 class WebDatasetOptions(Options):

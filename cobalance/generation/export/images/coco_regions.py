@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from cobalance.graph.records import Box, Mention
+from cobalance.base.records import Box, Mention
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.masks import (

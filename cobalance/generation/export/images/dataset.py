@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from cobalance.base.errors import DataError
+from cobalance.base.records import plain_values
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.output.manifest import MANIFEST_SCHEMA
-from cobalance.graph.errors import DataError
-from cobalance.graph.records import plain_values
 
 REAL_COLUMNS = ("id", "class", "split", "uri", "width_px", "height_px", "concepts")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cobalance.graph.records import Mention
+from cobalance.base.records import Mention
 from cobalance.ingest.images.decoding import is_turned, read_header
 from cobalance.ingest.images.image_file import ImageFileError
 

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from cobalance.base.errors import CobalanceError, MissingExtraError, Part, Setting
+from cobalance.base.progress import Progress
+from cobalance.base.records import Mention
 from cobalance.generation.export.images.coco_regions import object_region
 from cobalance.generation.export.images.dataset import ExportDataset, list_images
 from cobalance.generation.export.images.image import (
@@ -23,9 +26,6 @@ from cobalance.generation.export.images.image import (
 )
 from cobalance.generation.export.options import ExportError, ExportOptions
 from cobalance.generation.output.manifest_rows import find_pasted_image
-from cobalance.graph.errors import CobalanceError, MissingExtraError, Part, Setting
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Mention
 from cobalance.ingest.captions.credits import CREDITS, join_credits
 
 _BATCH = 512  # images whose regions are read in one call

@@ -4,6 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import check_known
+from cobalance.base.plugins import Plugin, Plugins
 from cobalance.generation.planning.plan import (
     ImagePlanner,
     Plan,
@@ -12,11 +15,8 @@ from cobalance.generation.planning.plan import (
     queries_of,
     run_planner,
 )
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.errors import check_known
-from cobalance.graph.plugins import Plugin, Plugins
 
 COUNTS, WHOLE_IMAGES = "conbias", "whole-images"
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from cobalance.base.arrays import IntArray
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
 from cobalance.generation.planning.plan import Planner, PlanOptions
 from cobalance.generation.planning.simulation import add_to_counts
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
 
 PLUGIN = Plugin(
     "conbias", "Algorithm 1 of the paper: images made for a large clique also count in its parts."

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from cobalance.base.arrays import IntArray
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
 from cobalance.generation.planning.plan import Planner, PlanOptions
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
 
 PLUGIN = Plugin("published", "As the paper's authors ran it: every clique on its own.")
 

@@ -8,19 +8,19 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.libraries import sparse
+from cobalance.base.names import is_image_property
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
 from cobalance.generation.planning.lean import CliqueSets, Lean
 from cobalance.generation.planning.plan import ImagePlanner, PlannedImages, PlanOptions
 from cobalance.generation.planning.relaxation import bound_lean
 from cobalance.generation.planning.weights import weigh_cliques
-from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import sets_matrix
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
-from cobalance.graph.libraries import sparse
-from cobalance.graph.names import is_image_property
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
 
 DEFAULT_SHARE = 0.1
 """Of the dataset's images, the budget where none is given."""

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from cobalance.base.arrays import FloatArray, IntArray
 from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps, Tolerance
-from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from cobalance.base.arrays import FloatArray, IntArray
 from cobalance.generation.planning.programmes.programme import Programme
 from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps
-from cobalance.graph.arrays import FloatArray, IntArray
 
 
 def round_down(images: FloatArray) -> IntArray:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.errors import OptionError, Setting
+from cobalance.base.libraries import stats
 from cobalance.generation.planning.plan import PlannedImages
-from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.errors import OptionError, Setting
-from cobalance.graph.libraries import stats
 
 ROUNDING = 1e-6  # HiGHS's tolerance of constraints
 

@@ -1,7 +1,7 @@
 """One module per segmenter, and the registry of them all."""
 
+from cobalance.base.plugins import Plugin, Plugins
 from cobalance.generation.sources.segmenters.segmenter import Segmenter
-from cobalance.graph.plugins import Plugin, Plugins
 
 SEGMENTERS: Plugins[Segmenter, Plugin] = Plugins(
     "segmenter",

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from cobalance.base.libraries import torch, transformers
+from cobalance.base.plugins import Plugin
+from cobalance.base.records import Box
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import join_parts
-from cobalance.graph.libraries import torch, transformers
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import ModelOptions
@@ -92,7 +92,7 @@ class ClipSegSegmenter:
 
 
 def open_segmenter(options: ClipSegOptions) -> ClipSegSegmenter:
-    """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `cobalance.base.plugins.Plugins`."""
     vision = open_vision(
         options, transformers.CLIPSegForImageSegmentation, transformers.ViTImageProcessorPil
     )

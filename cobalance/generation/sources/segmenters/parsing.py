@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cobalance.base.grouping import group_pairs
+from cobalance.base.libraries import transformers
+from cobalance.base.plugins import Plugin
+from cobalance.base.records import Box
 from cobalance.generation.sources.segmenters.segmenter import join_parts, label_names
-from cobalance.graph.grouping import group_pairs
-from cobalance.graph.libraries import transformers
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.vision import VisionModel, open_vision
@@ -87,7 +87,7 @@ class ParsingSegmenter:
 
 
 def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
-    """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `cobalance.base.plugins.Plugins`."""
     vision = open_vision(
         options,
         transformers.SegformerForSemanticSegmentation,

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from cobalance.base.libraries import torch, transformers
+from cobalance.base.plugins import Plugin
+from cobalance.base.records import Box
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, label_names
-from cobalance.graph.libraries import torch, transformers
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.vision import VisionModel, open_vision
@@ -134,7 +134,7 @@ def _fit(mask: MaskArray, box: Box) -> float:
 
 
 def open_segmenter(options: PeopleOptions) -> PeopleSegmenter:
-    """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `cobalance.base.plugins.Plugins`."""
     vision = open_vision(
         options,
         transformers.Mask2FormerForUniversalSegmentation,

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cobalance.base.libraries import Image, transformers
+from cobalance.base.plugins import Plugin
+from cobalance.base.records import Box
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask
-from cobalance.graph.libraries import Image, transformers
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.vision import VisionModel, open_vision
@@ -91,6 +91,6 @@ class SamSegmenter:
 
 
 def open_segmenter(options: SamOptions) -> SamSegmenter:
-    """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `cobalance.base.plugins.Plugins`."""
     vision = open_vision(options, transformers.SamModel, transformers.SamImageProcessorPil)
     return SamSegmenter(vision, transformers.SamProcessor(vision.processor))  # type: ignore[no-untyped-call]

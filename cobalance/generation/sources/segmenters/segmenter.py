@@ -5,9 +5,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from cobalance.base.errors import OptionError
+from cobalance.base.records import Box
 from cobalance.generation.image_request import GenerationError
-from cobalance.graph.errors import OptionError
-from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 
 

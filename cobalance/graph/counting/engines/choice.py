@@ -7,10 +7,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import needs_extra
 from cobalance.graph.counting.engines import expansion
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.errors import needs_extra
 
 Block = tuple[IntArray, IntArray]  # members and counts of some cliques
 Engine = Literal["auto", "numpy", "numba"]

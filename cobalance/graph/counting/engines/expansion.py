@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cobalance.graph.arrays import IntArray
+from cobalance.base.arrays import IntArray
 from cobalance.graph.counting.incidence import Incidence
 
 BLOCK = 500_000  # occurrences expanded at once, at about 60 bytes and a row of counts each

@@ -15,11 +15,11 @@ from filelock import FileLock
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
+from cobalance.base.errors import CobalanceError, Setting, StoreUnavailableError
+from cobalance.base.files import replacing
+from cobalance.base.progress import Progress, silent
 from cobalance.graph.database.local.home import hold
 from cobalance.graph.database.local.jar_lock import Jar, JarLock, read_lock
-from cobalance.graph.errors import CobalanceError, Setting, StoreUnavailableError
-from cobalance.graph.files import replacing
-from cobalance.graph.progress import Progress, silent
 
 STAGE = "download Neo4j (140 MB, once)"
 """Stage name of the download, which counts bytes."""

@@ -19,6 +19,8 @@ import psutil
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
+from cobalance.base.errors import MissingExtraError, Setting, StoreUnavailableError
+from cobalance.base.progress import Progress, silent
 from cobalance.graph.database.disk import full_disk
 from cobalance.graph.database.local.home import (
     HOST,
@@ -31,8 +33,6 @@ from cobalance.graph.database.local.home import (
 from cobalance.graph.database.local.server_process import ServerOrder
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import has_failed
-from cobalance.graph.errors import MissingExtraError, Setting, StoreUnavailableError
-from cobalance.graph.progress import Progress, silent
 
 STAGE = "Neo4j"
 """Stage name of the start, which counts seconds."""

@@ -1,5 +1,6 @@
 """Named Cypher reads by theme: each with its purpose, parameters and columns."""
 
+from cobalance.base.registry import Registry
 from cobalance.graph.database.query import Query
 from cobalance.graph.queries.catalogue import (
     cliques,
@@ -10,7 +11,6 @@ from cobalance.graph.queries.catalogue import (
     plans,
     recounts,
 )
-from cobalance.graph.registry import Registry
 
 CATALOGUE: Registry[Query] = Registry("query")
 

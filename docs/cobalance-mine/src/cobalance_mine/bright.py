@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import Field
 
+from cobalance.base.options import Options
 from cobalance.generation.filters.filter import FilterPlugin, Judgement
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.options import Options
 
 
 class BrightOptions(Options):

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from cobalance.base.errors import OptionError
+from cobalance.base.options import Options
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
 from cobalance.evaluation.predictions import PROBABILITY, class_columns, runs
-from cobalance.graph.errors import OptionError
-from cobalance.graph.options import Options
 
 
 class ConfidenceOptions(Options):

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import Field
 
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.records import Mention
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
+from cobalance.base.records import Mention
 from cobalance.ingest.images.arrays import ImageArray
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
+from cobalance.base.records import Box
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters.segmenter import check_box
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
-from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 
 

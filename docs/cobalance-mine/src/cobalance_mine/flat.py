@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.plugins import Plugin
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE, ImageOptions
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.plugins import Plugin
 
 
 class FlatOptions(ImageOptions):

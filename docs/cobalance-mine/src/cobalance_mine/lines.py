@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobalance.graph.errors import InputError
-from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.base.errors import InputError
+from cobalance.base.progress import Progress
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import Format, read_text
 

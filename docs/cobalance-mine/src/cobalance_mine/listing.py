@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from cobalance.base.options import Options
 from cobalance.generation.export.exporter import (
     ExportPlugin,
     ImageLocation,
@@ -11,7 +12,6 @@ from cobalance.generation.export.exporter import (
 )
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.staging import Staging
-from cobalance.graph.options import Options
 
 PLUGIN = ExportPlugin(
     "listing",

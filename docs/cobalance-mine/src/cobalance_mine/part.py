@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.options import Options
 from cobalance.evaluation.training.examples import Examples, IntArray
 from cobalance.evaluation.training.method import Method, MethodPlugin
-from cobalance.graph.options import Options
 
 
 class PartOptions(Options):

@@ -3,11 +3,11 @@
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.arrays import IntArray
+from cobalance.base.options import Options
+from cobalance.base.plugins import Plugin
 from cobalance.generation.planning.plan import Planner, PlanOptions
-from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin
 
 
 class TolerantOptions(Options):

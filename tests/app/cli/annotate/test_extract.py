@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from cobalance.annotation.language.endpoint import Endpoint
+from cobalance.base.errors import DataError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import DataError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.extract import extract_concepts

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
 from tests.scripted_endpoint import Answer, scripted_endpoint

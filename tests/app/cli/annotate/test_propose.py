@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
 from tests.scripted_endpoint import Answer, scripted_endpoint

@@ -9,13 +9,13 @@ from streamlit.testing.v1 import AppTest
 from cobalance.annotation.proposing.cost import chat_cost
 from cobalance.annotation.proposing.options import read_preset
 from cobalance.app.web.state import access, tasks
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.runs import list_runs, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
 from cobalance.workflows.settings import Settings
 from tests.app.conftest import OpenPage, shown_text

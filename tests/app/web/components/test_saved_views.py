@@ -3,8 +3,8 @@
 import pytest
 
 from cobalance.app.web.components import saved_views
+from cobalance.base.errors import ConflictError, DataError, OptionError
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import ConflictError, DataError, OptionError
 from cobalance.graph.tags.saved_views import list_views, rename_view, save_view
 from tests.app.conftest import Login, OpenPage
 

@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from cobalance.base.records import ALL_IMAGES, Annotations, ImageRecord, Mention
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.records import ALL_IMAGES, Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import list_tasks
 from cobalance.ingest.images.properties import image_properties
 from cobalance.workflows import properties

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from cobalance.app.web.find.map import box_of, in_box
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tags.tags import list_notes, list_tags, tag_images
 from cobalance.graph.tasks.lifecycle import list_tasks
 from cobalance.ingest.embeddings.similarity import unit_vectors

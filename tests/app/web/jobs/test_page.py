@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from cobalance.app.web.jobs import candidates as candidates_view, exports
 from cobalance.app.web.jobs.origin import provenance_of
 from cobalance.app.web.state import tasks
+from cobalance.base.records import Edit, PlannedQuery
 from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_mining_options
@@ -33,7 +34,6 @@ from cobalance.graph.jobs.reports import (
     stop_worker,
 )
 from cobalance.graph.jobs.status import list_jobs, read_job, read_queries
-from cobalance.graph.records import Edit, PlannedQuery
 from cobalance.workflows import export as export_files
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.run import run_here

@@ -7,7 +7,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.base.arrays import BoolArray, FloatArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.diagnosis.association import homogeneity_test

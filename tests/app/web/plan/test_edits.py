@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.plan.page import EDITED_IMAGES, KINDS
 from cobalance.app.web.state import tasks
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
@@ -18,7 +19,6 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.status import Job, list_jobs, read_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
 from cobalance.workflows.plan.edits import choose_counterfactuals
 from cobalance.workflows.settings import Settings

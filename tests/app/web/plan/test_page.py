@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from cobalance.app.web.plan import query_editor
 from cobalance.app.web.plan.choice import Choice, PlanRequest
 from cobalance.app.web.state import tasks
+from cobalance.base.records import ALL_IMAGES
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
@@ -20,7 +21,6 @@ from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.status import list_jobs, read_queries
-from cobalance.graph.records import ALL_IMAGES
 from cobalance.workflows.plan.planners import plan_dataset
 from tests.app.conftest import Login, OpenPage, WriteDataset, created, shown_text, stories
 
@@ -494,7 +494,7 @@ def test_without_the_extras_a_job_is_created_and_the_page_says_what_workers_need
     app = open_page("plan", planner="conbias", dataset=cars)
     assert "pip install" not in shown_text(app)
     monkeypatch.setattr(
-        "cobalance.graph.plugins.EXTRAS",
+        "cobalance.base.plugins.EXTRAS",
         {"worker": ("not_there",), "models": ("not_there_either",)},
     )
     app.run()

@@ -12,10 +12,10 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.app.conftest import AUTH
 from tests.browser.server import WebApp, environment_of, running
 

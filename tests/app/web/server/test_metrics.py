@@ -10,7 +10,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 from cobalance.app.web.server.counters import REGISTRY, page_run
-from cobalance.graph.errors import DataError, OptionError
+from cobalance.base.errors import DataError, OptionError
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.workflows.settings import Settings
 from tests.browser.server import environment_of, running

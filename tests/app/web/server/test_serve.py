@@ -13,8 +13,8 @@ from websockets.sync.client import connect
 
 from cobalance.app.web.server.serve import PORT, listen
 from cobalance.app.web.server.streamlit_internals import OPTIONS
+from cobalance.base.errors import DataError, OptionError
 from cobalance.graph.database.local import server_control as local_server
-from cobalance.graph.errors import DataError, OptionError
 from cobalance.workflows.demo.urbancars import NAME
 from cobalance.workflows.login_file import read_login
 from cobalance.workflows.settings import Settings

@@ -10,9 +10,9 @@ from streamlit.util import calc_hash
 from websockets.sync.client import ClientConnection, connect
 
 from cobalance.app.web.server.uploads import MOST_FILES, UploadLimits, UploadRefusedError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import WebApp, environment_of, running
 from tests.waiting import until
 

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from cobalance.app.web.workers.supervisor import LocalWorkers, gpu_of, workers_allowed
-from cobalance.graph.errors import CobalanceError, ConflictError
+from cobalance.base.errors import CobalanceError, ConflictError
 from cobalance.workflows.settings import Settings
 from tests.waiting import until
 

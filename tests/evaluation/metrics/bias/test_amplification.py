@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.base.errors import DataError, OptionError
 from cobalance.evaluation.metrics.bias.amplification import mals_amplification
 from cobalance.evaluation.metrics.bias.object_tables import count_table
-from cobalance.graph.errors import DataError, OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 COUNTS = st.integers(0, 6)

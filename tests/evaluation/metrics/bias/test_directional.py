@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.base.errors import DataError, InputError, OptionError, UnknownNameError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.bias.directional import directional_amplification
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.graph.errors import DataError, InputError, OptionError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 
 CARD = pd.DataFrame(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import binom
 
+from cobalance.base.errors import DataError, UnknownNameError
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions, draw_splits
 from cobalance.evaluation.metrics.bias.label_leakage import label_leakage, macro_f1, make_wrong
 from cobalance.evaluation.metrics.bias.leakage import leakage
-from cobalance.graph.errors import DataError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 
 RIGHT_THREE_TIMES = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
+from cobalance.base.errors import DataError
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions
 from cobalance.evaluation.metrics.bias.lic import lic
-from cobalance.graph.errors import DataError
 from tests.evaluation.metrics.bias.scored import value
 
 WORDS = {"man": "man", "woman": "woman"}

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.base.errors import DataError, OptionError, UnknownNameError
 from cobalance.evaluation.metrics.bias.markedness import (
     person_preference,
     prompt_similarities,
     self_similarity,
 )
-from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 
 SEEDS = st.integers(0, 2**32 - 1)

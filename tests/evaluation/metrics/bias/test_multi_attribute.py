@@ -6,8 +6,8 @@ from statistics import fmean, pvariance
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.base.errors import DataError, UnknownNameError
 from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
-from cobalance.graph.errors import DataError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 
 

@@ -5,8 +5,8 @@ import math
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from cobalance.base.errors import OptionError
 from cobalance.evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
-from cobalance.graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 RANKINGS = st.lists(st.sampled_from(["man", "woman", "child", None]), min_size=1, max_size=12)

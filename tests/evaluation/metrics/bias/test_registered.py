@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import CobalanceError, InputError, MissingExtraError, UnknownNameError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.bias.amplification import mals_amplification
 from cobalance.evaluation.metrics.bias.directional import directional_amplification
@@ -15,7 +16,6 @@ from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_am
 from cobalance.evaluation.metrics.bias.rankings import ndkl
 from cobalance.evaluation.metrics.metric import COLUMNS, Inputs
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import CobalanceError, InputError, MissingExtraError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 from tests.evaluation.tables import frame_f
 

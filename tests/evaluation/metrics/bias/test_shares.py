@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import InputError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.bias.rankings import max_skew, ndkl
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.graph.errors import InputError
 
 
 def score(name: str, table: pd.DataFrame, **options: object) -> pd.Series:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from cobalance.base.errors import DataError
 from cobalance.evaluation.metrics.images.cam_energy import cam_energy
-from cobalance.graph.errors import DataError
 
 
 def test_shares_by_group():

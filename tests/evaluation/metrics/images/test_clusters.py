@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
+from cobalance.base.errors import DataError, OptionError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.images.clusters import (
     caption_clusters,
@@ -13,7 +14,6 @@ from cobalance.evaluation.metrics.images.clusters import (
     salient_words,
 )
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.graph.errors import DataError, OptionError
 
 TOPICS = ("pizza on a table", "a wave at the beach", "a laptop on a desk")
 

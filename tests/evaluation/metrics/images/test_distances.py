@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.linalg import sqrtm
 
+from cobalance.base.errors import DataError
 from cobalance.evaluation.metrics.images.distances import (
     FRECHET_IMAGES,
     FewImagesWarning,
@@ -12,7 +13,6 @@ from cobalance.evaluation.metrics.images.distances import (
     frechet,
     kernel,
 )
-from cobalance.graph.errors import DataError
 
 
 def value(frame):

@@ -13,11 +13,11 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from timm.models.vision_transformer import VisionTransformer  # noqa: E402
 from transformers import BlipTextConfig, BlipTextModel, CLIPImageProcessorPil  # noqa: E402
 
+from cobalance.base.errors import CobalanceError  # noqa: E402
 from cobalance.evaluation.metrics import METRICS  # noqa: E402
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs  # noqa: E402
 from cobalance.evaluation.training.features import FEATURES  # noqa: E402
 from cobalance.generation.filters import FILTERS  # noqa: E402
-from cobalance.graph.errors import CobalanceError  # noqa: E402
 from tests.tiny.open_clip import as_open_clip  # noqa: E402
 from tests.tiny.vision import save_clip  # noqa: E402
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import DataError, OptionError
 from cobalance.evaluation.shortcuts import STATES
 from cobalance.evaluation.training.data.examples import code_examples
-from cobalance.graph.errors import DataError, OptionError
 from tests.evaluation.training.images import labelled
 
 TRAINING = labelled([("a", "three", None), ("bb", "eight", None), ("ccc", "three", "a")])

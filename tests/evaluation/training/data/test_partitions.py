@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import DataError, UnknownNameError
 from cobalance.evaluation.training.data.partitions import PARTITIONS, in_partition
 from cobalance.evaluation.training.data.sets import training_set
-from cobalance.graph.errors import DataError, UnknownNameError
 from tests.evaluation.training.images import labelled, table
 
 W, M = "woman", "man"

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import DataError, InputError
 from cobalance.evaluation.training.data.examples import code_examples
 from cobalance.evaluation.training.data.reading import (
     TABLE,
@@ -10,7 +11,6 @@ from cobalance.evaluation.training.data.reading import (
 )
 from cobalance.evaluation.training.data.sets import LeakError, check_apart, training_set
 from cobalance.generation.export import export
-from cobalance.graph.errors import DataError, InputError
 from tests.generation.export.conftest import HOSTILE, make_sample
 
 

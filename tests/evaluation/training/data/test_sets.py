@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import DataError, OptionError, UnknownNameError
 from cobalance.evaluation.training.data.partitions import PARTITIONS
 from cobalance.evaluation.training.data.sets import (
     SETS,
@@ -15,7 +16,6 @@ from cobalance.evaluation.training.data.sets import (
     thin_synthetic,
     training_set,
 )
-from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from tests.evaluation.training.images import labelled
 
 REBALANCED = (

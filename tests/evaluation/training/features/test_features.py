@@ -7,12 +7,12 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from cobalance.base.errors import CobalanceError
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.features.pixels import scale_down
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.run import Recipe, train_run
-from cobalance.graph.errors import CobalanceError
 from tests.evaluation.training.images import examples
 
 

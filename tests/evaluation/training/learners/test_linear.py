@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import DataError, MissingExtraError, OptionError, UnknownNameError
 from cobalance.evaluation.training.learners import LEARNERS
 from cobalance.evaluation.training.learners.linear import bootstrap_weights
 from cobalance.evaluation.training.learners.regression import (
@@ -19,7 +20,6 @@ from cobalance.evaluation.training.learners.regression import (
 from cobalance.evaluation.training.method import Method, Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.run import Recipe, kept_model, predict, train_run
-from cobalance.graph.errors import DataError, MissingExtraError, OptionError, UnknownNameError
 from tests.evaluation.training.images import examples, several_labels
 
 PIXELS = {"features_options": {"side_px": 8, "components": 10}}

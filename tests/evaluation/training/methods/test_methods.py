@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.base.errors import DataError, OptionError
 from cobalance.evaluation.training.method import Method, MethodPlugin, Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.methods.class_balanced import class_weights
 from cobalance.evaluation.training.methods.group_dro import group_weights
 from cobalance.evaluation.training.run import Recipe, train_run
-from cobalance.graph.errors import DataError, OptionError
 from tests.evaluation.training.images import SIZES, examples, several_labels
 
 OWN = ("erm", "over-sampling", "sub-sampling", "upweight", "class-balanced", "group-dro", "jtt")

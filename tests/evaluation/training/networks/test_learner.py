@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from cobalance.base.errors import ConflictError, DataError, DivergedError, OptionError
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.learners import LEARNERS
 from cobalance.evaluation.training.method import Method, Run
@@ -20,7 +21,6 @@ from cobalance.evaluation.training.networks.model import NetworkModel, open_netw
 from cobalance.evaluation.training.networks.options import NetworkOptions
 from cobalance.evaluation.training.presets import PRESETS
 from cobalance.evaluation.training.run import TRAINED, Recipe, train_run
-from cobalance.graph.errors import ConflictError, DataError, DivergedError, OptionError
 from tests.evaluation.training.networks.conftest import TINY, Train
 from tests.tiny.labelled import tiny_examples
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from cobalance.base.errors import DataError
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Batch, Method, Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.networks.learner import NetworkLearner
 from cobalance.evaluation.training.networks.options import NetworkOptions
-from cobalance.graph.errors import DataError
 from tests.evaluation.training.networks.conftest import TINY
 from tests.tiny.labelled import tiny_examples
 

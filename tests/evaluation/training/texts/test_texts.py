@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from cobalance.base.errors import DataError, UnknownNameError
 from cobalance.evaluation.training.texts import TEXT_FEATURES
-from cobalance.graph.errors import DataError, UnknownNameError
 
 TEXTS = ["A dog skis on snow", "a dog", "Pizza on the table; pizza!", "the"]
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
+from cobalance.base.errors import OptionError
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.captions import caption_cosines, clip_score
 from cobalance.evaluation.metrics.metric import Inputs
@@ -18,7 +19,6 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.run import Recipe, train_run
 from cobalance.evaluation.training.tuning.captioner import BlipCaptioner, tune_captioner
 from cobalance.evaluation.training.tuning.options import CaptionerOptions
-from cobalance.graph.errors import OptionError
 from tests.tiny.captioned import captioned, save_blip
 from tests.tiny.vision import save_clip
 

@@ -12,6 +12,13 @@ import torch
 from PIL import Image
 from transformers import CLIPModel
 
+from cobalance.base.errors import (
+    ConflictError,
+    DataError,
+    InputError,
+    JobBlockedError,
+    OptionError,
+)
 from cobalance.evaluation.metrics.bias.markedness import (
     person_preference,
     prompt_similarities,
@@ -30,13 +37,6 @@ from cobalance.evaluation.training.profiling import profile_folder, profile_grou
 from cobalance.evaluation.training.run import Recipe, Trained, predict, train_run
 from cobalance.evaluation.training.tuning.clip import ZeroShotClip, open_clip, tune_clip
 from cobalance.evaluation.training.tuning.options import ClipTuningOptions
-from cobalance.graph.errors import (
-    ConflictError,
-    DataError,
-    InputError,
-    JobBlockedError,
-    OptionError,
-)
 from tests.tiny.captioned import captioned
 from tests.tiny.open_clip import save_as_open_clip
 from tests.tiny.vision import save_clip

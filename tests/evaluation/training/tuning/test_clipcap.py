@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from cobalance.base.errors import JobBlockedError
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.run import Recipe, train_run
 from cobalance.evaluation.training.tuning.options import ClipCapOptions
@@ -15,7 +16,6 @@ from cobalance.evaluation.training.tuning.prefix import (
     open_prefix_captioner,
     tune_prefix_captioner,
 )
-from cobalance.graph.errors import JobBlockedError
 from tests.evaluation.training.tuning.test_captioner import InterruptedRunError, people
 from tests.tiny.captioned import save_gpt2
 from tests.tiny.vision import save_clip

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
+from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.generation.backends.brushnet import BrushNetOptions
-from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.backends.conftest import Open
 from tests.generation.backends.suite import Copied, Find
 from tests.tiny.brushnet import TINY, save_brushnet

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cobalance.base.errors import DataError, JobBlockedError
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.compositing.exemplars import (
     Exemplar,
@@ -12,7 +13,6 @@ from cobalance.generation.backends.compositing.exemplars import (
     write_exemplars,
 )
 from cobalance.generation.backends.procedural import ProceduralOptions
-from cobalance.graph.errors import DataError, JobBlockedError
 from tests.generation.backends.suite import HOSTILE
 
 

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from cobalance.base.errors import JobBlockedError
 from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
-from cobalance.graph.errors import JobBlockedError
 from tests.generation.backends.suite import Copied, Find
 
 

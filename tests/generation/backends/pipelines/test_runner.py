@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cobalance.base.errors import OptionError, OutOfMemoryError
 from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
-from cobalance.graph.errors import OptionError, OutOfMemoryError
 from cobalance.ingest.models.loading import quiet
 from tests.generation.backends.suite import Ask, Copied, Find, paste
 

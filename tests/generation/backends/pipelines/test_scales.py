@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.inpaint import InpaintOptions, open_backend as open_inpaint
 from cobalance.generation.backends.instruct import InstructOptions, open_backend as open_instruct
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.jobs.variants import Variant, check_scales
-from cobalance.graph.errors import OptionError
 from tests.generation.backends.suite import Ask, Find, paste
 
 SMALL = {"steps": 2, "width_px": 64, "height_px": 64}

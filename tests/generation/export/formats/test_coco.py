@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.export import ExportDataset, ExportOptions, export
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.masks import mask
 from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.load import detect_format, read_annotations

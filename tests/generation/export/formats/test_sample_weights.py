@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.generation.export import ExportOptions, export
-from cobalance.graph.errors import OptionError, UnknownNameError
 
 
 def test_weights_balance_classes_within_groups(sample, tmp_path):

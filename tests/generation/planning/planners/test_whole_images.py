@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_matrix
 
+from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.data import urbancars
 from cobalance.generation.planning.effects import measure
 from cobalance.generation.planning.plan import PlanOptions, queries_of, run_planner
@@ -18,7 +19,6 @@ from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.diagnosis.association import homogeneity_test
 from cobalance.graph.diagnosis.q_values import q_values
-from cobalance.graph.errors import OptionError, UnknownNameError
 from tests.counted import count_cliques
 
 NAMES = ["day bed", "c_one", "cow", "road", "sign"]

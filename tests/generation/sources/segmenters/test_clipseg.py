@@ -15,10 +15,10 @@ from transformers import (
     ViTImageProcessorPil,
 )
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.generation.sources.segmenters.segmenter import PartSegmenter, find_parts
-from cobalance.graph.errors import OptionError
 from tests.generation.filters.making import noise
 
 TEXTS = ["skin", "a hand of the person", "an"]

@@ -8,10 +8,10 @@ import torch
 from torch.nn.functional import interpolate
 from transformers import SegformerForSemanticSegmentation
 
+from cobalance.base.errors import OptionError
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.generation.sources.segmenters.segmenter import label_names
-from cobalance.graph.errors import OptionError
 from tests.generation.filters.making import noise
 from tests.tiny.vision import LABELS
 

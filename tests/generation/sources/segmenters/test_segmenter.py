@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from cobalance.base.errors import JobBlockedError, OptionError, OutOfMemoryError, UnknownNameError
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter, find_parts
-from cobalance.graph.errors import JobBlockedError, OptionError, OutOfMemoryError, UnknownNameError
 from tests.generation.filters.making import noise
 
 BOX = (4.0, 4.0, 30.0, 20.0)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from cobalance.base.errors import StoreUnavailableError
 from cobalance.graph.database.local.jar_lock import LOCK_FILE, Jar, JarLock, read_lock
 from cobalance.graph.database.local.jars import copy_unsigned, ensure_jars
-from cobalance.graph.errors import StoreUnavailableError
 from requirements.neo4j_jars import format_lock
 
 CONTENTS = {

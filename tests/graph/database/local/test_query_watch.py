@@ -9,13 +9,13 @@ from functools import partial
 import pytest
 from neo4j import Driver, GraphDatabase
 
+from cobalance.base.errors import QueryError
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.console.run import run_console_query
 from cobalance.graph.database.local.server_control import Endpoint, ensure_running, stop
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import QueryError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.waiting import until
 
 HEAP_MB = 256

@@ -17,10 +17,10 @@ from filelock import FileLock
 from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
 
+from cobalance.base.errors import StoreUnavailableError
 from cobalance.graph.database.local.home import Home, ServerState
 from cobalance.graph.database.local.server_control import Endpoint, ensure_running, status, stop
 from cobalance.graph.database.local.settings import LocalServerSettings
-from cobalance.graph.errors import StoreUnavailableError
 from tests.waiting import until
 
 CLIENT = """

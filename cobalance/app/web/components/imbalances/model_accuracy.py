@@ -9,7 +9,7 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.messages import show_error
-from cobalance.graph.errors import CobalanceError
+from cobalance.base.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
 from cobalance.workflows.evaluate.failures import accuracy_by_clique
 from cobalance.workflows.evaluate.results import name_rows, newest

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 from pydantic import Field
 
+from cobalance.base.libraries import torch
+from cobalance.base.options import Options
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import count_domains
-from cobalance.graph.libraries import torch
-from cobalance.graph.options import Options
 
 
 class AdversarialOptions(Options):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
+from cobalance.base.libraries import torch
+from cobalance.base.options import Options
 from cobalance.evaluation.training.examples import Examples, IntArray
 from cobalance.evaluation.training.method import Method, MethodPlugin
-from cobalance.graph.libraries import torch
-from cobalance.graph.options import Options
 
 
 class AugmentingOptions(Options):

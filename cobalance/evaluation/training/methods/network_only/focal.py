@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
+from cobalance.base.libraries import torch
+from cobalance.base.options import Options
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
-from cobalance.graph.libraries import torch
-from cobalance.graph.options import Options
 
 
 class FocalOptions(Options):

@@ -4,7 +4,7 @@ A plugin is a module with a `Plugin` declaration named ``PLUGIN``, and ``open_<k
 its options; a module with a family declares it in ``PLUGINS``. Importing the module needs no
 optional package: what an extra installs is imported on opening. So names, purposes and options are
 known wherever cobalance runs. Beside cobalance's own there are those that packages and files offer:
-see `cobalance.graph.plugin_offers`.
+see `cobalance.base.plugin_offers`.
 """
 
 import importlib
@@ -16,10 +16,10 @@ from difflib import get_close_matches
 from inspect import signature
 from typing import Any, Generic, TypeVar, cast
 
-from cobalance.graph.errors import CobalanceError, MachineError, MissingExtraError, UnknownNameError
-from cobalance.graph.options import Options, read_options
-from cobalance.graph.plugin_offers import Offer, files_folder, find_offers
-from cobalance.graph.registry import Registry
+from cobalance.base.errors import CobalanceError, MachineError, MissingExtraError, UnknownNameError
+from cobalance.base.options import Options, read_options
+from cobalance.base.plugin_offers import Offer, files_folder, find_offers
+from cobalance.base.registry import Registry
 
 T = TypeVar("T")
 RecordT = TypeVar("RecordT", bound="Declaration")

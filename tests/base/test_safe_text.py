@@ -2,8 +2,8 @@
 
 import pytest
 
-from cobalance.graph.errors import CobalanceError, InputError, OptionError, Setting
-from cobalance.graph.safe_text import mask_credentials, safe_text, show_controls
+from cobalance.base.errors import CobalanceError, InputError, OptionError, Setting
+from cobalance.base.safe_text import mask_credentials, safe_text, show_controls
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from cobalance.graph.errors import OptionError
-from cobalance.graph.judges import assign
+from cobalance.base.errors import OptionError
+from cobalance.base.judges import assign
 
 
 @given(st.integers(0, 40), st.integers(1, 7), st.data())

@@ -14,8 +14,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from cobalance.graph.errors import OptionError
-from cobalance.graph.safe_text import safe_text
+from cobalance.base.errors import OptionError
+from cobalance.base.safe_text import safe_text
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.errors import OptionError, Setting
+from cobalance.base.errors import OptionError, Setting
 
 
 def assign(n: int, people: int, overlap: int, rng: np.random.Generator) -> pd.DataFrame:

@@ -9,14 +9,14 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from cobalance.graph.errors import (
+from cobalance.base.errors import (
     DuplicateNameError,
     MissingExtraError,
     OptionError,
     UnknownNameError,
 )
-from cobalance.graph.plugins import Plugin, Plugins
-from tests.graph.plugin_registries import DECLARATIONS, REGISTRIES
+from cobalance.base.plugins import Plugin, Plugins
+from tests.base.plugin_registries import DECLARATIONS, REGISTRIES
 
 BAD = {
     "The filter clip has no option 'treshold'. Did you mean 'threshold'? Its options: batch_size, "
@@ -42,13 +42,13 @@ import json, sys
 sys.modules.update(dict.fromkeys({OPTIONAL!r}))
 """
 LIST = """
-from tests.graph.plugin_registries import DECLARATIONS
+from tests.base.plugin_registries import DECLARATIONS
 found = [[name, plugin.purpose] for one in DECLARATIONS for name, plugin in one.items()]
 print(json.dumps(found))
 """
 ORDER = """
 from cobalance.generation.jobs.settings import read_job_settings
-from cobalance.graph.errors import OptionError
+from cobalance.base.errors import OptionError
 said = []
 for settings in json.loads(sys.argv[1]):
     try:
@@ -97,7 +97,7 @@ def readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugins
     ):
         declared = "other" if name == "misnamed" else name
         (tmp_path / f"{name}_reader.py").write_text(
-            "from cobalance.graph.plugins import Plugin\n"
+            "from cobalance.base.plugins import Plugin\n"
             f"PLUGIN = Plugin({declared!r}, 'Reads.', {extra!r})\n"
             f"def open_reader(options):\n    {body}\n"
         )

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.graph.arrays import IntArray
-from cobalance.graph.records import Annotations
+from cobalance.base.arrays import IntArray
+from cobalance.base.records import Annotations
 
 BLOCK = 1 << 17
 """Images worked on at once, where the arrays of all would take gigabytes."""

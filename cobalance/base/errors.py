@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeVar
 
-from cobalance.graph.installation import install_command
-from cobalance.graph.safe_text import safe_text
+from cobalance.base.installation import install_command
+from cobalance.base.safe_text import safe_text
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
+from cobalance.base.records import plain_values
 from cobalance.graph.dataset.image_contents import ImageContents
-from cobalance.graph.records import plain_values
 
 
 def test_plain_values_of_every_kind_of_column():

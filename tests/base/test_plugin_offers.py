@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from cobalance.base import plugin_offers
+from cobalance.base.errors import UnknownNameError
+from cobalance.base.plugins import PluginError, Plugins
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.export import EXPORTERS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.planning.planners import PLANNERS
-from cobalance.graph import plugin_offers
-from cobalance.graph.errors import UnknownNameError
-from cobalance.graph.plugins import PluginError, Plugins
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format

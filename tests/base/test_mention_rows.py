@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cobalance.graph import mention_rows
+from cobalance.base import mention_rows
+from cobalance.base.mention_rows import MentionRows
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.dataset import image_contents
 from cobalance.graph.dataset.image_contents import ImageContents, image_digests
-from cobalance.graph.mention_rows import MentionRows
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 mentions = st.builds(
     Mention,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-from cobalance.graph.errors import DuplicateNameError, UnknownNameError
+from cobalance.base.errors import DuplicateNameError, UnknownNameError
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ class Registry(Generic[T]):
     >>> planners["b"]
     Traceback (most recent call last):
     ...
-    cobalance.graph.errors.UnknownNameError: unknown planner 'b'. Known: a.
+    cobalance.base.errors.UnknownNameError: unknown planner 'b'. Known: a.
     """
 
     def __init__(self, kind: str) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import union_categoricals
 
-from cobalance.graph.arrays import STRING, FloatArray, IntArray
+from cobalance.base.arrays import STRING, FloatArray, IntArray
 
 Box = tuple[float, float, float, float]
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from cobalance.graph.grouping import group_pairs
+from cobalance.base.grouping import group_pairs
 
 _find_folder: Callable[[], Path | None] = lambda: None  # noqa: E731
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cobalance.graph.errors import CobalanceError
+from cobalance.base.errors import CobalanceError
 
 _OWN_FOLDER, _OWN_FILE = 0o700, 0o600
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cobalance.graph.errors import DataError
-from cobalance.graph.progress import silent
-from cobalance.graph.records import PlannedQuery
-from cobalance.graph.run_log import log_run
+from cobalance.base.errors import DataError
+from cobalance.base.progress import silent
+from cobalance.base.records import PlannedQuery
+from cobalance.base.run_log import log_run
 
 
 @log_run
@@ -49,7 +49,7 @@ def test_nothing_is_logged_by_default(caplog):
 AS_JSON = """
 import logging, sys
 from pathlib import Path
-from cobalance.graph.run_log import LogFormat, log_run, write_log
+from cobalance.base.run_log import LogFormat, log_run, write_log
 
 def share(images, source, rate):
     return len(images) / rate

@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
+from cobalance.base.files import make_file, make_folder
+from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.jobs.queue_database import check_url
-from cobalance.graph.files import make_file, make_folder
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.regions import write_regions
 from cobalance.ingest.stored.output_folder import OutputFolder
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cobalance.graph.errors import OptionError, suggest_names
+from cobalance.base.errors import OptionError, suggest_names
 
 
 class Options(BaseModel):
@@ -52,12 +52,12 @@ def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> 
     >>> read_options(Limits, {"treshold": 0.25}, "The filter f")
     Traceback (most recent call last):
     ...
-    cobalance.graph.errors.OptionError: The filter f has no option 'treshold'. Did you mean \
+    cobalance.base.errors.OptionError: The filter f has no option 'treshold'. Did you mean \
 'threshold'? Its options: threshold.
     >>> read_options(Limits, {"threshold": "high"}, "The filter f")
     Traceback (most recent call last):
     ...
-    cobalance.graph.errors.OptionError: The filter f: threshold is 'high': input should be a valid \
+    cobalance.base.errors.OptionError: The filter f: threshold is 'high': input should be a valid \
 number, unable to parse string as a number.
     """
     unknown = sorted(set(values) - set(kind.model_fields))

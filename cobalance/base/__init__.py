@@ -1,0 +1,1 @@
+"""The ground that every room stands on: errors, options, records, registries, progress, names."""
