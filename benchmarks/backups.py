@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.local import server_control
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.workflows.backup.store_backup import back_up, restore
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset
 from cobalance.workflows.settings import Settings

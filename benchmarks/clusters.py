@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import Incidence, build_incidence
-from cobalance.graph.diagnosis.clustered_test import clustered_p_values
-from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
-from cobalance.graph.diagnosis.design_effects import with_clusters
-from cobalance.graph.diagnosis.own_effect import own_effects
-from cobalance.graph.diagnosis.q_values import q_values
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import Incidence, build_incidence
+from cobalance.statistics.clustered_tests import clustered_p_values
+from cobalance.statistics.cooccurrences import cooccurrence_table
+from cobalance.statistics.design_effects import with_clusters
+from cobalance.statistics.own_effect import own_effects
+from cobalance.statistics.q_values import q_values
 
 RATES = np.array([0.5, 0.3, 0.1, 0.4, 0.3, 0.2, 0.2, 0.1, 0.1, 0.05])
 LEANING = 3  # the first ones

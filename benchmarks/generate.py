@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.counting.incidence import Incidence
+from cobalance.counting.incidence import Incidence
 
 CHUNK = 250_000  # images drawn at once
 LONGEST = 60  # concepts drawn for an image at most

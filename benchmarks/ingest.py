@@ -21,6 +21,7 @@ from neo4j import ManagedTransaction
 from benchmarks.coco_file import CLASSES, write_coco
 from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.base.records import Annotations, plain_values
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database import schema
 from cobalance.graph.database.statements import merge_statement
@@ -28,7 +29,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.image_contents import ImageContents
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named

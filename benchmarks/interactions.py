@@ -20,9 +20,9 @@ from PIL import Image
 from playwright.sync_api import Page, Position, WebSocket, sync_playwright
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.workflows.load.dataset import load_dataset
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store

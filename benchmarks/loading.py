@@ -23,7 +23,7 @@ from benchmarks.generate import Shape, generate
 from benchmarks.ingest import drop_if_there, load_plainly
 from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.base.records import ANNOTATION, Annotations, image_frame
-from cobalance.graph.counting.incidence import Incidence
+from cobalance.counting.incidence import Incidence
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations

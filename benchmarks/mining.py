@@ -20,7 +20,7 @@ some care. Each of these ways is tried with three of its miners, and the quickes
 The first two know a count below the support as what is left of the total, which needs two classes.
 PyFIM's transactions are lists prepared beforehand, and its answer is a dict in no order: neither
 the preparation nor a conversion to arrays is counted. Ours starts from the incidence, and gives
-arrays in order. ``--engines`` measures what `cobalance.graph.counting.engines.choice.choose_engine`
+arrays in order. ``--engines`` measures what `cobalance.counting.engines.choice.choose_engine`
 goes by.
 """
 
@@ -41,9 +41,9 @@ import fim
 import numpy as np
 
 from benchmarks.generate import Shape, load
-from cobalance.graph.counting.cliques import Cliques, mine_cliques
-from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.counting.one_against_rest import mine_one_against_rest
+from cobalance.counting.cliques import Cliques, mine_cliques
+from cobalance.counting.incidence import Incidence
+from cobalance.counting.one_against_rest import mine_one_against_rest
 
 DATA = Path(__file__).parent / "data"
 SHAPES = {
@@ -270,7 +270,7 @@ def in_new_process(name: str, size: int, support: int, path: str) -> tuple[float
         "import json, time\n"
         "from benchmarks.generate import load\n"
         "from benchmarks.mining import DATA, SHAPES\n"
-        "from cobalance.graph.counting.cliques import mine_cliques\n"
+        "from cobalance.counting.cliques import mine_cliques\n"
         f"incidence = load(SHAPES[{name!r}], DATA)\n"
         "taken = []\n"
         "for _ in range(2):\n"

@@ -10,10 +10,10 @@ import time
 import igraph  # noqa: F401 - summaries import it when they first need it
 import numpy as np
 
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import build_incidence
-from cobalance.graph.diagnosis.own_effect import own_effects
-from cobalance.graph.diagnosis.summary import summarize
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import build_incidence
+from cobalance.statistics.own_effect import own_effects
+from cobalance.statistics.summary import summarize
 
 IMAGES, CONCEPTS, MENTIONS = 1_000_000, 80, 8
 

@@ -10,10 +10,10 @@ import argparse
 import time
 
 from benchmarks.generate import Shape, generate
+from cobalance.counting.cliques import mine_cliques
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import simulate
-from cobalance.graph.counting.cliques import mine_cliques
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3)
 

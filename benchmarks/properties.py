@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageFilter
 
-from cobalance.graph.diagnosis.separation import separation_table
 from cobalance.ingest.images.properties import image_properties
+from cobalance.statistics.separation import separation_table
 
 SEED = 0
 SHIFTS: dict[str, Callable[[Image.Image], bytes]] = {

@@ -24,12 +24,12 @@ from benchmarks.generate import Shape, generate
 from benchmarks.ingest import drop_if_there
 from benchmarks.loading import Stopwatch
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import clique_totals, load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.catalogue import CATALOGUE

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.generate import Shape, generate
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import Incidence
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.spark.counting import count_cliques
 from cobalance.ingest.spark.deciding import decide_columns

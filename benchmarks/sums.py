@@ -8,10 +8,10 @@ import time
 import numpy as np
 
 from benchmarks.generate import Shape, generate
-from cobalance.graph.counting.changes import update_mined
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.counting.sums import update_cliques
+from cobalance.counting.changes import update_mined
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import Incidence
+from cobalance.counting.sums import update_cliques
 
 OLD, NEW, SIZE, TURNS = 250_000, 1_000, 3, 3
 

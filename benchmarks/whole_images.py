@@ -13,13 +13,13 @@ import time
 
 import numpy as np
 
+from cobalance.counting.cliques import Cliques, mine_cliques
+from cobalance.counting.incidence import Incidence, build_incidence
 from cobalance.generation.planning.effects import measure, measure_told
 from cobalance.generation.planning.lean import CliqueSets
 from cobalance.generation.planning.plan import PlannedImages, PlanOptions, run_planner
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.simulation import simulate_images
-from cobalance.graph.counting.cliques import Cliques, mine_cliques
-from cobalance.graph.counting.incidence import Incidence, build_incidence
 
 DRAWS = "2x20x2000,2x80x5000,3x40x2000,6x80x9500,6x200x6000,12x200x12000,20x80x20000,4x600x8000"
 STEP = 25  # images that a transplant chooses at once

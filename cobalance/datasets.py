@@ -14,6 +14,7 @@ from cobalance.base.errors import OptionError
 from cobalance.base.names import clean_name
 from cobalance.base.progress import Progress, silent
 from cobalance.base.records import ImageRecord
+from cobalance.counting.mining_options import Engine, MiningOptions
 from cobalance.data import Data
 from cobalance.diagnosis import Comparison, Imbalances, PublishedComparison, SplitComparison
 from cobalance.display import ALL, Result
@@ -24,7 +25,6 @@ from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.dataset.mining import MAX_CLIQUES
-from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import read_annotations

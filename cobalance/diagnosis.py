@@ -11,25 +11,25 @@ import pandas as pd
 from cobalance.base.arrays import IntArray
 from cobalance.base.errors import OptionError, UnknownNameError, render
 from cobalance.base.names import clean_name
+from cobalance.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
+from cobalance.counting.incidence import Incidence
+from cobalance.counting.mining_options import MiningOptions
+from cobalance.counting.one_against_rest import label_by, mine_one_against_rest
 from cobalance.data import CLASSES, Data
 from cobalance.display import ALL, Result, matching_rows, rows_at
-from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
-from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.counting.one_against_rest import label_by, mine_one_against_rest
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
-from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
-from cobalance.graph.diagnosis.design_effects import with_clusters
-from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
-from cobalance.graph.diagnosis.order import EVIDENCE, SMALLEST_FIRST, by_evidence
-from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
-from cobalance.graph.diagnosis.selection import CliqueFilter
-from cobalance.graph.diagnosis.splits import ComparedSplits
-from cobalance.graph.diagnosis.summary import summarize
 from cobalance.ingest.published import Published, read_published
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.plots import draw_skews
 from cobalance.remedies import in_python, speaks_python
+from cobalance.statistics.comparison import Comparison as ComparedRecord, compare_cliques
+from cobalance.statistics.cooccurrences import cooccurrence_table
+from cobalance.statistics.design_effects import with_clusters
+from cobalance.statistics.imbalance import COUNT, imbalance_table
+from cobalance.statistics.order import EVIDENCE, SMALLEST_FIRST, by_evidence
+from cobalance.statistics.own_effect import find_closed, own_effects
+from cobalance.statistics.selection import CliqueFilter
+from cobalance.statistics.splits import ComparedSplits
+from cobalance.statistics.summary import summarize
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import describe_splits, splits_table
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT, describe_leaning, not_compared
@@ -48,7 +48,7 @@ class Imbalances(Result):
     cliques : Cliques
         All cliques that were mined.
     table : pandas.DataFrame
-        The row of each, from `cobalance.graph.diagnosis.imbalance.imbalance_table`.
+        The row of each, from `cobalance.statistics.imbalance.imbalance_table`.
     rows : int array
         Which of them `frame` has, in its order.
     incidence : Incidence or None
@@ -83,7 +83,7 @@ class Imbalances(Result):
         ``over_represented``, ``under_represented``, ``lift``, ``log_odds_ratio`` with ``_low`` and
         ``_high``, ``p_value``, ``q_value`` (over all cliques that were mined), ``test``,
         ``leans``, ``effect``, ``highest_rate``, ``lowest_rate`` and ``disagreement``;
-        `cobalance.graph.diagnosis.imbalance.imbalance_table` says which classes each compares.
+        `cobalance.statistics.imbalance.imbalance_table` says which classes each compares.
         """
         return self.table.iloc[self.rows].reset_index(drop=True)
 
@@ -181,7 +181,7 @@ class Imbalances(Result):
     def own_effects(self) -> pd.DataFrame:
         """Split each row's effect into the part that smaller combinations explain and its own part.
 
-        The columns are those of `cobalance.graph.diagnosis.own_effect.own_effects`; q-values are
+        The columns are those of `cobalance.statistics.own_effect.own_effects`; q-values are
         over all cliques that were mined.
         """
         return own_effects(self.cliques).iloc[self.rows].reset_index(drop=True)
@@ -190,7 +190,7 @@ class Imbalances(Result):
         """The combinations that stand on their own, of all that were mined.
 
         In groups of concepts that occur together, with ``own_effect`` and ``own_q_value``; see
-        `cobalance.graph.diagnosis.summary.summarize`.
+        `cobalance.statistics.summary.summarize`.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class Imbalances(Result):
         """Concepts that occur together more or less often than their frequencies say.
 
         Of all that were mined, whatever the classes, those with evidence first; the columns are
-        those of `cobalance.graph.diagnosis.cooccurrences.cooccurrence_table`.
+        those of `cobalance.statistics.cooccurrences.cooccurrence_table`.
         """
         return cooccurrence_table(self.cliques, self.incidence, self.min_support)
 
@@ -415,7 +415,7 @@ class SplitComparison(Result):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """A row a combination: columns of `cobalance.graph.diagnosis.splits.compare_splits`."""
+        """A row a combination: columns of `cobalance.statistics.splits.compare_splits`."""
         return self.record.cliques
 
     def title(self) -> str:

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base.errors import needs_extra
+from cobalance.counting.cooccurrence import cooccurrence
+from cobalance.counting.incidence import Incidence
 from cobalance.data import Data, concept_counts
 from cobalance.diagnosis import Imbalances
 from cobalance.display import Result
-from cobalance.graph.counting.cooccurrence import cooccurrence
-from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.diagnosis.centrality import centrality
-from cobalance.graph.diagnosis.summary import SEED
 from cobalance.remedies import speaks_python
+from cobalance.statistics.centrality import centrality
+from cobalance.statistics.summary import SEED
 from cobalance.workflows.export_graph.files import networkx_graph, save_graph
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables, class_counts, graph_tables
 
@@ -125,7 +125,7 @@ class ConceptGraph(Result):
         """Add columns of `nodes` on the centrality and communities of concepts.
 
         ``degree``, ``strength``, ``betweenness``, ``pagerank`` and ``community`` (Leiden, by the
-        images that concepts share); see `cobalance.graph.diagnosis.centrality`. `seed` is of the
+        images that concepts share); see `cobalance.statistics.centrality`. `seed` is of the
         communities.
         """
         counted = cooccurrence(self.incidence)

@@ -12,6 +12,9 @@ from cobalance.base.arrays import IntArray
 from cobalance.base.errors import OptionError, check_known, render
 from cobalance.base.files import replacing
 from cobalance.base.records import PlannedQuery
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.data import CLASSES, Data
 from cobalance.diagnosis import Imbalances, imbalances
 from cobalance.display import Result, card, table_html
@@ -21,9 +24,6 @@ from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
 from cobalance.generation.planning.planners import PLANNERS, choose_planner, plan as make_plan
 from cobalance.generation.planning.resampling import balancing_weights, image_list
 from cobalance.generation.planning.simulation import sets_of, simulate, summarize_plan
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.remedies import in_python, speaks_python

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base.records import Annotations
+from cobalance.counting.cliques import Cliques, mine_cliques
+from cobalance.counting.incidence import incidence_of
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
-from cobalance.graph.counting.cliques import Cliques, mine_cliques
-from cobalance.graph.counting.incidence import incidence_of
-from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.overview import Overview
 from cobalance.graph.queries.steps import with_images
+from cobalance.statistics.imbalance import COUNT
 from cobalance.workflows.concept_graph.elements import GraphPicture
 from cobalance.workflows.concept_graph.overview import Axis, of_overviews
 from cobalance.workflows.concept_graph.svg import picture_svg

@@ -17,11 +17,11 @@ import pytest
 
 from cobalance.base import plugin_offers
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows import folders as added_images

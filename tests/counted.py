@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cobalance.graph.counting.cliques import Cliques
+from cobalance.counting.cliques import Cliques
 
 COUNTS = Path(__file__).parents[1] / "cobalance" / "workflows" / "demo" / "urbancars_counts.csv"
 

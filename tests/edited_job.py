@@ -6,9 +6,9 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.workflows.settings import Settings

@@ -16,9 +16,9 @@ from cobalance.base.names import clean_name
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import list_datasets
-from cobalance.graph.diagnosis.order import EVIDENCE
 from cobalance.graph.queries.console_query import ConsoleQuery, result_frame, saved_queries
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.statistics.order import EVIDENCE
 from cobalance.workflows.cells import to_json
 
 if TYPE_CHECKING:

@@ -109,7 +109,7 @@ class Shortcuts:
         Parameters
         ----------
         table : pandas.DataFrame
-            From `cobalance.graph.diagnosis.imbalance.imbalance_table`; rows of several concepts are
+            From `cobalance.statistics.imbalance.imbalance_table`; rows of several concepts are
             left out.
         each : bool
             Whether each concept is a shortcut of its own. By default all are one shortcut,

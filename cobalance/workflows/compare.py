@@ -4,9 +4,9 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.diagnosis.splits import FIRST, SECOND, ComparedSplits
+from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
+from cobalance.statistics.imbalance import COUNT, RATE
+from cobalance.statistics.splits import FIRST, SECOND, ComparedSplits
 from cobalance.workflows import cells
 
 

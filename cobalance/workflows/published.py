@@ -5,11 +5,11 @@ from pathlib import Path
 import pandas as pd
 
 from cobalance.base.errors import Action, DataError
+from cobalance.counting.cliques import Cliques, count_chosen
+from cobalance.counting.cooccurrence import cooccurrence
+from cobalance.counting.incidence import Incidence
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
-from cobalance.graph.counting.cliques import Cliques, count_chosen
-from cobalance.graph.counting.cooccurrence import cooccurrence
-from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.ingest.published import Key, Published, read_published

@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 
 from cobalance.base.errors import StaleError, UnknownNameError, needs_extra
 from cobalance.base.progress import Progress, silent
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.cooccurrence import CoOccurrence
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.cooccurrence import CoOccurrence
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.graph.dataset.mining import Counted, MiningReport, mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.sampled import ImageTotals, Sample, choose_sample, write_totals
 from cobalance.graph.dataset.state import DatasetState, dataset_state

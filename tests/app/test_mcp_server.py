@@ -9,8 +9,8 @@ from mcp import Client, StdioServerParameters
 
 from cobalance.app.mcp_server import open_assistant
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from tests.browser.server import environment_of
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from cobalance.base import mention_rows
 from cobalance.base.mention_rows import MentionRows
 from cobalance.base.records import Annotations, ImageRecord, Mention
-from cobalance.graph.counting.incidence import incidence_of
+from cobalance.counting.incidence import incidence_of
 from cobalance.graph.dataset import image_contents
 from cobalance.graph.dataset.image_contents import ImageContents, image_digests
 

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from playwright.sync_api import Browser, Page, expect
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.overview import read_overview
 from tests.browser.pages import Pages, barriers, graph, screenshot, settle

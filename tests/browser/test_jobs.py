@@ -8,9 +8,9 @@ from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, Page, expect
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made

@@ -10,10 +10,10 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidate_pages import list_candidates

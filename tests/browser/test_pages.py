@@ -9,10 +9,10 @@ from playwright.sync_api import Page
 
 from cobalance.app.web.main import PAGES
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows.demo.urbancars import urbancars
 from tests.browser.pages import Pages, barriers, graph, screenshot, settle

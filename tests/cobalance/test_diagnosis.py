@@ -5,8 +5,8 @@ import pytest
 
 import cobalance as cb
 from cobalance.base.errors import DataError, OptionError, UnknownNameError
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.counting.cliques import mine_cliques
+from cobalance.statistics.imbalance import imbalance_table
 from tests.unequal import images, rows_of
 
 

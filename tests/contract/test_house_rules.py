@@ -21,7 +21,16 @@ from tests.contract.syntax import ROOT, trees
 
 BELOW_APP = tuple(
     f"cobalance/{name}"
-    for name in ("base", "graph", "ingest", "generation", "evaluation", "annotation")
+    for name in (
+        "base",
+        "counting",
+        "statistics",
+        "graph",
+        "ingest",
+        "generation",
+        "evaluation",
+        "annotation",
+    )
 )
 PLAN = {
     "name": "x",

@@ -4,10 +4,10 @@ import pytest
 
 from cobalance.base.errors import ConstraintViolatedError, StaleError, StoreError
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances

@@ -16,6 +16,7 @@ import pandas as pd
 from PIL import Image
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.cliques import Cliques
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
@@ -34,7 +35,6 @@ from cobalance.generation.planning.planners import plan
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.generation.worker.resources import TaskRun
-from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named

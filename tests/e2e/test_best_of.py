@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.jobs import rounds
 from cobalance.generation.worker import chunk_executor
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import retry_job

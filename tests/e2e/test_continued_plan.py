@@ -13,20 +13,20 @@ from PIL import Image
 from cobalance.base.arrays import BoolArray, FloatArray
 from cobalance.base.errors import DataError
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import ImageRequest
 from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.diagnosis.association import homogeneity_test
-from cobalance.graph.diagnosis.q_values import q_values
 from cobalance.graph.jobs.status import read_job
+from cobalance.statistics.association import homogeneity_test
+from cobalance.statistics.q_values import q_values
 from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.plan.planners import Planned, plan_dataset
 from cobalance.workflows.settings import Settings

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cobalance.counting.cliques import Cliques, mine_cliques
+from cobalance.counting.incidence import build_incidence
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import simulate, summarize_plan
-from cobalance.graph.counting.cliques import Cliques, mine_cliques
-from cobalance.graph.counting.incidence import build_incidence
-from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.statistics.imbalance import imbalance_table
 from tests.counted import Images, count_cliques, urbancars
 
 ROOT = Path(__file__).parents[2]

@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 
 from cobalance.base.errors import DataError, InputError, OptionError
+from cobalance.counting.cliques import Cliques
 from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.statistics.imbalance import imbalance_table
 
 TOML = """
 [background]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cobalance.graph.counting.cliques import Cliques
+from cobalance.counting.cliques import Cliques
 from tests.counted import Images, count_cliques, urbancars
 
 

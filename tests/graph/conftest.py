@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from cobalance.base.records import Annotations
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named
 

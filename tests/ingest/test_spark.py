@@ -11,9 +11,9 @@ import pytest
 import cobalance as cb
 from cobalance.base.errors import InputError, TooManyCliquesError, UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord, Mention
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import incidence_of
-from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import incidence_of
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.spark import deciding

@@ -9,7 +9,7 @@ import pytest
 
 import cobalance as cb
 from cobalance.base.errors import CobalanceError
-from cobalance.graph.counting.cliques import count_chosen
+from cobalance.counting.cliques import count_chosen
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"

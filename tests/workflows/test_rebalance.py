@@ -15,13 +15,13 @@ from cobalance.base.errors import (
     StoreError,
 )
 from cobalance.base.records import Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.export import ExportError, ExportOptions
 from cobalance.generation.output.chunk_records import ChunkRecord
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made

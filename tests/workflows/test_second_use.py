@@ -25,11 +25,11 @@ from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.base.errors import ConflictError, StaleError
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.state import dataset_state, find_dataset, list_datasets
 from cobalance.graph.dataset.write import LOADED_TAG_SOURCE

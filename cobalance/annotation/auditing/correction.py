@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base.arrays import FloatArray
-from cobalance.graph.diagnosis.intervals import proportions, sum_interval
+from cobalance.statistics.intervals import proportions, sum_interval
 
 
 def rates(audited: pd.DataFrame) -> pd.DataFrame:

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base.arrays import FloatArray
-from cobalance.graph.diagnosis.association import leading_classes, rate_differences
-from cobalance.graph.diagnosis.intervals import sum_interval, wilson
+from cobalance.statistics.association import leading_classes, rate_differences
+from cobalance.statistics.intervals import sum_interval, wilson
 
 Verdict = Literal["supported", "not supported", "reversed", "not audited"]
 MEASURES = ("gap", "rate_difference", "log_odds_ratio")

@@ -18,6 +18,7 @@ from cobalance.base import records
 from cobalance.base.errors import OptionError, render
 from cobalance.base.libraries import pandas as pd
 from cobalance.base.plurals import inflect
+from cobalance.counting.mining_options import Engine, MiningOptions
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.dataset import (
     cliques as kept_cliques,
@@ -25,7 +26,6 @@ from cobalance.graph.dataset import (
     mining as minings,
     state as states,
 )
-from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.queries import cooccurrences as pairings, imbalances as rankings, own_effects
 from cobalance.workflows.diagnose import findings, mine as mining_flow, tables as diagnose_tables
 from cobalance.workflows.evaluate import failures

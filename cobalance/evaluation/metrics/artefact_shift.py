@@ -11,7 +11,7 @@ from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_fram
 from cobalance.evaluation.metrics.ratios import UNKNOWN, GroupsOptions, two_groups, unfolded_ratio
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table
 from cobalance.evaluation.predictions import runs
-from cobalance.graph.diagnosis.intervals import proportions
+from cobalance.statistics.intervals import proportions
 
 DRAWS = 2_000
 

@@ -11,7 +11,7 @@ from cobalance.base.errors import InputError
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame
 from cobalance.evaluation.metrics.tables import number_column, text_column
-from cobalance.graph.diagnosis.intervals import newcombe
+from cobalance.statistics.intervals import newcombe
 
 COUNTS = ("real", "generated", "n_real", "n_generated")
 COLUMNS = (

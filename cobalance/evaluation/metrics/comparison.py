@@ -12,7 +12,7 @@ from cobalance.evaluation.differences import DRAWS, Statistics, bootstrap_differ
 from cobalance.evaluation.groups import Grouping, group_rows
 from cobalance.evaluation.metrics.gaps import GapSum, gap_sums, training_rates
 from cobalance.evaluation.predictions import RUN, runs
-from cobalance.graph.diagnosis.intervals import sum_interval
+from cobalance.statistics.intervals import sum_interval
 
 
 def compare_methods(

@@ -9,12 +9,12 @@ import pandas as pd
 
 from cobalance.base.arrays import BoolArray, FloatArray
 from cobalance.base.libraries import special
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import build_incidence
 from cobalance.evaluation.metrics.artefact_shift import percentiles
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, score_rows
 from cobalance.evaluation.predictions import known_rows
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import build_incidence
 
 DRAWS = 200
 LEAST_IMAGES = 20  # of a category with the rest of a clique, and without

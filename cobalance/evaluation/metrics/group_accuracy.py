@@ -18,7 +18,7 @@ from cobalance.evaluation.metrics.metric import (
     with_left_out,
 )
 from cobalance.evaluation.predictions import runs
-from cobalance.graph.diagnosis.intervals import proportions, sum_interval
+from cobalance.statistics.intervals import proportions, sum_interval
 
 
 @dataclass(frozen=True, eq=False)

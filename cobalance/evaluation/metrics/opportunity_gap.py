@@ -18,7 +18,7 @@ from cobalance.evaluation.metrics.metric import (
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table, text_column
 from cobalance.evaluation.predictions import RUN, require_classes, runs
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.diagnosis.intervals import newcombe
+from cobalance.statistics.intervals import newcombe
 
 
 def opportunity_gap(recalls: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.diagnosis.intervals import proportions
+from cobalance.statistics.intervals import proportions
 
 BLOCK = 1_024  # queries ranked at a time
 

@@ -13,7 +13,7 @@ from cobalance.base.grouping import group_pairs
 from cobalance.evaluation.cells import ALIASES, missing_column, refuse_cells, whole_cells
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import RUN, runs
-from cobalance.graph.diagnosis.intervals import NORMAL_95
+from cobalance.statistics.intervals import NORMAL_95
 
 SOURCE = "table"
 ROUNDING = 0.02  # published shares of two digits add up to 1 within this

@@ -8,7 +8,7 @@ import pandas as pd
 from cobalance.base.arrays import STRING
 from cobalance.base.errors import needs_extra
 from cobalance.evaluation.study.questions import CANNOT_TELL, QUESTIONS
-from cobalance.graph.diagnosis.intervals import proportions
+from cobalance.statistics.intervals import proportions
 
 ALL = ""
 """The group of all pairs, and the person for all people."""

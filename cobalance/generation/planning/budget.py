@@ -3,8 +3,8 @@
 import numpy as np
 
 from cobalance.base.arrays import IntArray
+from cobalance.counting.cliques import Cliques
 from cobalance.generation.planning.lean import Lean, match_cliques
-from cobalance.graph.counting.cliques import Cliques
 
 _SHARE_OF_BEST = 0.5  # of the best price of an image, the last that a round takes
 _ROUNDS = 100

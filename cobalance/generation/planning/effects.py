@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence
+from cobalance.counting.subsets import SubsetIndex
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import (
     ImagePlanner,
@@ -17,11 +20,8 @@ from cobalance.generation.planning.plan import (
     run_planner,
 )
 from cobalance.generation.planning.simulation import add_to_counts, simulate_images
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.counting.subsets import SubsetIndex
-from cobalance.graph.diagnosis.association import leading_classes, rate_differences
-from cobalance.graph.diagnosis.concepts_alone import MOST_IMAGES, concepts_alone
+from cobalance.statistics.association import leading_classes, rate_differences
+from cobalance.statistics.concepts_alone import MOST_IMAGES, concepts_alone
 
 BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
 
@@ -182,7 +182,7 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
     dict
         ``told_before`` and ``told``, balanced accuracy, with ``told_error``, the standard error of
         the first; ``bits_before`` and ``bits``; see
-        `cobalance.graph.diagnosis.concepts_alone.concepts_alone`.
+        `cobalance.statistics.concepts_alone.concepts_alone`.
     """
     places = {name: code for code, name in enumerate(images.concepts)}
     recode = np.array([*(places.get(name, -1) for name in cliques.concepts), -1])

@@ -7,10 +7,10 @@ import pandas as pd
 
 from cobalance.base.arrays import BoolArray, FloatArray, IntArray
 from cobalance.base.libraries import sparse, stats
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.subsets import SubsetIndex
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
-from cobalance.graph.diagnosis.selection import clique_q_values
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.subsets import SubsetIndex
+from cobalance.statistics.q_values import MAX_Q_VALUE, q_values
+from cobalance.statistics.selection import clique_q_values
 
 WITHOUT_EVIDENCE = 0.3
 """Weight of a clique without evidence: with none it would be pushed over to another class."""

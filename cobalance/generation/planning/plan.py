@@ -13,9 +13,9 @@ from cobalance.base.arrays import IntArray
 from cobalance.base.errors import DataError, OptionError, Setting
 from cobalance.base.names import is_image_property
 from cobalance.base.records import PlannedQuery
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence
 from cobalance.generation.planning.budget import spend_budget
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence
 
 
 @dataclass(frozen=True, slots=True)

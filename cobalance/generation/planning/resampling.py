@@ -10,11 +10,11 @@ import pandas as pd
 
 from cobalance.base.arrays import FloatArray, IntArray
 from cobalance.base.errors import check_known
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence
+from cobalance.counting.subsets import SubsetIndex
 from cobalance.generation.planning.lean import Lean, match_cliques
 from cobalance.generation.planning.simulation import PADDING, add_to_counts
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.counting.subsets import SubsetIndex
 
 BASELINES: Mapping[str, str] = MappingProxyType(
     {

@@ -9,9 +9,9 @@ import pandas as pd
 from cobalance.base.arrays import IntArray
 from cobalance.base.errors import check_known
 from cobalance.base.records import PlannedQuery
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.subsets import SubsetIndex
 from cobalance.generation.planning.plan import Plan, PlannedImages, check_query
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.subsets import SubsetIndex
 
 PADDING = -1  # behind the last member of a clique
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from cobalance.base.arrays import FloatArray
 from cobalance.base.errors import OptionError
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.selection import find_rows
+from cobalance.counting.cliques import Cliques
+from cobalance.statistics.selection import find_rows
 
 
 def weigh_cliques(cliques: Cliques, texts: tuple[str, ...]) -> FloatArray:

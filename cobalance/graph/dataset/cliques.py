@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cobalance.base.errors import Action, OptionError, StaleError
-from cobalance.graph.counting.cliques import Cliques, Clustering
+from cobalance.counting.cliques import Cliques, Clustering
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import clear_statement
@@ -17,7 +18,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.compared import read_compared_table, read_one_against_rest
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.packing import pack, unpack, write_packed
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 

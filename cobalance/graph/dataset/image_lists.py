@@ -13,8 +13,8 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from cobalance.base.arrays import STRING, IntArray
-from cobalance.graph.counting.cliques import intersect_ascending
-from cobalance.graph.counting.incidence import Incidence
+from cobalance.counting.cliques import intersect_ascending
+from cobalance.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import clear_statement

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base.arrays import IntArray
-from cobalance.graph.counting.incidence import Incidence
+from cobalance.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import clear_statement

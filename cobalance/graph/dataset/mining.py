@@ -12,8 +12,9 @@ from cobalance.base.errors import UnknownNameError
 from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress, silent
 from cobalance.base.records import plain_values
-from cobalance.graph.counting.changes import count_changed, update_mined
-from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.counting.changes import count_changed, update_mined
+from cobalance.counting.cliques import Cliques, mine_cliques
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import UPDATE_DATASET
@@ -23,13 +24,12 @@ from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import has_clique_table, read_former, write_clique_table
 from cobalance.graph.dataset.compared import read_comparison
 from cobalance.graph.dataset.incidence_table import SplitIncidence
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.sampled import Sample, choose_sample, sync_sample
 from cobalance.graph.dataset.state import DatasetState, dataset_state, find_dataset
-from cobalance.graph.diagnosis.design_effects import with_clusters
-from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.statistics.design_effects import with_clusters
+from cobalance.statistics.imbalance import imbalance_table
 
 MAX_CLIQUES = 1_000_000
 """The default limit on cliques."""
@@ -152,7 +152,7 @@ def mine_dataset(
 
     Where the dataset was mined with the same options before its images changed, only the images
     that changed are counted, as far as that gives what counting all gives, see
-    `cobalance.graph.counting.changes.update_mined`.
+    `cobalance.counting.changes.update_mined`.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import pandas as pd
 from cobalance.base.arrays import IntArray
 from cobalance.base.progress import Progress, silent
 from cobalance.base.records import IMAGE_COLUMNS, Annotations, category, image_frame
-from cobalance.graph.counting.incidence import Incidence, build_incidence
+from cobalance.counting.incidence import Incidence, build_incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table

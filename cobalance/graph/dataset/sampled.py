@@ -10,10 +10,10 @@ from cobalance.base.arrays import IntArray
 from cobalance.base.errors import Action, ConflictError, OptionError, Setting
 from cobalance.base.progress import Progress, silent
 from cobalance.base.records import Annotations, ImageRecord, Mention, plain_values
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
-from cobalance.graph.counting.incidence import incidence_of
-from cobalance.graph.counting.sample import priorities, sample_rows
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.cooccurrence import CoOccurrence, cooccurrence
+from cobalance.counting.incidence import incidence_of
+from cobalance.counting.sample import priorities, sample_rows
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Node

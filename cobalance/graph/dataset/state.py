@@ -16,10 +16,10 @@ from cobalance.base.errors import (
     suggest_names,
 )
 from cobalance.base.names import clean_name
-from cobalance.graph.counting.one_against_rest import rest_of
+from cobalance.counting.mining_options import MiningOptions
+from cobalance.counting.one_against_rest import rest_of
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.mining_options import MiningOptions
 
 MAX_NAME = 200  # characters
 

@@ -14,8 +14,8 @@ from cobalance.base.mention_rows import BLOCK
 from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress, silent
 from cobalance.base.records import Annotations, plain_values
-from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
-from cobalance.graph.counting.incidence import incidence_of
+from cobalance.counting.cooccurrence import CoOccurrence, cooccurrence
+from cobalance.counting.incidence import incidence_of
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Node

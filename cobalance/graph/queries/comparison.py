@@ -4,23 +4,23 @@ from collections.abc import Sequence
 
 from cobalance.base.errors import Action, OptionError, Text, UnknownNameError
 from cobalance.base.names import clean_name
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, mining_of
 from cobalance.graph.dataset.mining import MAX_CLIQUES
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.diagnosis.comparison import (
+from cobalance.graph.queries import statements
+from cobalance.statistics.comparison import (
     STATUSES,
     Comparison,
     check_classes,
     check_request,
     compare_cliques,
 )
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
-from cobalance.graph.diagnosis.splits import ComparedSplits
-from cobalance.graph.queries import statements
+from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.statistics.splits import ComparedSplits
 
 
 def compare_imbalances(
@@ -43,7 +43,7 @@ def compare_imbalances(
     before, after : str
         The datasets.
     min_gap, min_size, max_size, statuses, limit
-        As in `cobalance.graph.diagnosis.comparison.compare_cliques`. By default, cliques up to the
+        As in `cobalance.statistics.comparison.compare_cliques`. By default, cliques up to the
         largest size that both were mined to.
 
     Raises

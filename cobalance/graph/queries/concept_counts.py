@@ -11,8 +11,8 @@ from cobalance.base.arrays import FloatArray
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.statistics.imbalance import COUNT
 
 _DTYPES = {"images": np.int64, "hidden": np.int64, "expanded": np.bool_, "lift": np.float64}
 

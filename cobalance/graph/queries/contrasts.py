@@ -8,8 +8,8 @@ from cobalance.base.arrays import FloatArray, IntArray
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.diagnosis.contrasts import Contrast, standardized_residuals, strongest_contrast
 from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.statistics.contrasts import Contrast, standardized_residuals, strongest_contrast
 
 MOST_COMPARED = 200
 """Concepts that decide which two classes differ most: those that lean most."""

@@ -12,12 +12,12 @@ from cobalance.graph.database.store import Cypher, GraphStore
 from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.compared import read_compared_table
 from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE, evidence_columns
-from cobalance.graph.diagnosis.order import EVIDENCE, GAP, SMALLEST_FIRST, by_evidence
-from cobalance.graph.diagnosis.q_values import check_q_value
-from cobalance.graph.diagnosis.selection import find_rows, fold_repeats
 from cobalance.graph.queries import statements
 from cobalance.graph.queries.binding import bind_with_state
+from cobalance.statistics.imbalance import COUNT, RATE, evidence_columns
+from cobalance.statistics.order import EVIDENCE, GAP, SMALLEST_FIRST, by_evidence
+from cobalance.statistics.q_values import check_q_value
+from cobalance.statistics.selection import find_rows, fold_repeats
 
 _FLOATS = [
     *("lift", "log_odds_ratio", "log_odds_ratio_low", "log_odds_ratio_high"),
@@ -200,7 +200,7 @@ def read_folded_imbalances(store: GraphStore, dataset: str, ranking: Ranking) ->
     pandas.DataFrame
         The columns of `read_imbalances`, and ``repeats`` (tuple of tuples of str): the cliques that
         are within this one and have the same images, or have those of one that is, see
-        `cobalance.graph.diagnosis.selection.fold_repeats`.
+        `cobalance.statistics.selection.fold_repeats`.
 
     Raises
     ------

@@ -12,9 +12,9 @@ from cobalance.base.records import defined_rows
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.names import check_names, state_with_names
-from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset
+from cobalance.statistics.imbalance import COUNT
 
 Kind = Literal["concept", "class"]
 

@@ -9,8 +9,8 @@ from cobalance.base.arrays import FloatArray
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import check_names
-from cobalance.graph.diagnosis.contrasts import skew
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset, class_counts
+from cobalance.statistics.contrasts import skew
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -8,12 +8,12 @@ import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.diagnosis.order import OWN
-from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
-from cobalance.graph.diagnosis.selection import find_rows, fold_repeats
-from cobalance.graph.diagnosis.summary import MOST, summarize
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances, read_imbalances_of
+from cobalance.statistics.order import OWN
+from cobalance.statistics.own_effect import find_closed, own_effects
+from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.statistics.selection import find_rows, fold_repeats
+from cobalance.statistics.summary import MOST, summarize
 
 _OWN_COLUMNS = [OWN, "own_over", "explained"]
 
@@ -30,7 +30,7 @@ def read_own_imbalances(
     ranking : Ranking
         Its limit counts the rows that are left.
     own : bool
-        Whether to add the columns of `cobalance.graph.diagnosis.own_effect.own_effects`.
+        Whether to add the columns of `cobalance.statistics.own_effect.own_effects`.
     closed : bool
         Whether to leave out cliques of which a larger one has the same count in every class.
 

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from cobalance.base.arrays import IntArray
 from cobalance.base.errors import TooManyCliquesError, check_known
 from cobalance.base.libraries import sql
-from cobalance.graph.counting.cliques import Cliques, clique_order, mine_cliques
-from cobalance.graph.counting.incidence import Incidence, build_incidence
-from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.counting.cliques import Cliques, clique_order, mine_cliques
+from cobalance.counting.incidence import Incidence, build_incidence
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.ingest.spark.images import (
     Singles,
     incidence_of,

@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 from cobalance.base.arrays import IntArray
 from cobalance.base.libraries import sql
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence, build_incidence
-from cobalance.graph.counting.sample import priorities, sample_rows
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence, build_incidence
+from cobalance.counting.sample import priorities, sample_rows
 from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.spark.rows import IMAGES, open_rows
@@ -120,7 +120,7 @@ def sample_with_spark(
     per_class: int,
     seed: int,
 ) -> SplitIncidence:
-    """The images that `cobalance.graph.counting.sample.sample_rows` chooses, and some more.
+    """The images that `cobalance.counting.sample.sample_rows` chooses, and some more.
 
     Parameters
     ----------

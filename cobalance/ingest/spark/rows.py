@@ -14,7 +14,7 @@ from cobalance.base.libraries import sql
 from cobalance.base.names import clean_name
 from cobalance.base.progress import silent
 from cobalance.base.records import Annotations
-from cobalance.graph.counting.incidence import incidence_of
+from cobalance.counting.incidence import incidence_of
 from cobalance.ingest.fields.apply import add_concepts
 from cobalance.ingest.fields.choices import field_choices, field_names
 from cobalance.ingest.formats.table import read_table

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.base.arrays import FloatArray
-from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.neighbourhood import Kind
 from cobalance.graph.queries.overview import Overview
 from cobalance.graph.queries.steps import Step, StepId
+from cobalance.statistics.imbalance import COUNT
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep
 from cobalance.workflows.concept_graph.skew_layout import (

@@ -44,7 +44,7 @@ def radial_layout(
     links : int array, shape (n_links, 2)
         Pairs of nodes. Of several neighbours on the ring before, a node is behind the first.
     skew : array, shape (n,)
-        From `cobalance.graph.diagnosis.contrasts.skew`; NaN counts as 0.
+        From `cobalance.statistics.contrasts.skew`; NaN counts as 0.
     sizes_px : array, shape (n,)
         Diameters of the circles.
     label_widths_px : array, shape (n,)

@@ -22,11 +22,11 @@ from cobalance.annotation.measuring.truth import GroundTruth
 from cobalance.annotation.proposing.options import read_preset
 from cobalance.base.progress import Progress, silent
 from cobalance.base.records import Annotations, ImageRecord
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.annotations.attributes import Decision, decide_attributes, list_attributes
 from cobalance.graph.annotations.runs import read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.ingest.annotators.linear_probe import fit_linear_probe

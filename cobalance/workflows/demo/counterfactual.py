@@ -15,12 +15,12 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base.progress import Progress, silent
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.export import ExportOptions, ExportReport
 from cobalance.generation.output.job_manifest import read_job_manifest
-from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.jobs.status import Job

@@ -28,11 +28,11 @@ from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.diagnosis.comparison import Comparison
 from cobalance.graph.evaluations.reading import count_synthetic, read_evaluation
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.statistics.comparison import Comparison
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.demo import draw_digits
 from cobalance.workflows.demo.runner import Runner, load_digits, prefix_of

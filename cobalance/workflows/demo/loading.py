@@ -3,9 +3,9 @@
 from cobalance.base.errors import NotFoundError, StaleError, needs_extra
 from cobalance.base.progress import Progress
 from cobalance.base.records import Annotations
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows.demo.removal import claim_name

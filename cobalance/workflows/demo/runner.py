@@ -10,9 +10,9 @@ import pandas as pd
 from cobalance.base.errors import CobalanceError, ConflictError, OptionError
 from cobalance.base.files import make_folder
 from cobalance.base.progress import Progress, silent
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import retry_job

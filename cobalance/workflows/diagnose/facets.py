@@ -8,8 +8,8 @@ from cobalance.base.grouping import group_pairs
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.diagnosis.summary import communities
 from cobalance.graph.queries.imbalances import leaning_concepts
+from cobalance.statistics.summary import communities
 
 NAMED = 3
 """Concepts that a group is called by: the most frequent ones."""
@@ -41,7 +41,7 @@ def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
     """The categories of a dataset's attributes, then communities of its co-occurrence graph.
 
     Categories are those of attributes that have become concepts, see `list_attributes`. Communities
-    are those of `cobalance.graph.diagnosis.summary.communities` with two concepts and more, the
+    are those of `cobalance.statistics.summary.communities` with two concepts and more, the
     largest first. What is one group of all concepts is left out, as it filters nothing.
 
     Raises

@@ -8,10 +8,10 @@ import pandas as pd
 from cobalance.base.errors import Action, Text
 from cobalance.base.plurals import inflect
 from cobalance.base.records import ALL_IMAGES
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.imbalance import RATE
-from cobalance.graph.diagnosis.order import EVIDENCE, OWN, SMALLEST_FIRST
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
+from cobalance.counting.mining_options import MiningOptions
+from cobalance.statistics.imbalance import RATE
+from cobalance.statistics.order import EVIDENCE, OWN, SMALLEST_FIRST
+from cobalance.statistics.q_values import MAX_Q_VALUE
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio
 FEW = 50  # images: a class of fewer is small beside one with ten times as many

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from cobalance.base.errors import DataError
 from cobalance.base.progress import Progress, silent
 from cobalance.base.run_log import log_run
+from cobalance.counting.mining_options import Engine, MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import MiningReport, mine_dataset
-from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.tags.applying import apply_tags
 

@@ -7,10 +7,10 @@ import pandas as pd
 
 from cobalance.base.plurals import inflect
 from cobalance.base.safe_text import safe_text
-from cobalance.graph.counting.one_against_rest import rest_of
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
+from cobalance.counting.mining_options import MiningOptions
+from cobalance.counting.one_against_rest import rest_of
+from cobalance.statistics.imbalance import COUNT, RATE
+from cobalance.statistics.q_values import MAX_Q_VALUE
 from cobalance.workflows.cells import class_pairs, is_missing, log_odds_texts, q_text, rate_texts
 
 COUNT_GAP = "count gap (ConBias)"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
+from cobalance.counting.cliques import Cliques
+from cobalance.statistics.imbalance import COUNT, imbalance_table
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables
 
 ARRAY_DELIMITER = "\x1f"

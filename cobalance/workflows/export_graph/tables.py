@@ -6,21 +6,21 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base.errors import check_known
-from cobalance.graph.counting.cliques import Cliques, mine_cliques
-from cobalance.graph.counting.cooccurrence import cooccurrence
-from cobalance.graph.counting.incidence import Incidence
+from cobalance.counting.cliques import Cliques, mine_cliques
+from cobalance.counting.cooccurrence import cooccurrence
+from cobalance.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.diagnosis.centrality import centrality
-from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
+from cobalance.statistics.centrality import centrality
+from cobalance.statistics.imbalance import COUNT, imbalance_table
 
 LEAN = [
     *("gap", "over_represented", "under_represented", "lift"),
     *("effect", "highest_rate", "lowest_rate", "log_odds_ratio"),
 ]
-"""How counts lean to a class; see `cobalance.graph.diagnosis.imbalance.imbalance_table`."""
+"""How counts lean to a class; see `cobalance.statistics.imbalance.imbalance_table`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def graph_tables(
     Parameters
     ----------
     with_centrality : bool
-        With the columns of `cobalance.graph.diagnosis.centrality.centrality` for concepts.
+        With the columns of `cobalance.statistics.centrality.centrality` for concepts.
     cliques : Cliques, optional
         Mined cliques, kept as they are.
 

@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.base.arrays import IntArray
 from cobalance.base.progress import Progress
 from cobalance.base.records import ALL_IMAGES, Annotations, plain_values
-from cobalance.graph.counting.incidence import incidence_of
+from cobalance.counting.incidence import incidence_of
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled

@@ -12,8 +12,8 @@ from cobalance.annotation.auditing.imbalance import Verdict, clique_verdicts, co
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.base.plurals import inflect
 from cobalance.base.records import PlannedQuery
+from cobalance.counting.cliques import Cliques
 from cobalance.graph.annotations.runs import list_runs
-from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import list_panels, read_answers

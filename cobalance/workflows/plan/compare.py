@@ -13,12 +13,12 @@ from cobalance.base.arrays import IntArray
 from cobalance.base.errors import DataError, OptionError, Words, check_known
 from cobalance.base.plugins import PluginError
 from cobalance.base.progress import Progress, silent
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence
 from cobalance.generation.planning.effects import has_all, measure, measure_planner
 from cobalance.generation.planning.plan import PlannedImages, PlanOptions
 from cobalance.generation.planning.planners import COUNTS, PLANNERS, WHOLE_IMAGES
 from cobalance.generation.planning.resampling import BASELINES, group_images, simulate_baseline
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.read import load_named_images

@@ -5,10 +5,10 @@ import pandas as pd
 from cobalance.base.arrays import IntArray
 from cobalance.base.errors import check_known
 from cobalance.base.progress import Progress, silent
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence, build_incidence
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.resampling import BASELINES, image_list
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.read import read_image_concepts

@@ -9,16 +9,16 @@ import pandas as pd
 from cobalance.base.arrays import IntArray
 from cobalance.base.errors import Setting, Text
 from cobalance.base.plurals import inflect
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.effects import widened_rows
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import Plan, PlannedImages
 from cobalance.generation.planning.planners import WHOLE_IMAGES
 from cobalance.generation.planning.simulation import simulate
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.association import disagreements, rate_differences
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
-from cobalance.graph.diagnosis.selection import find_rows
+from cobalance.statistics.association import disagreements, rate_differences
+from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.statistics.selection import find_rows
 from cobalance.workflows.cells import change_text, change_texts
 from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared
 
@@ -151,7 +151,7 @@ def count_contradicted(plan: Plan, cliques: Cliques) -> tuple[int, int]:
     """How many of the cliques that a plan has images for rates contradict, and how many there are.
 
     Rates contradict those that an imbalance table has words for, see
-    `cobalance.graph.diagnosis.association.disagreements`; none where a planner balances rates.
+    `cobalance.statistics.association.disagreements`; none where a planner balances rates.
     """
     planned = sorted({query.concepts for query in plan.queries})
     if plan.planner == WHOLE_IMAGES or plan.planner_options.get("rates"):

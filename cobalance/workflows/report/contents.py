@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base.progress import Progress, silent
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning import simulation
 from cobalance.generation.planning.effects import measure_all
 from cobalance.generation.planning.plan import Plan, PlanOptions
@@ -19,13 +20,10 @@ from cobalance.graph.database.query import Statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import CliqueTotals, clique_totals, load_cliques, mining_of
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes, split_sizes
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import dataset_state, list_datasets
-from cobalance.graph.diagnosis.comparison import STATUSES, Comparison
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.evaluations import statements as of_evaluations
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation, read_scores
 from cobalance.graph.queries.binding import bind_named
@@ -34,6 +32,8 @@ from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.own_effects import read_summary
+from cobalance.statistics.comparison import STATUSES, Comparison
+from cobalance.statistics.q_values import MAX_Q_VALUE
 from cobalance.workflows.panel.verdicts import read_corrections
 from cobalance.workflows.plan.summaries import describe_balance, describe_worth
 

@@ -14,8 +14,8 @@ from cobalance.base.grouping import group_pairs
 from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress, silent
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
+from cobalance.statistics.imbalance import COUNT, RATE
+from cobalance.statistics.q_values import MAX_Q_VALUE
 from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text
 from cobalance.workflows.diagnose.findings import describe_leaning, mining_warnings, no_clique

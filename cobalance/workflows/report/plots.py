@@ -7,8 +7,8 @@ from unicodedata import east_asian_width
 
 import pandas as pd
 
-from cobalance.graph.diagnosis.contrasts import skew
-from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.statistics.contrasts import skew
+from cobalance.statistics.imbalance import COUNT
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from cobalance.workflows.concept_graph.svg import text

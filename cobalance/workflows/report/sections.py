@@ -7,9 +7,9 @@ import pandas as pd
 
 from cobalance.base.errors import render
 from cobalance.base.plurals import inflect
-from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.diagnosis.order import EVIDENCE
+from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE
+from cobalance.statistics.imbalance import COUNT, RATE
+from cobalance.statistics.order import EVIDENCE
 from cobalance.workflows.cells import (
     cell_text,
     change_text,

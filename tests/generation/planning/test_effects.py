@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import build_incidence
 from cobalance.generation.planning.effects import (
     effect_table,
     measure,
@@ -20,9 +22,7 @@ from cobalance.generation.planning.plan import (
 )
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.simulation import simulate, simulate_images
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import build_incidence
-from cobalance.graph.diagnosis.selection import find_rows
+from cobalance.statistics.selection import find_rows
 
 IMAGES = {
     ("x", frozenset("abc")): 4,

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import build_incidence
 from cobalance.generation.planning.resampling import (
     BASELINES,
     group_images,
@@ -14,8 +16,6 @@ from cobalance.generation.planning.resampling import (
     resample_counts,
     simulate_baseline,
 )
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import build_incidence
 
 IMAGES = st.lists(
     st.tuples(st.sampled_from("xyz"), st.frozensets(st.sampled_from("abcd"), max_size=3)),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention, category
-from cobalance.graph.counting.incidence import incidence_of
+from cobalance.counting.incidence import incidence_of
 from cobalance.graph.dataset import incidence_table
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.image_contents import image_digests

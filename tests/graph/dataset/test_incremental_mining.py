@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import MiningReport, mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 
 PARTS = "MATCH (t:IncidenceTable {dataset: $d}) RETURN t.part AS part ORDER BY part"

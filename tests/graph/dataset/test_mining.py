@@ -10,20 +10,20 @@ import pytest
 
 from cobalance.base.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import incidence_of
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.diagnosis.cooccurrences import cooccurrence_table
-from cobalance.graph.diagnosis.design_effects import with_clusters
-from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.queries.cooccurrences import read_cooccurrences
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.statistics.cooccurrences import cooccurrence_table
+from cobalance.statistics.design_effects import with_clusters
+from cobalance.statistics.imbalance import imbalance_table
 from cobalance.workflows.demo.urbancars import urbancars
 from cobalance.workflows.plan.planners import plan_dataset
 

@@ -3,10 +3,10 @@
 import pytest
 
 from cobalance.base.errors import StaleError
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset import cliques as module
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from cobalance.base.errors import NotFoundError, StaleError, StoreError, UnknownNameError
 from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.plans import read_plan, write_plan
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows.plan.planners import plan_dataset

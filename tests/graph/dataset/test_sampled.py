@@ -6,13 +6,13 @@ import pytest
 
 from cobalance.base.errors import ConflictError, DataError, OptionError, StaleError
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.incidence import incidence_of
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
-from cobalance.graph.counting.cliques import mine_cliques
-from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes, split_sizes
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.read import load_incidence, read_annotations

@@ -3,8 +3,8 @@
 import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from tests.graph.jobs.reporting import QUERIES

@@ -12,11 +12,11 @@ from cobalance.base.errors import (
     UnknownNameError,
 )
 from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.jobs.rounds import next_spans
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import (
     NewCandidate,

@@ -3,8 +3,8 @@
 import pytest
 
 from cobalance.base.errors import NotFoundError, StaleError, UnknownNameError
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database import schema
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import check_names
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances

@@ -3,8 +3,8 @@
 import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.workflows.plan.planners import plan_dataset

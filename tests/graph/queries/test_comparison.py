@@ -13,15 +13,15 @@ from cobalance.base.errors import (
     render,
 )
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.diagnosis.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.rebalance import AcceptedImage, write_rebalanced
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.statistics.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES
 
 
 @pytest.fixture

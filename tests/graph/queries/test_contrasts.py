@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
-from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.queries.contrasts import read_contrasts
 
 

@@ -4,12 +4,10 @@ import pandas as pd
 import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
-from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.cliques import clique_totals, load_cliques
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.diagnosis.own_effect import own_effects
 from cobalance.graph.queries.imbalances import (
     Ranking,
     filter_imbalances,
@@ -19,6 +17,8 @@ from cobalance.graph.queries.imbalances import (
     read_imbalances_of,
 )
 from cobalance.graph.queries.own_effects import read_own_effects, read_standing
+from cobalance.statistics.imbalance import imbalance_table
+from cobalance.statistics.own_effect import own_effects
 from tests.conftest import HOSTILE
 from tests.unequal import images, rows_of
 

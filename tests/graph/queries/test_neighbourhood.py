@@ -13,8 +13,7 @@ from hypothesis import given, strategies as st
 
 from cobalance.base.errors import UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord, Mention
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.queries.concept_counts import class_counts
 from cobalance.graph.queries.neighbourhood import (
     Link,
@@ -22,6 +21,7 @@ from cobalance.graph.queries.neighbourhood import (
     shortest_link,
     to_graphml,
 )
+from cobalance.statistics.imbalance import COUNT
 
 
 def records_of(*images):

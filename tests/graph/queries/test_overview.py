@@ -9,11 +9,11 @@ import pytest
 
 from cobalance.base.errors import UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord, Mention
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.contrasts import skew
-from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.queries.concept_counts import CountedDataset, class_counts
 from cobalance.graph.queries.overview import read_overview
+from cobalance.statistics.contrasts import skew
+from cobalance.statistics.imbalance import COUNT
 
 CLASSES = ["class 0", "class 1", "class 2"]
 SCRIPT = "<script>alert(1)</script>"

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.jobs import statements
 from cobalance.graph.jobs.candidates import record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.steps import read_steps, with_images
+from cobalance.statistics.imbalance import COUNT
 from tests.graph.jobs.reporting import accepted
 
 CLASSES = ("a", "b", "c")

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings as hypothesis_settings, stra
 
 from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations

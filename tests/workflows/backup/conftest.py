@@ -11,10 +11,10 @@ import pytest
 from pydantic import SecretStr
 
 from cobalance.base.records import Annotations, ImageRecord, Mention, PlannedQuery
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.evaluations.writing import (
     NewEvaluation,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
 
-from cobalance.graph.diagnosis.contrasts import skew
+from cobalance.statistics.contrasts import skew
 from cobalance.workflows.concept_graph.skew_layout import (
     LABEL_HEIGHT_PX,
     SIZES_PX,

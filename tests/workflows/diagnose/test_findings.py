@@ -12,11 +12,11 @@ import cobalance as cb
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.base.errors import render
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.imbalance import imbalance_table as imbalance_of
+from cobalance.statistics.imbalance import imbalance_table as imbalance_of
 from cobalance.workflows.diagnose.findings import describe_disagreements, headline, no_clique
 from cobalance.workflows.diagnose.tables import imbalance_table
 from cobalance.workflows.plan.summaries import (

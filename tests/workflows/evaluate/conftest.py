@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from cobalance.base.records import Annotations, ImageRecord, Mention, PlannedQuery
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job

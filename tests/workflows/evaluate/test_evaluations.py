@@ -11,12 +11,12 @@ import pytest
 from cobalance.base.errors import CobalanceError, NotFoundError, OptionError, UnknownNameError
 from cobalance.base.progress import silent
 from cobalance.base.records import Annotations, ImageRecord
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.evaluation.training.data.sets import LeakError
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
 from cobalance.graph.queries.binding import bind_named

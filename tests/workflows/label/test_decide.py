@@ -10,11 +10,11 @@ import pytest
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.cliques import mine_cliques
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.annotations.runs import NewRun, create_run, decide_run, end_run, list_runs
-from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.ingest.annotators.annotator import Scores

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from cobalance.base.errors import InputError
-from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.ingest.load import read_annotations
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.load.dataset import load_dataset

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from cobalance.base.errors import ConflictError, DataError, OptionError, UnknownNameError
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.panels.panel import read_answers
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.ingest.stored.output_folder import OutputFolder

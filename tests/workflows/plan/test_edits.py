@@ -10,13 +10,13 @@ import pytest
 
 from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.base.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.export import ExportOptions
 from cobalance.generation.output.chunk_records import ChunkRecord
 from cobalance.graph.database.query import Statement
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations

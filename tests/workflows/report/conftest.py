@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations, save_scores
 from cobalance.workflows.plan.planners import plan_dataset

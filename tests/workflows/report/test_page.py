@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.report import markup

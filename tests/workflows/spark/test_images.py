@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from cobalance.base.errors import DataError, InputError, StaleError, UnknownNameError
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes, split_sizes
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.sampled import Sample, write_sampled

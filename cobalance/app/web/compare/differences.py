@@ -15,9 +15,9 @@ from cobalance.app.web.widgets.tables import draw_columns
 from cobalance.app.web.widgets.theme import shorten
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
+from cobalance.statistics.q_values import MAX_Q_VALUE
 from cobalance.workflows.cells import change_texts, q_text, to_csv
 from cobalance.workflows.compare import difference_texts
 
@@ -78,7 +78,7 @@ def surest_differences(
 
 
 def difference_columns(cliques: pd.DataFrame, rates: Rates) -> dict[str, tuple[Any, Any]]:
-    """Table columns for frames from `cobalance.graph.diagnosis.difference.differences`.
+    """Table columns for frames from `cobalance.statistics.difference.differences`.
 
     Rates are left out where there are more classes than have columns of their own.
     """

@@ -9,7 +9,7 @@ import streamlit as st
 from cobalance.app.web.widgets.charts import before_and_after, name_color, names_axis
 from cobalance.app.web.widgets.tables import count_column, draw_columns
 from cobalance.app.web.widgets.theme import clique_labels
-from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
+from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from cobalance.workflows.cells import change_text, change_texts
 from cobalance.workflows.concept_graph.colors import class_colors
 

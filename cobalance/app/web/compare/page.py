@@ -23,8 +23,8 @@ from cobalance.app.web.widgets.theme import bold, escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.base.errors import render
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from cobalance.graph.queries.comparison import compare_imbalances, read_copies
+from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from cobalance.workflows.cells import change_texts, to_csv
 from cobalance.workflows.compare import cluster_texts
 

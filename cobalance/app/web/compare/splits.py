@@ -12,9 +12,9 @@ from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import draw_columns
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.dataset.names import split_sizes
-from cobalance.graph.diagnosis.imbalance import RATE
-from cobalance.graph.diagnosis.splits import FIRST, HOLDS, SECOND, ComparedSplits
 from cobalance.graph.queries.comparison import compare_dataset_splits
+from cobalance.statistics.imbalance import RATE
+from cobalance.statistics.splits import FIRST, HOLDS, SECOND, ComparedSplits
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.compare import describe_splits
 

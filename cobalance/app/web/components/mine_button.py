@@ -7,8 +7,8 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset, store
 from cobalance.app.web.widgets.messages import empty_state, show_task
 from cobalance.base.progress import Progress
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.dataset.mining import MAX_CLIQUES
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.workflows.diagnose.mine import mine
 

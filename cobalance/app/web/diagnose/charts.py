@@ -11,8 +11,8 @@ from cobalance.app.web.components.imbalances import details
 from cobalance.app.web.state import url
 from cobalance.app.web.widgets.charts import name_color, names_axis
 from cobalance.app.web.widgets.theme import distinct_labels, shorten
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.queries.overview import Overview
+from cobalance.statistics.imbalance import COUNT, RATE
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.concept_graph.overview import Axis
 

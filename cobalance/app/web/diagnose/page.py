@@ -31,14 +31,14 @@ from cobalance.base.records import ALL_IMAGES
 from cobalance.graph.database import schema
 from cobalance.graph.dataset.cliques import clique_totals
 from cobalance.graph.dataset.compared import compare_by
-from cobalance.graph.diagnosis.imbalance import COUNT
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.queries.cooccurrences import read_cooccurrences
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.own_effects import read_summary
 from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
+from cobalance.statistics.imbalance import COUNT
+from cobalance.statistics.q_values import MAX_Q_VALUE
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose import findings

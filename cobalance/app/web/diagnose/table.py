@@ -22,8 +22,6 @@ from cobalance.app.web.widgets.wording import in_app
 from cobalance.base.errors import render
 from cobalance.base.plurals import inflect
 from cobalance.graph.dataset.cliques import clique_totals
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.diagnosis.order import OWN
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.queries.imbalances import (
     Ranking,
@@ -32,6 +30,8 @@ from cobalance.graph.queries.imbalances import (
     read_imbalances,
 )
 from cobalance.graph.queries.own_effects import read_own_effects, read_standing
+from cobalance.statistics.imbalance import COUNT, RATE
+from cobalance.statistics.order import OWN
 from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
 from cobalance.workflows.panel.verdicts import imbalance_verdicts
 

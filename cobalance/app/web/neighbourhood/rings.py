@@ -7,9 +7,9 @@ import pandas as pd
 
 from cobalance.base.arrays import FloatArray
 from cobalance.base.grouping import group_pairs
-from cobalance.graph.diagnosis.contrasts import skew
 from cobalance.graph.queries.concept_counts import class_counts
 from cobalance.graph.queries.neighbourhood import Kind, Neighbourhood
+from cobalance.statistics.contrasts import skew
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from cobalance.workflows.concept_graph.overview import Axis, descriptions, label_widths_px, node_id

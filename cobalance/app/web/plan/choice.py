@@ -18,20 +18,20 @@ from cobalance.app.web.widgets.wording import in_app, meaning
 from cobalance.base.arrays import IntArray
 from cobalance.base.plurals import inflect
 from cobalance.base.readable_names import readable
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence
 from cobalance.generation.planning.effects import measure_all, plan_curve
 from cobalance.generation.planning.plan import PlannedImages, PlanOptions, run_planner
 from cobalance.generation.planning.planners import COUNTS, PLANNERS, WHOLE_IMAGES
 from cobalance.generation.planning.simulation import simulate_images
 from cobalance.generation.recipes.recipe import FormField
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
-from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows
+from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.statistics.selection import CliqueFilter, find_rows
 from cobalance.workflows.diagnose.findings import describe_leaning
 from cobalance.workflows.plan.compare import budget_curve, compare_all
 

@@ -14,11 +14,11 @@ from cobalance.app.web.widgets.charts import before_and_after, names_axis
 from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
 from cobalance.app.web.widgets.theme import clique_labels, escape, shorten
 from cobalance.base.arrays import IntArray
+from cobalance.counting.cliques import Cliques
 from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import Plan
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.association import rate_differences
+from cobalance.statistics.association import rate_differences
 from cobalance.workflows.cells import ARROW, change_text
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.plan.compare import CURVE

@@ -41,12 +41,12 @@ from cobalance.app.web.widgets.wording import in_app
 from cobalance.base.arrays import IntArray
 from cobalance.base.errors import render
 from cobalance.base.plurals import inflect
+from cobalance.counting.cliques import Cliques
 from cobalance.generation.planning.effects import touched_rows
 from cobalance.generation.planning.plan import Plan, PlannedImages, queries_of
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.generation.planning.planners import WHOLE_IMAGES
 from cobalance.generation.planning.resampling import BASELINES
-from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.panel.verdicts import query_verdicts, warn_unsupported

@@ -13,10 +13,10 @@ from cobalance.app.web.plan.choice import PlanRequest
 from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.tables import count_column, table_height
 from cobalance.base.arrays import IntArray
+from cobalance.counting.cliques import Cliques
 from cobalance.generation.planning.plan import PlannedImages
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.association import DISAGREEMENTS, disagreements
-from cobalance.graph.diagnosis.selection import find_rows
+from cobalance.statistics.association import DISAGREEMENTS, disagreements
+from cobalance.statistics.selection import find_rows
 from cobalance.workflows.diagnose.tables import DISAGREEMENT
 
 ROWS = (200, 1000, 5000)

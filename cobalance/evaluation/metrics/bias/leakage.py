@@ -13,7 +13,7 @@ from cobalance.base.errors import DataError, check_known
 from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import PROBABILITY
-from cobalance.graph.diagnosis.intervals import NORMAL_95, proportions
+from cobalance.statistics.intervals import NORMAL_95, proportions
 
 LeakageScore = Literal["confidence", "accuracy", "folded"]
 Probabilities = pd.DataFrame | npt.ArrayLike

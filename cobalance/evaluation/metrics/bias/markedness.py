@@ -14,7 +14,7 @@ from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import Score, by_run, score_rows, text_column, under
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.diagnosis.intervals import proportions
+from cobalance.statistics.intervals import proportions
 
 Against = Literal["own", "all"]
 PERSON = "person"

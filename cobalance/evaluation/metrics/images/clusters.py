@@ -23,7 +23,7 @@ from cobalance.evaluation.metrics.metric import (
     with_left_out,
 )
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.diagnosis.intervals import newcombe
+from cobalance.statistics.intervals import newcombe
 
 SOURCE = "cluster"
 """The source of mentions that clusters give, where they become concepts."""

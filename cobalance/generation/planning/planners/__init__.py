@@ -7,6 +7,8 @@ from typing import Any
 from cobalance.base.arrays import IntArray
 from cobalance.base.errors import check_known
 from cobalance.base.plugins import Plugin, Plugins
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence
 from cobalance.generation.planning.plan import (
     ImagePlanner,
     Plan,
@@ -15,8 +17,6 @@ from cobalance.generation.planning.plan import (
     queries_of,
     run_planner,
 )
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence
 
 COUNTS, WHOLE_IMAGES = "conbias", "whole-images"
 

@@ -5,10 +5,10 @@ import numpy as np
 from cobalance.base.arrays import IntArray
 from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.subsets import SubsetIndex
 from cobalance.generation.planning.plan import Planner, PlanOptions
 from cobalance.generation.planning.simulation import add_to_counts
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.subsets import SubsetIndex
 
 PLUGIN = Plugin(
     "conbias", "Algorithm 1 of the paper: images made for a large clique also count in its parts."

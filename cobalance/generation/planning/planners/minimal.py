@@ -8,12 +8,12 @@ from pydantic import Field, model_validator
 
 from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin
+from cobalance.counting.cliques import Cliques
 from cobalance.generation.planning.plan import PlannedImages, Planner, PlanOptions
 from cobalance.generation.planning.planners.conbias import plan_images as plan_exactly
 from cobalance.generation.planning.programmes.search import Search
 from cobalance.generation.planning.programmes.tolerance import Caps, Tolerance, insignificant_gaps
 from cobalance.generation.planning.weights import weigh_cliques
-from cobalance.graph.counting.cliques import Cliques
 
 
 class MinimalOptions(Options):

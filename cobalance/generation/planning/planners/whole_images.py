@@ -13,14 +13,14 @@ from cobalance.base.libraries import sparse
 from cobalance.base.names import is_image_property
 from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.incidence import Incidence
+from cobalance.counting.subsets import sets_matrix
 from cobalance.generation.planning.lean import CliqueSets, Lean
 from cobalance.generation.planning.plan import ImagePlanner, PlannedImages, PlanOptions
 from cobalance.generation.planning.relaxation import bound_lean
 from cobalance.generation.planning.weights import weigh_cliques
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.counting.subsets import sets_matrix
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
+from cobalance.statistics.q_values import MAX_Q_VALUE
 
 DEFAULT_SHARE = 0.1
 """Of the dataset's images, the budget where none is given."""

@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.counting.cliques import Cliques
+from cobalance.counting.subsets import SubsetIndex
 from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps, Tolerance
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.counting.subsets import SubsetIndex
 
 OPTIMAL, INFEASIBLE = 0, 2  # of scipy.optimize
 MOST_AHEAD = 100  # images beyond a count that are looked at for a line below

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.counting.cliques import Cliques
 from cobalance.generation.planning.plan import PlannedImages
 from cobalance.generation.planning.programmes.programme import (
     INFEASIBLE,
@@ -31,7 +32,6 @@ from cobalance.generation.planning.programmes.tolerance import (
     impossible,
     plan_of_rates,
 )
-from cobalance.graph.counting.cliques import Cliques
 
 MOST_WHOLE = 20_000  # unknowns: of larger programmes, the largest cliques are rounded first
 NEARLY = 1e-3  # how near to the best the small cliques of a large programme are

@@ -6,8 +6,8 @@ from pydantic import Field
 from cobalance.base.arrays import IntArray
 from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin
+from cobalance.counting.cliques import Cliques
 from cobalance.generation.planning.plan import Planner, PlanOptions
-from cobalance.graph.counting.cliques import Cliques
 
 
 class TolerantOptions(Options):

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.annotations.runs import decide_run
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import list_panels
 from cobalance.ingest.stored.output_folder import OutputFolder

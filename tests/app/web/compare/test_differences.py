@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from cobalance.app.web.compare.differences import surest_differences
 from cobalance.app.web.state import session
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.comparison import compare_imbalances

@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 from cobalance.app.web.compare.overview import marks_of
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.theme import shorten
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import list_datasets
 from cobalance.graph.jobs import statements
 from cobalance.graph.jobs.lifecycle import create_job

@@ -10,9 +10,9 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from cobalance.base.records import ALL_IMAGES, Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.tasks.lifecycle import list_tasks

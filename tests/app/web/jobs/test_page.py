@@ -16,11 +16,11 @@ from cobalance.app.web.jobs import candidates as candidates_view, exports
 from cobalance.app.web.jobs.origin import provenance_of
 from cobalance.app.web.state import tasks
 from cobalance.base.records import Edit, PlannedQuery
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.dataset.drop_rename import drop_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.jobs.candidate_pages import list_candidates

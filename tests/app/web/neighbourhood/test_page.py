@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from cobalance.app.web.neighbourhood import rings
 from cobalance.app.web.neighbourhood.page import read_chain, with_chain
 from cobalance.app.web.neighbourhood.rings import links_table, picture_of
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.queries.neighbourhood import read_neighbourhood
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis, node_id

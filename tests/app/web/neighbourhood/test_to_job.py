@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.graph.counting.cliques import Cliques
+from cobalance.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.diagnosis.association import homogeneity_test
-from cobalance.graph.diagnosis.q_values import q_values
 from cobalance.graph.jobs.status import list_jobs, read_queries
+from cobalance.statistics.association import homogeneity_test
+from cobalance.statistics.q_values import q_values
 from tests.app.conftest import OpenPage, WriteDataset, created
 from tests.counted import Images, count_cliques
 

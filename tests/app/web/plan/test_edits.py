@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 from cobalance.app.web.plan.page import EDITED_IMAGES, KINDS
 from cobalance.app.web.state import tasks
 from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.counting.mining_options import MiningOptions
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import NewCandidate, record_made

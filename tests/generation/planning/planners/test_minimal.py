@@ -9,6 +9,7 @@ from hypothesis import example, given, settings, strategies as st
 from scipy.stats import chisquare
 
 from cobalance.base.errors import OptionError
+from cobalance.counting.cliques import Cliques
 from cobalance.generation.planning.plan import PlanOptions, run_planner
 from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.planners.minimal import (
@@ -19,7 +20,6 @@ from cobalance.generation.planning.planners.minimal import (
 from cobalance.generation.planning.programmes import search
 from cobalance.generation.planning.programmes.programme import whole_line
 from cobalance.generation.planning.simulation import simulate, simulate_images
-from cobalance.graph.counting.cliques import Cliques
 
 COVERS = np.array([[1, 0, 1], [0, 1, 1], [0, 0, 1]])  # a, b, and both, by what shows them
 

@@ -9,11 +9,11 @@ from scipy.optimize import linprog
 
 from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.base.records import PlannedQuery
+from cobalance.counting.cliques import Cliques, mine_cliques
+from cobalance.counting.incidence import build_incidence
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.simulation import simulate
-from cobalance.graph.counting.cliques import Cliques, mine_cliques
-from cobalance.graph.counting.incidence import build_incidence
 
 CONCEPTS = "abcde"
 

@@ -49,7 +49,7 @@ def describe_contrast(found: Contrasts) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from cobalance.graph.diagnosis.contrasts import Contrast
+    >>> from cobalance.statistics.contrasts import Contrast
     >>> of_three = {"bus": 9, "cat": 9, "dog": 9}
     >>> none = np.zeros((0, 3))
     >>> print(describe_contrast(Contrasts(of_three, (), none, none, Contrast(0, 2, 0.5, 1))))

@@ -15,10 +15,10 @@ from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import meaning
 from cobalance.base.errors import OptionError, UnknownNameError
-from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.clique_images import count_in_images
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.own_effects import read_own_effects
+from cobalance.statistics.imbalance import COUNT
 from cobalance.workflows.cells import log_odds_texts, q_text
 from cobalance.workflows.diagnose.findings import describe_lean
 from cobalance.workflows.diagnose.tables import own_texts

@@ -10,8 +10,8 @@ from cobalance.app.web.state.url import choice_in_url, id_in_url, in_url, number
 from cobalance.app.web.widgets.controls import choose_one
 from cobalance.app.web.widgets.theme import shorten
 from cobalance.app.web.widgets.wording import meaning
-from cobalance.graph.diagnosis.order import EVIDENCE, GAP, OWN
 from cobalance.graph.queries.imbalances import Ranking
+from cobalance.statistics.order import EVIDENCE, GAP, OWN
 from cobalance.workflows.diagnose.facets import Facet, read_facets
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.widgets.tables import count_column
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.diagnosis.order import EVIDENCE, GAP, OWN
+from cobalance.statistics.imbalance import COUNT, RATE
+from cobalance.statistics.order import EVIDENCE, GAP, OWN
 from cobalance.workflows.cells import log_odds_texts, q_text
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.diagnose.tables import (

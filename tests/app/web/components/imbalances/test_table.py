@@ -1,8 +1,8 @@
 import numpy as np
 
 from cobalance.app.web.components.imbalances.table import imbalance_columns, imbalance_view
-from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.counting.cliques import Cliques
+from cobalance.statistics.imbalance import imbalance_table
 
 
 def test_what_audits_say_has_a_column_where_there_are_audits():

@@ -1,0 +1,275 @@
+"""Depth-first search for cliques, choosing for each node how to count it."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+import numpy as np
+
+from cobalance.counting.engines.compiled.bitmaps import (
+    ENTRY,
+    bitmaps_behind,
+    bitmaps_of,
+    cost_of_pair,
+    count_bitmaps,
+    mine_bitmaps,
+    rows_behind,
+)
+from cobalance.counting.engines.compiled.intrinsics import compile_inner, entry_point
+from cobalance.counting.engines.compiled.pairs import (
+    count_band,
+    count_behind,
+    scratch_for,
+    table_fits,
+)
+from cobalance.counting.engines.compiled.rows import (
+    count_occurrences,
+    fill_occurrences,
+    project,
+)
+from cobalance.counting.engines.compiled.state import (
+    Search,
+    levels_for,
+    node_at,
+    nothing_found,
+    record,
+)
+
+# Counting through the rows of all children costs this much for each pair in a node's rows, in the
+# unit of `cobalance.counting.engines.compiled.bitmaps`.
+ROWS_PER_PAIR = 4.0
+
+# numba compiles a function once more for a literal argument; these are none.
+TOP = np.int64(0)
+UNKNOWN = np.int64(0)
+
+
+@compile_inner
+def renumber(near, codes, local, out_codes):
+    """Number the items marked in `near` from 0; the others get the new END, which is returned."""
+    kept = 0
+    for item in range(near.size):
+        kept += near[item]
+    number = 0
+    for item in range(near.size):
+        local[item] = kept
+        if near[item]:
+            local[item] = number
+            out_codes[number] = codes[item]
+            number += 1
+    return kept
+
+
+@compile_inner
+def triples(cells, items):
+    """Count candidate triples: two kept pairs with the same first item."""
+    number = np.zeros(items, np.int64)
+    total = 0
+    for t in range(cells.size):
+        total += number[cells[t] // items]
+        number[cells[t] // items] += 1
+    return total
+
+
+@compile_inner
+def list_occurrences(levels, level, node):
+    """List the occurrences of each item of a node, and start at its first child."""
+    at = np.zeros(node.end, np.int64)
+    space = np.zeros(node.end, np.int64)
+    count_occurrences(node.rows, 0, node.ends[-1], node.end, 2, at, space)
+    starts = levels.starts[level]
+    starts[0] = 0
+    for item in range(node.end):
+        starts[item + 1] = starts[item] + at[item]
+        at[item] = starts[item]
+    fill_occurrences(node.rows, 0, node.ends[-1], node.end, 2, at, levels.occurrences[level])
+    levels.following[level] = 0
+
+
+@compile_inner
+def mine_node(search, levels, level, n_pairs, found):
+    """Count a node's pairs; then mine below it by bitmaps, or prepare it for its children."""
+    node = node_at(levels, level, levels.segments[level])
+    items, codes = node.end, levels.codes[level]
+    n_classes = found.counts.shape[1]
+    price = cost_of_pair(node.segment_rows)
+    build = node.ends[-1] * ENTRY
+    if items * (items - 1) // 2 * price + build < n_pairs:
+        bitmaps = bitmaps_of(node)
+        cells, counts = count_bitmaps(bitmaps, search.min_support, n_classes, search.scratch.cells)
+    else:
+        cells, counts = count_band(
+            node, 0, items, n_pairs, search.min_support, search.limit, n_classes, search.scratch
+        )
+    found = record(found, search.prefix, level + 1, codes, items, cells, counts)
+    levels.following[level] = items
+    if level + 3 == search.max_size or cells.size < 3:
+        return found
+    near = mark(levels, level, cells)
+    if triples(cells, items) * price + build < ROWS_PER_PAIR * n_pairs:
+        return mine_bitmaps(search, bitmaps_of(node), codes, near, level + 1, found)
+    list_occurrences(levels, level, node)
+    return found
+
+
+@compile_inner
+def mark(levels, level, cells):
+    """Mark the pairs of a node that are kept."""
+    items = levels.items[level]
+    near = levels.near[level]
+    near[: items * items] = False
+    for t in range(cells.size):
+        near[cells[t]] = True
+    return near
+
+
+@compile_inner
+def mine_child(search, levels, level, parent, occurrences, kept, entries, found):
+    """Mine the child at `level`, of `kept` items numbered by ``search.local``.
+
+    `entries` is how many of those stand behind the occurrences in all, 0 where it is not known.
+    """
+    levels.items[level] = 0  # so no children, until `mine_node` says otherwise
+    levels.following[level] = 0
+    if kept < 2 or occurrences.size < search.min_support:
+        return found
+    codes, n_classes = levels.codes[level], found.counts.shape[1]
+    local, scratch = search.local, search.scratch
+    last = level + 3 == search.max_size
+    if last and table_fits(kept * kept, parent.ends.size, occurrences.size, scratch):
+        cells, counts = count_behind(
+            parent, occurrences, local, kept, search.min_support, search.limit, n_classes, scratch
+        )
+        return record(found, search.prefix, level + 1, codes, kept, cells, counts)
+    levels.items[level] = kept
+    foreseen = entries * (entries / occurrences.size - 1) / 2  # the pairs in rows of equal length
+    if foreseen > 0 and not last:
+        segment_rows = rows_behind(parent.ends, occurrences)
+        if kept * (kept - 1) // 2 * cost_of_pair(segment_rows) < foreseen:
+            return mine_child_by_bitmaps(
+                search, levels, level, parent, occurrences, segment_rows, foreseen, found
+            )
+    out = node_at(levels, level, n_classes)
+    segments, n_pairs, most_rows = project(parent, occurrences, local, kept, out)
+    levels.segments[level] = segments
+    if most_rows < search.min_support:
+        levels.items[level] = 0
+        return found
+    return mine_node(search, levels, level, n_pairs, found)
+
+
+@compile_inner
+def mine_child_by_bitmaps(search, levels, level, parent, occurrences, segment_rows, n_pairs, found):
+    """Mine a child by bitmaps; its rows are written only if they are needed."""
+    kept, codes, local = levels.items[level], levels.codes[level], search.local
+    bitmaps = bitmaps_behind(parent, occurrences, segment_rows, local, kept)
+    cells, counts = count_bitmaps(
+        bitmaps, search.min_support, found.counts.shape[1], search.scratch.cells
+    )
+    found = record(found, search.prefix, level + 1, codes, kept, cells, counts)
+    levels.following[level] = kept
+    if cells.size < 3:
+        return found
+    near = mark(levels, level, cells)
+    if triples(cells, kept) * cost_of_pair(segment_rows) < ROWS_PER_PAIR * n_pairs:
+        return mine_bitmaps(search, bitmaps, codes, near, level + 1, found)
+    out = node_at(levels, level, found.counts.shape[1])
+    segments, _, _ = project(parent, occurrences, local, kept, out)
+    levels.segments[level] = segments
+    list_occurrences(levels, level, node_at(levels, level, segments))
+    return found
+
+
+@compile_inner
+def mine_below(search, levels, found):
+    """Mine the children of the node at level 0, depth first."""
+    level = 0
+    while level >= 0 and found.used <= search.limit:
+        a = levels.following[level]
+        levels.following[level] += 1
+        items = levels.items[level]
+        if a + 2 >= items:
+            level -= 1
+            continue
+        parent = node_at(levels, level, levels.segments[level])
+        near = levels.near[level, a * items : (a + 1) * items]
+        occurrences = levels.occurrences[level]
+        here = occurrences[levels.starts[level, a] : levels.starts[level, a + 1]]
+        search.prefix[level + 1] = levels.codes[level, a]
+        kept = renumber(near, levels.codes[level], search.local, levels.codes[level + 1])
+        level += 1
+        found = mine_child(search, levels, level, parent, here, kept, UNKNOWN, found)
+    return found
+
+
+@entry_point
+def mine_from(sources):
+    """Build the compiled function."""
+
+    def mine_from(
+        firsts,
+        root,
+        occurrences,
+        starts,
+        partners,
+        partner_starts,
+        room,
+        entries,
+        codes,
+        min_support,
+        max_size,
+        limit,
+    ):
+        """Mine the cliques of three or more items whose rarest is one of `firsts`.
+
+        Parameters
+        ----------
+        firsts : int64 array
+            Ranks.
+        root : Node
+            All images.
+        occurrences, starts : unsigned array, int64 array
+            Where rank i stands in their rows: from ``starts[i]`` on in `occurrences`.
+        partners, partner_starts : int64 arrays
+            The larger ranks that make a kept pair with rank i: from ``partner_starts[i]`` on.
+        room : int
+            Entries behind the occurrences of any of `firsts`, at most.
+        entries : int64 array
+            Of those, the ones that make a kept pair with rank i.
+        codes : int32 array
+            Concept code of each rank.
+        min_support, max_size : int
+            As in `mine_cliques`.
+        limit : int
+            Stop, unfinished, above this many cliques.
+
+        Returns
+        -------
+        members : int32 array, shape (n, max_size)
+        counts : uint32 array, shape (n, n_classes)
+        """
+        _ = sources  # in the closure, for `entry_point`
+        n_classes = root.ends.size
+        widest = 0
+        for first in firsts:
+            widest = max(widest, partner_starts[first + 1] - partner_starts[first])
+        levels = levels_for(max_size - 2, room, widest, n_classes, root.rows, occurrences)
+        search = Search(
+            min_support,
+            max_size,
+            limit,
+            np.empty(max_size, np.int32),
+            np.empty(root.end + 1, root.rows.dtype),
+            scratch_for(widest * widest, n_classes),
+        )
+        near = np.zeros(root.end, np.bool_)
+        found = nothing_found(max_size, n_classes)
+        for first in firsts:
+            near[:] = False
+            near[partners[partner_starts[first] : partner_starts[first + 1]]] = True
+            here = occurrences[starts[first] : starts[first + 1]]
+            search.prefix[0] = codes[first]
+            kept = renumber(near, codes, search.local, levels.codes[0])
+            found = mine_child(search, levels, TOP, root, here, kept, entries[first], found)
+            found = mine_below(search, levels, found)
+        return found.members[: found.used], found.counts[: found.used]
+
+    return mine_from

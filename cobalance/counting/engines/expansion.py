@@ -1,0 +1,121 @@
+"""Clique mining in vectorised NumPy, without a compiler, for small data."""
+
+from collections.abc import Generator, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from cobalance.base.arrays import IntArray
+from cobalance.counting.incidence import Incidence
+
+BLOCK = 500_000  # occurrences expanded at once, at about 60 bytes and a row of counts each
+
+
+class _Grown(NamedTuple):
+    """Cliques of one size with their occurrences: grouped by clique, one entry an image."""
+
+    members: IntArray  # (n_cliques, size)
+    owners: IntArray  # which clique, ascending
+    positions: IntArray  # where in `items` its last member stands in that image
+
+
+def mine(
+    incidence: Incidence, codes: IntArray, min_support: int, max_size: int
+) -> Generator[tuple[IntArray, IntArray]]:
+    """Yield every clique of two or more concepts, in blocks of one size each.
+
+    An occurrence is a clique in one image, held as the position of the clique's last member.
+    Appending every later concept of the image to it gives the occurrences of all cliques one
+    longer; sorting those by (clique, class) groups and counts them at once. Blocks are extended
+    depth first, so that memory stays at `max_size` blocks however many cliques there are.
+
+    Complexity: O(w log w) time for w = images x cliques contained in the image.
+
+    Parameters
+    ----------
+    incidence : Incidence
+        Which image contains which concept: those to combine, and no others.
+    codes : int array, shape (n_concepts,)
+        What to call each concept in the result.
+    min_support, max_size : int
+        As in `cobalance.counting.cliques.mine_cliques`.
+
+    Yields
+    ------
+    members : int array, shape (n, size)
+    counts : int64 array, shape (n, n_classes)
+    """
+    lengths = np.diff(incidence.indptr)
+    ends = np.repeat(incidence.indptr[1:], lengths)
+    items = incidence.indices.astype(np.int64)
+    classes = np.repeat(incidence.labels.astype(np.int64), lengths)
+    n_classes = len(incidence.classes)
+    order = np.argsort(items, kind="stable")
+    alone = _Grown(np.arange(len(codes))[:, None], items[order], order)
+    block = max(1, BLOCK * 8 // max(8, n_classes))
+    pending = list(_split(alone, ends, block)) if max_size > 1 else []
+    while pending:
+        shorter = pending.pop()
+        longer, counts = _extend(shorter, ends, items, classes, n_classes, min_support)
+        if len(counts):
+            yield codes[longer.members], counts
+            if longer.members.shape[1] < max_size:
+                pending.extend(_split(longer, ends, block))
+
+
+def _split(grown: _Grown, ends: IntArray, block: int) -> Iterator[_Grown]:
+    """Split between cliques into parts that extend to about `block` occurrences."""
+    work = np.append(0, np.cumsum(ends[grown.positions] - grown.positions - 1))
+    starts = np.searchsorted(grown.owners, np.arange(len(grown.members) + 1))
+    cuts = np.flatnonzero(np.diff(work[starts[:-1]] // block)) + 1
+    for low, high in zip([0, *cuts], [*cuts, len(grown.members)], strict=True):
+        part = slice(starts[low], starts[high])
+        if work[starts[high]] > work[starts[low]]:
+            yield _Grown(grown.members[low:high], grown.owners[part] - low, grown.positions[part])
+
+
+def _extend(
+    shorter: _Grown,
+    ends: IntArray,
+    items: IntArray,
+    classes: IntArray,
+    n_classes: int,
+    min_support: int,
+) -> tuple[_Grown, IntArray]:
+    """Extend cliques by every later item, count, and keep those with enough support."""
+    tails = ends[shorter.positions] - shorter.positions - 1
+    owners = np.repeat(shorter.owners, tails)
+    before = np.cumsum(tails) - tails
+    positions = np.repeat(shorter.positions + 1 - before, tails) + np.arange(len(owners))
+    n_items = int(items.max()) + 1
+    cells = owners * n_items + items[positions]
+    keys = cells * n_classes + classes[positions]
+    order = np.argsort(keys)
+    keys, positions = keys[order], positions[order]
+
+    runs = _starts(keys)  # one run per (clique, class) that occurs
+    run_cells, run_classes = np.divmod(keys[runs], n_classes)
+    run_counts = np.diff(runs, append=len(keys))
+    firsts = _starts(run_cells)
+    kept = np.maximum.reduceat(run_counts, firsts) >= min_support
+    clique_of_run = np.repeat(np.cumsum(kept) - 1, np.diff(firsts, append=len(runs)))
+    run_kept = np.repeat(kept, np.diff(firsts, append=len(runs)))
+
+    counts = np.zeros((int(kept.sum()), n_classes), dtype=np.int64)
+    counts[clique_of_run[run_kept], run_classes[run_kept]] = run_counts[run_kept]
+    owner, item = np.divmod(run_cells[firsts[kept]], n_items)
+    members = np.column_stack([shorter.members[owner], item])
+    occurrence_kept = np.repeat(run_kept, run_counts)
+    return (
+        _Grown(
+            members,
+            np.repeat(clique_of_run, run_counts)[occurrence_kept],
+            positions[occurrence_kept],
+        ),
+        counts,
+    )
+
+
+def _starts(ascending: IntArray) -> IntArray:
+    """Return where each run of equal values begins."""
+    return np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))

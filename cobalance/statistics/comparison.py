@@ -1,0 +1,210 @@
+"""Compare the imbalances of two sets of cliques: which are solved, and which are new."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from cobalance.base.errors import DataError, OptionError, Text, check_known
+from cobalance.counting.cliques import Cliques
+from cobalance.statistics.difference import differences
+from cobalance.statistics.selection import find_rows
+
+COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"  # before a class's name: its columns
+
+STATUSES = ("solved", "introduced", "reduced", "grown", "unchanged", "absent")
+"""Statuses of a clique that is imbalanced in one of the datasets, or in both."""
+BALANCED = "balanced"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Comparison of the imbalances of two datasets.
+
+    An imbalance is a clique with a gap of at least the smallest one that was asked for. A clique
+    that is absent from a dataset has no counts there: one of its concepts is not common to the
+    classes, no image shows it, or it was not mined, for lack of support.
+
+    Parameters
+    ----------
+    cliques : pandas.DataFrame
+        Cliques that are imbalanced in either dataset, the largest change of the gap first.
+        ``concepts``, ``size``, ``status``, and as Int64, missing where the clique is absent:
+        ``gap_before``, ``gap_after``, ``delta`` (after less before), and for each class
+        ``count_before_<class>`` and ``count_after_<class>``; where images are in clusters,
+        ``clusters_before`` and ``clusters_after``, in how many it stands. The status is
+
+        - ``solved``: no imbalance any more
+        - ``introduced``: an imbalance now, and none before, or absent
+        - ``reduced``, ``grown``, ``unchanged``: an imbalance in both, by the change of the gap
+        - ``absent``: an imbalance before, and absent now
+
+        The columns of `cobalance.statistics.difference.differences` say whether the clique
+        leans to the classes otherwise than before, with q-values over all cliques that are in both.
+        The test takes the datasets for independent samples: where they share images, it is
+        cautious.
+    summary : pandas.DataFrame
+        A row for each ``size``: cliques that were mined (``mined_before``, ``mined_after``), the
+        sum of their gaps (``total_gap_before``, ``total_gap_after``), and how many of those in
+        either dataset have each status, with ``balanced`` for those that are imbalanced in none.
+    left_out : dict of str to int
+        For each status that was asked for, how many cliques `cliques` has no row of.
+    sizes_before, sizes_after : dict of str to int
+        The images of each class that were mined, by name in ascending order.
+    notes : tuple of str
+        Differences in how the two were mined, and whether the second was rebalanced from other
+        images than the first has now, as sentences.
+    """
+
+    cliques: pd.DataFrame
+    summary: pd.DataFrame
+    left_out: dict[str, int]
+    sizes_before: dict[str, int]
+    sizes_after: dict[str, int]
+    notes: tuple[Text, ...]
+
+
+def check_request(min_gap: int, limit: int, statuses: Sequence[str]) -> None:
+    """Raise OptionError for a number out of range, UnknownNameError for an unknown status."""
+    check_known("status", statuses, STATUSES)
+    if min_gap < 1 or limit < 0:
+        raise OptionError(
+            f"The smallest gap is {min_gap} and the limit {limit}; give 1 or more, and 0 or more."
+        )
+
+
+def compare_cliques(
+    before: Cliques,
+    after: Cliques,
+    *,
+    min_gap: int = 1,
+    min_size: int = 1,
+    max_size: int | None = None,
+    statuses: Sequence[str] = STATUSES,
+    limit: int = 1000,
+    notes: Sequence[Text] = (),
+) -> Comparison:
+    """Compare two sets of cliques, and give the imbalance of each a status, such as ``solved``.
+
+    Parameters
+    ----------
+    before, after : Cliques
+        Of two versions of a dataset, with the same classes.
+    min_gap : int
+        The smallest gap that is an imbalance, in images; 1 or more.
+    min_size, max_size : int
+        The sizes to compare. At most those that both have columns for, which is the default.
+    statuses : sequence of str
+        Which rows to give; the summary has all.
+    limit : int
+        Most rows to return.
+    notes : sequence of Text
+        Passed on.
+
+    Raises
+    ------
+    DataError
+        They have different classes.
+    OptionError
+        A number is out of range.
+    UnknownNameError
+        No such status.
+
+    Examples
+    --------
+    >>> sizes, classes = np.array([9, 9]), ("bird", "cat")
+    >>> one = np.array([[0]], dtype=np.int32)
+    >>> before = Cliques(one, np.array([[5, 1]]), sizes, ("sea",), classes)
+    >>> after = Cliques(one, np.array([[5, 5]]), sizes, ("sea",), classes)
+    >>> compare_cliques(before, after).cliques[["concepts", "status", "delta"]].values.tolist()
+    [[('sea',), 'solved', -4]]
+    """
+    check_request(min_gap, limit, statuses)
+    sizes_before, sizes_after = before.class_images(), after.class_images()
+    check_classes("before", sizes_before, "after", sizes_after)
+    largest = min(cliques.members.shape[1] for cliques in (before, after))
+    largest = largest if max_size is None else max_size
+    changes = _changes(
+        _gaps_and_counts(before, min_size, largest, "before"),
+        _gaps_and_counts(after, min_size, largest, "after"),
+        min_gap,
+    )
+    changes = changes.join(_differences(changes, before, after))
+    summary = _summary(changes)
+    chosen = changes[changes["status"].isin(statuses)].head(limit).reset_index(drop=True)
+    given = chosen["status"].value_counts()
+    left_out = {name: int(summary[name].sum()) - int(given.get(name, 0)) for name in statuses}
+    return Comparison(chosen, summary, left_out, sizes_before, sizes_after, tuple(notes))
+
+
+def check_classes(
+    before: str, sizes_before: dict[str, int], after: str, sizes_after: dict[str, int]
+) -> None:
+    """Raise DataError unless both datasets have the same classes."""
+    if sizes_before.keys() == sizes_after.keys():
+        return
+    clauses = [
+        f"only {dataset!r} has {', '.join(repr(name) for name in only)}"
+        for dataset, only in (
+            (before, [name for name in sizes_before if name not in sizes_after]),
+            (after, [name for name in sizes_after if name not in sizes_before]),
+        )
+        if only
+    ]
+    raise DataError(
+        f"{before!r} and {after!r} have different classes: {'; '.join(clauses)}. Compare two "
+        "versions of one dataset."
+    )
+
+
+def _gaps_and_counts(cliques: Cliques, min_size: int, max_size: int, when: str) -> pd.DataFrame:
+    """Cliques of some sizes by their concepts, with their gap and counts as Int64 columns."""
+    sizes = cliques.sizes()
+    part = cliques.take((sizes >= min_size) & (sizes <= max_size))
+    columns = {f"gap_{when}": part.gaps()}
+    if part.clustering is not None:
+        columns[f"clusters_{when}"] = part.clustering.standing
+    for name, counts in sorted(zip(part.classes, part.counts.T, strict=True)):
+        columns[f"count_{when}_{name}"] = counts
+    concepts = pd.Series(part.names(), dtype=object, name="concepts")
+    return pd.concat([concepts, pd.DataFrame(columns).astype("Int64")], axis=1)
+
+
+def _changes(before: pd.DataFrame, after: pd.DataFrame, min_gap: int) -> pd.DataFrame:
+    """Give each clique of either dataset its status, the largest change first."""
+    both = before.merge(after, on="concepts", how="outer")
+    both["size"] = both["concepts"].map(len).astype(np.int64)
+    both = both.sort_values("size", kind="stable")  # the merge has sorted by concepts
+    missing = both["gap_after"].isna().to_numpy(np.bool_)
+    gaps = [both[name].fillna(0).to_numpy(np.int64) for name in ("gap_before", "gap_after")]
+    gap_before, gap_after = gaps
+    was, now = (gap >= min_gap for gap in gaps)
+    conditions = [~was & ~now, ~was, missing, ~now, gap_after < gap_before, gap_after > gap_before]
+    names = [BALANCED, "introduced", "absent", "solved", "reduced", "grown"]
+    both["status"] = np.select(conditions, names, default="unchanged").astype(object)
+    both["delta"] = both["gap_after"] - both["gap_before"]
+    first = ["concepts", "size", "status", "gap_before", "gap_after", "delta"]
+    order = np.lexsort((-np.maximum(gap_before, gap_after), -np.abs(gap_after - gap_before)))
+    return both[[*first, *both.columns.difference(first, sort=False)]].iloc[order]
+
+
+def _differences(changes: pd.DataFrame, before: Cliques, after: Cliques) -> pd.DataFrame:
+    """How the association of each clique that both have differs, by the index of `changes`."""
+    both = changes[changes["gap_before"].notna() & changes["gap_after"].notna()]
+    names = both["concepts"].tolist()
+    held = (part.take(find_rows(part, names)).independent() for part in (before, after))
+    (first, first_sizes), (second, second_sizes) = held
+    found = differences(first, first_sizes, second, second_sizes, before.classes)
+    return found.set_index(both.index)
+
+
+def _summary(changes: pd.DataFrame) -> pd.DataFrame:
+    totals = {}
+    for when in ("before", "after"):
+        gaps = changes[f"gap_{when}"]
+        totals[f"mined_{when}"] = gaps.notna().groupby(changes["size"]).sum()
+        totals[f"total_gap_{when}"] = gaps.fillna(0).groupby(changes["size"]).sum()
+    statuses = pd.crosstab(changes["size"], changes["status"])
+    statuses = statuses.reindex(columns=pd.Index([*STATUSES, BALANCED]), fill_value=0)
+    return pd.DataFrame(totals).join(statuses).astype(np.int64).reset_index()

@@ -1,0 +1,230 @@
+"""Interaction of a combination with the class, beyond the effects of its parts.
+
+The images of a dataset form a table of 2^k cells a class: presence or absence of each of the k
+concepts of a clique. The hierarchical log-linear model with every interaction but the highest
+order one (of all k concepts with the class) reproduces how often each smaller combination occurs
+in each class, and how often the clique occurs in all classes together. What it expects of the
+clique in a class is what the clique's parts explain; what is observed beyond is the clique's own.
+For single concepts the model is independence of class and concept.
+
+Bishop, Fienberg and Holland, "Discrete Multivariate Analysis" (1975), sections 3.4-3.5 (fitted
+tables, iterative proportional fitting) and 4.2 (G²); Agresti, "Categorical Data Analysis" (3rd ed.
+2013), chapter 9 (log-linear models) and section 16.5 (exact conditional inference).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base.libraries import special, stats
+from cobalance.statistics.association import MIN_EXPECTED
+from cobalance.statistics.exact_tests import SAME_PROBABILITY
+
+INTERACTION_TESTS = ("none", "exact", "exact pair", "likelihood ratio")
+"""By the codes of `Interaction.tests`."""
+NONE, EXACT, EXACT_PAIR, LIKELIHOOD_RATIO = range(len(INTERACTION_TESTS))
+
+STEPS = 200  # of Newton's method; ten are usual
+CLOSE = 1e-10  # of a step, as a share of each cell
+ROUNDING = 1e-14  # of a step, as a share of the largest cell: smaller ones change nothing
+FLOOR = 1e-9  # images: below, a fitted cell is taken for this
+STAY = 0.95  # of the way to the first cell that would be empty: the longest step
+TAIL = 48  # tables on either side of the observed and the likeliest one; the rest are below 1e-20
+FAR = 2000  # images between observed and expected: beyond, G² decides, with a p-value near 0
+BLOCK = 1 << 21  # cells at a time: bounds the memory
+
+
+@dataclass(frozen=True, eq=False)
+class Interaction:
+    """Expected images by the parts of combinations, and tests of the difference.
+
+    Parameters
+    ----------
+    expected : float64 array, shape (n, n_classes)
+        Images of each class with the combination, as its parts explain them.
+    p_values : float64 array, shape (n,)
+        Of no interaction; 1 where the parts leave one table alone.
+    tests : int8 array, shape (n,)
+        Which test it was, a position in `INTERACTION_TESTS`.
+    """
+
+    expected: FloatArray
+    p_values: FloatArray
+    tests: npt.NDArray[np.int8]
+
+
+def signs(k: int) -> IntArray:
+    """Return the sign of each cell in the highest interaction, +1 where all are present.
+
+    Examples
+    --------
+    >>> signs(2).tolist()
+    [1, -1, -1, 1]
+    """
+    absent = np.array([k - mask.bit_count() for mask in range(1 << k)])
+    return np.where(absent % 2, -1, 1)
+
+
+def interaction(
+    cells: IntArray | FloatArray,
+    class_sizes: IntArray | FloatArray,
+    design: FloatArray | None = None,
+) -> Interaction:
+    """Fit the model without the highest interaction to tables, and test that interaction.
+
+    Parameters
+    ----------
+    cells : int array, shape (n, 2^k, n_classes)
+        Images of each class by presence: bit i of the second index says whether part i is present.
+    class_sizes : int array, shape (n_classes,)
+        Images of each class, for choosing the pair of classes of ``exact pair``.
+    design : float array, shape (n, n_classes), or None
+        Design effects, by which counts are divided for the test; whole ones for an exact test.
+
+    Notes
+    -----
+    All tables with the same margins differ from the observed one by an amount for each class,
+    added to its cells with the signs of `signs`, and these amounts add up to 0. So the fit has one
+    unknown a class, found by Newton's method on the likelihood; it is what iterative proportional
+    fitting converges to. A class with an empty cell of either sign has no freedom, and counts in
+    no degree of freedom.
+
+    The test is G² with as many degrees of freedom as free classes less one. Where a fitted cell of
+    a free class is below five images: with two free classes the exact conditional test, two-sided
+    as Fisher's (which it is for single parts); with more, that test between the two classes that
+    differ most from the expected, times the number of pairs (Bonferroni).
+    """
+    n, n_cells, n_classes = cells.shape
+    expected, p_values = np.empty((n, n_classes)), np.ones(n)
+    tests = np.full(n, NONE, dtype=np.int8)
+    for rows in np.array_split(np.arange(n), 1 + n * n_cells * n_classes // BLOCK):
+        if len(rows):
+            expected[rows], p_values[rows], tests[rows] = _block(
+                cells[rows], class_sizes, None if design is None else design[rows]
+            )
+    return Interaction(expected, p_values, tests)
+
+
+def _block(
+    cells: IntArray | FloatArray, class_sizes: IntArray | FloatArray, design: FloatArray | None
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int8]]:
+    sign = signs(cells.shape[1].bit_length() - 1)
+    amounts, free, testable = _amounts(cells, sign)
+    expected = np.asarray(cells[:, -1] + amounts, dtype=np.float64)
+    if design is not None:
+        cells = cells / design[:, None]
+        amounts, free, testable = _amounts(cells, sign)
+    fitted = cells + sign[:, None] * amounts[:, None]
+    g2 = 2 * (special.xlogy(cells, cells) - special.xlogy(cells, np.maximum(fitted, 1e-300))).sum(
+        axis=(1, 2)
+    )
+    n_free = free.sum(axis=1)
+    p_values = np.where(testable, stats.chi2.sf(np.maximum(g2, 0), np.maximum(n_free - 1, 1)), 1.0)
+    tests = np.where(testable, LIKELIHOOD_RATIO, NONE)
+    sparse = np.where(free, fitted.min(axis=1), np.inf).min(axis=1) < MIN_EXPECTED
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beyond = np.where(free, -amounts / class_sizes, np.nan)
+    first, last = np.zeros(len(cells), int), np.zeros(len(cells), int)
+    first[testable] = np.nanargmax(beyond[testable], axis=1)
+    last[testable] = np.nanargmin(beyond[testable], axis=1)
+    far = np.abs(np.take_along_axis(amounts, np.stack([first, last], 1), 1)).max(axis=1) > FAR
+    exact = np.flatnonzero(testable & sparse & ~far & (first != last))
+    pair = np.stack([cells[exact, :, first[exact]], cells[exact, :, last[exact]]], axis=2)
+    p_exact = exact_interaction(np.rint(pair).astype(np.int64))
+    pairs = n_free[exact] * (n_free[exact] - 1) // 2
+    p_values[exact] = np.minimum(1.0, p_exact * pairs)
+    tests[exact] = np.where(pairs == 1, EXACT, EXACT_PAIR)
+    even = testable & sparse & ~far & (first == last)  # observed is as expected everywhere
+    p_values[even], tests[even] = 1.0, np.where(n_free[even] == 2, EXACT, EXACT_PAIR)
+    return expected, p_values, tests.astype(np.int8)
+
+
+def fit_cells(cells: IntArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Return the fitted cells of `interaction`, and in which classes they can differ."""
+    sign = signs(cells.shape[1].bit_length() - 1)
+    amounts, free, testable = _amounts(cells, sign)
+    return cells + sign[:, None] * amounts[:, None], free & testable[:, None]
+
+
+def _amounts(
+    cells: IntArray | FloatArray, sign: IntArray
+) -> tuple[FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The fitted amount of each class, which classes are free, and which rows can be tested."""
+    low = -cells[:, sign > 0].min(axis=1)
+    high = cells[:, sign < 0].min(axis=1)
+    free = low < high
+    # all classes at their bound on the same side: their amounts add up to 0 in this table alone
+    testable = (low.sum(axis=1) < 0) & (high.sum(axis=1) > 0) & (free.sum(axis=1) > 1)
+    amounts = np.zeros(low.shape)
+    amounts[testable] = _fit(cells[testable], sign, low[testable], high[testable])
+    return amounts, free, testable
+
+
+def _fit(
+    cells: IntArray | FloatArray, sign: IntArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """The amount of each class, shape (n, n_classes), by Newton's method from an inner point."""
+    room = (high - low).astype(np.float64)
+    amounts = low - room * (low.sum(axis=1) / room.sum(axis=1))[:, None]
+    left = np.arange(len(cells))
+    for _ in range(STEPS):
+        if not len(left):
+            break
+        now, is_free = amounts[left], room[left] > 0
+        table = cells[left] + sign[:, None] * now[:, None]
+        table = np.where(is_free[:, None], np.maximum(table, FLOOR), 1.0)
+        slope = (sign[:, None] * np.log(table)).sum(axis=1)
+        give = np.where(is_free, 1 / (1 / table).sum(axis=1), 0.0)
+        level = (slope * give).sum(axis=1) / give.sum(axis=1)
+        step = (level[:, None] - slope) * give
+        relative = sign[:, None] * step[:, None] / table
+        shrink = np.minimum(1.0, STAY / np.maximum(-relative.min(axis=(1, 2)), 1e-300))
+        amounts[left] = np.clip(now + step * shrink[:, None], low[left], high[left])
+        moving = np.abs(relative).max(axis=(1, 2)) > CLOSE
+        moving &= np.abs(step).max(axis=1) > ROUNDING * cells[left].max(axis=(1, 2))
+        left = left[moving]
+    return np.asarray(amounts)
+
+
+def exact_interaction(cells: IntArray) -> FloatArray:
+    """Return two-sided exact p-values of no highest interaction in tables of two classes.
+
+    Parameters
+    ----------
+    cells : int array, shape (n, 2^k, 2)
+
+    Notes
+    -----
+    The probability, given all margins of the model, of all tables no more probable than the
+    observed one: ``scipy.stats.fisher_exact`` for k = 1, the exact test of no three-factor
+    interaction of Bartlett (1935) for k = 2.
+    """
+    sign = signs(cells.shape[1].bit_length() - 1)
+    direction = (sign[:, None] * [1, -1]).ravel()
+    flat = cells.reshape(len(cells), len(direction))
+    low = -flat[:, direction > 0].min(axis=1)
+    high = flat[:, direction < 0].min(axis=1)
+    center = np.rint(_amounts(cells, sign)[0][:, 0]).astype(np.int64)
+    start = np.maximum(low, np.minimum(0, center) - TAIL)
+    end = np.minimum(high, np.maximum(0, center) + TAIL)
+    p_values = np.ones(len(cells))
+    order = np.argsort(end - start)
+    for rows in np.array_split(order, 1 + len(order) // 256):
+        if not len(rows):
+            continue
+        shifts = start[rows, None] + np.arange((end - start)[rows].max() + 1)
+        inside = shifts <= end[rows, None]
+        shifts = np.where(inside, shifts, 0)
+        weights = np.zeros(shifts.shape)
+        for cell, way in zip(flat[rows].T, direction.tolist(), strict=True):
+            here = special.gammaln(cell + 1.0)
+            weights -= special.gammaln(cell[:, None] + way * shifts + 1.0) - here[:, None]
+        weights = np.where(inside, weights, -np.inf)
+        most = weights.max(axis=1, keepdims=True)
+        weights = np.exp(weights - most)
+        limit = np.exp(-most[:, 0]) * SAME_PROBABILITY
+        rare = np.where(weights <= limit[:, None], weights, 0.0).sum(axis=1)
+        p_values[rows] = np.minimum(1.0, rare / weights.sum(axis=1))
+    return p_values

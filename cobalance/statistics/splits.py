@@ -1,0 +1,205 @@
+"""Count the same cliques in two splits of a dataset: which imbalances hold, and which differ."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.base.errors import check_known
+from cobalance.counting.cliques import Cliques, mine_cliques
+from cobalance.counting.incidence import Incidence, build_incidence
+from cobalance.statistics.association import class_rates
+from cobalance.statistics.clustered_tests import clustered_p_values
+from cobalance.statistics.design_effects import with_clusters
+from cobalance.statistics.difference import differences
+from cobalance.statistics.imbalance import COUNT, RATE, categorical
+from cobalance.statistics.q_values import MAX_Q_VALUE, check_q_value, q_values
+
+FIRST, SECOND = "first_", "second_"
+"""After ``count_`` or ``rate_`` and before a class's name: the split's columns."""
+HOLDS = ("both", "first", "second", "opposite", "none")
+
+
+def compare_splits(
+    first: Cliques, second: Cliques, *, max_q_value: float = MAX_Q_VALUE
+) -> pd.DataFrame:
+    """Compare the imbalances of cliques in two splits, the surest difference first.
+
+    Parameters
+    ----------
+    first, second : Cliques
+        From `cobalance.statistics.splits.split_cliques`: the same rows and classes.
+    max_q_value : float
+        Of an imbalance that holds in a split.
+
+    Returns
+    -------
+    pandas.DataFrame
+        - ``concepts`` (tuple of str), ``size``
+        - ``count_first_<class>``, ``count_second_<class>``, ``rate_first_<class>``,
+          ``rate_second_<class>``: images with the clique, and their share of the class
+        - ``q_value_first``, ``q_value_second``: of one rate in all classes, in each split;
+          Benjamini-Hochberg over all cliques
+        - ``holds`` (category): the splits in which that is at most `max_q_value`: ``both``,
+          ``first``, ``second`` or ``none``; ``opposite`` where it is in both, but of the classes
+          with the largest and the smallest rate in the first, the former does not have the larger
+          one in the second. Classes without images in one of the splits take no part
+        - the columns of `cobalance.statistics.difference.differences`
+    """
+    splits = (first, second)
+    rates = [class_rates(part.counts, part.class_sizes) for part in splits]
+    shared = (first.class_sizes > 0) & (second.class_sizes > 0)
+    q_first, q_second = (
+        q_values(clustered_p_values(replace(part, class_sizes=part.class_sizes * shared))[0])
+        for part in splits
+    )
+    same = np.zeros(len(first), dtype=np.bool_)
+    if shared.any():
+        rate_first, rate_second = (found[:, shared] for found in rates)
+        rows = np.arange(len(first))
+        over, under = rate_first.argmax(axis=1), rate_first.argmin(axis=1)
+        same = rate_second[rows, over] > rate_second[rows, under]
+    in_first, in_second = q_first <= max_q_value, q_second <= max_q_value
+    holds = np.select([in_first & in_second & same, in_first & in_second, in_first, in_second],
+                      [0, 3, 1, 2], default=4)  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "concepts": pd.Series(first.names(), dtype=object),
+            "size": first.sizes(),
+            **{
+                kind + which + name: values[:, code]
+                for kind, tables in ((COUNT, [first.counts, second.counts]), (RATE, rates))
+                for which, values in zip((FIRST, SECOND), tables, strict=True)
+                for code, name in enumerate(first.classes)
+            },
+            "q_value_first": q_first,
+            "q_value_second": q_second,
+            "holds": categorical(holds, HOLDS),
+        }
+    )
+    found = differences(*first.independent(), *second.independent(), first.classes)
+    frame = pd.concat([frame, found], axis=1)
+    effect = frame["log_odds_difference"].abs().fillna(0)
+    order = np.lexsort((-effect, frame["p_value"]))
+    return frame.iloc[order].reset_index(drop=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedSplits:
+    """Two splits compared.
+
+    Parameters
+    ----------
+    cliques : pandas.DataFrame
+        From `compare_splits`.
+    splits : pair of str
+        The first and the second.
+    class_sizes : pair of dict of str to int
+        Images of each class, in either.
+    max_q_value : float
+        Of what holds in a split, and of what differs.
+    """
+
+    cliques: pd.DataFrame
+    splits: tuple[str, str]
+    class_sizes: tuple[dict[str, int], dict[str, int]]
+    max_q_value: float
+
+    @classmethod
+    def of(
+        cls,
+        splits: tuple[str, str],
+        images: tuple[Incidence, Incidence],
+        *,
+        max_q_value: float = MAX_Q_VALUE,
+        **mining: Any,
+    ) -> "ComparedSplits":
+        """Mine the images of two splits together, and compare them; errors as `split_cliques`."""
+        check_q_value(max_q_value)
+        found = split_cliques(*images, **mining)
+        one, other = (part.class_images() for part in found)
+        return cls(
+            compare_splits(*found, max_q_value=max_q_value), splits, (one, other), max_q_value
+        )
+
+
+def split_cliques(
+    first: Incidence,
+    second: Incidence,
+    *,
+    min_support: int = 1,
+    common: Collection[str] | None = None,
+    **mining: Any,
+) -> tuple[Cliques, Cliques]:
+    """Mine two sets of images together, and count each clique in both of them.
+
+    Parameters
+    ----------
+    first, second : Incidence
+        Of images that are in one set alone. Names may differ; the result has those of both.
+    min_support, common, **mining
+        As in `mine_cliques`, of the images of both together.
+
+    Returns
+    -------
+    pair of Cliques
+        With the same rows, concepts and classes.
+
+    Raises
+    ------
+    OptionError, UnknownNameError, TooManyCliquesError
+        As `mine_cliques` does.
+
+    Notes
+    -----
+    One pass over all images, in which a class of the first set and of the second count as two.
+
+    Examples
+    --------
+    >>> train = build_incidence([0, 0, 1], [0, 1, 0], [0, 1], ("sand", "sea"), ("gull", "wren"))
+    >>> val = build_incidence([0], [0], [0], ("sand",), ("gull",))
+    >>> one, other = split_cliques(train, val, common=())
+    >>> one.names(), one.counts.tolist(), other.counts.tolist()
+    ([('sand',), ('sea',), ('sand', 'sea')], [[1, 1], [1, 0], [1, 0]], [[1, 0], [0, 0], [0, 0]])
+    """
+    parts = (first, second)
+    concepts = sorted({name for part in parts for name in part.concepts})
+    classes = sorted({name for part in parts for name in part.classes})
+    check_known("class", common or (), classes)
+    concept_code = {name: code for code, name in enumerate(concepts)}
+    class_code = {name: code for code, name in enumerate(classes)}
+    images, codes, labels, n_images = [], [], [], 0
+    for number, part in enumerate(parts):
+        places = np.array([concept_code[name] for name in part.concepts], dtype=np.int64)
+        of_class = np.array([class_code[name] for name in part.classes], dtype=np.int64)
+        rows = np.arange(n_images, n_images + len(part.labels))
+        images.append(np.repeat(rows, np.diff(part.indptr)))
+        codes.append(places[part.indices])
+        labels.append(of_class[part.labels] + number * len(classes))
+        n_images += len(part.labels)
+    together = build_incidence(
+        np.concatenate(images),
+        np.concatenate(codes),
+        np.concatenate(labels),
+        concepts,
+        [f"{code:09}" for code in range(2 * len(classes))],
+    )
+    shown = together.class_concept_counts().reshape(2, len(classes), -1).sum(axis=0)
+    asked = [common is None or name in common for name in classes]
+    mined = mine_cliques(
+        together.restrict((shown[asked] > 0).all(axis=0)),
+        min_support=-(-min_support // 2),  # what has it in both together has half of it in one
+        common=(),
+        **mining,
+    )
+    by_set = mined.counts.reshape(-1, 2, len(classes))
+    kept = mined.take(by_set.sum(axis=1).max(axis=1, initial=0) >= min_support)
+    counts = kept.counts.reshape(-1, 2, len(classes))
+    sizes = kept.class_sizes.reshape(2, len(classes))
+    one, other = (
+        replace(kept, counts=counts[:, i], class_sizes=sizes[i], classes=tuple(classes))
+        for i in range(2)
+    )
+    return with_clusters(one, first), with_clusters(other, second)

@@ -1,0 +1,140 @@
+"""The few combinations that stand on their own, grouped by communities of concepts."""
+
+import random
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from cobalance.base.arrays import IntArray
+from cobalance.base.errors import OptionError
+from cobalance.counting.cliques import Cliques
+from cobalance.statistics.association import class_rates
+from cobalance.statistics.imbalance import COUNT, RATE
+from cobalance.statistics.own_effect import own_effects
+from cobalance.statistics.q_values import MAX_Q_VALUE, check_q_value
+
+MOST = 20
+"""Rows of a summary, by default: one screen."""
+SEED = 0
+
+
+def communities(
+    edges: npt.ArrayLike, weights: npt.ArrayLike, n_concepts: int, *, seed: int = SEED
+) -> IntArray:
+    """Return the community of each concept in the co-occurrence graph, by Leiden.
+
+    Parameters
+    ----------
+    edges : int array, shape (n_edges, 2)
+        Pairs of concepts that share an image.
+    weights : array, shape (n_edges,)
+        Images that show both.
+    n_concepts : int
+    seed : int
+        Of the order in which Leiden visits the concepts.
+
+    Returns
+    -------
+    int array, shape (n_concepts,)
+        The largest community is 0; a concept of no pair is one of its own.
+
+    References
+    ----------
+    Traag, Waltman and van Eck, "From Louvain to Leiden: guaranteeing well-connected communities"
+    (Scientific Reports 2019), with modularity; igraph's implementation.
+
+    Examples
+    --------
+    >>> communities([[0, 1], [2, 3], [1, 2], [3, 4]], [9, 9, 1, 8], 5).tolist()
+    [1, 1, 0, 0, 0]
+    """
+    import igraph
+
+    pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    graph = igraph.Graph(n=n_concepts, edges=pairs.tolist())
+    igraph.set_random_number_generator(random.Random(seed))  # noqa: S311 - no secret
+    try:
+        found = graph.community_leiden(
+            "modularity", weights=np.asarray(weights, dtype=float).tolist(), n_iterations=-1
+        )
+    finally:
+        igraph.set_random_number_generator(random)
+    label = np.asarray(found.membership, dtype=np.int64)
+    _, first, sizes = np.unique(label, return_index=True, return_counts=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(first))
+    return rank[label] if n_concepts else label
+
+
+def summarize(
+    cliques: Cliques, *, limit: int = MOST, max_q_value: float = MAX_Q_VALUE
+) -> pd.DataFrame:
+    """Return the cliques that stand on their own, grouped by communities of concepts.
+
+    A clique does so if it is closed, and its interaction with the class is significant beyond what
+    its parts explain. The largest effects are taken; a group comes where its largest would.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        All mined cliques; the pairs among them are the co-occurrence graph.
+    limit : int
+        Most rows.
+    max_q_value : float
+        Of ``own_q_value``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``group`` (int, from 1) and ``about`` (tuple: its up to three most frequent concepts; the
+        community that most of a clique's concepts are of), ``concepts``, ``size``,
+        ``count_<class>``, ``rate_<class>``, and the columns of `own_effects`.
+
+    Raises
+    ------
+    OptionError
+        `limit` is below 1, or `max_q_value` not from 0 to 1.
+    """
+    if limit < 1:
+        raise OptionError(f"limit is {limit}; give 1 or more")
+    check_q_value(max_q_value)
+    effects = own_effects(cliques)
+    stands = effects["closed"] & (effects["own_q_value"] <= max_q_value)
+    stands &= effects["own_effect"] > 0
+    strength = effects.loc[stands, "own_effect"].round(12)  # equal effects may differ by rounding
+    rows = strength.sort_values(ascending=False, kind="stable").index.to_numpy()[:limit]
+    chosen = cliques.take(rows)
+    community, about = _communities(cliques)
+    labels = [community[row[row >= 0]].tolist() for row in chosen.members]
+    of_clique = [max(dict.fromkeys(names), key=names.count) for names in labels]  # ties: the first
+    order = {name: number for number, name in enumerate(dict.fromkeys(of_clique), 1)}
+    rates = class_rates(chosen.counts, chosen.class_sizes)
+    table = pd.DataFrame(
+        {
+            "group": pd.Series([order[name] for name in of_clique], dtype="int64"),
+            "about": pd.Series([about[name] for name in of_clique], dtype=object),
+            "concepts": pd.Series(chosen.names(), dtype=object),
+            "size": chosen.sizes(),
+            **{COUNT + name: chosen.counts[:, i] for i, name in enumerate(chosen.classes)},
+            **{RATE + name: rates[:, i] for i, name in enumerate(chosen.classes)},
+        }
+    )
+    table = pd.concat([table, effects.loc[rows].reset_index(drop=True)], axis=1)
+    return table.sort_values("group", kind="stable", ignore_index=True)
+
+
+def _communities(cliques: Cliques) -> tuple[IntArray, dict[int, tuple[str, ...]]]:
+    """The community of each concept, and the most frequent concepts of each."""
+    sizes, images = cliques.sizes(), cliques.counts.sum(axis=1)
+    pairs, single = sizes == 2, sizes == 1
+    edges = cliques.members[pairs][:, :2] if pairs.any() else np.empty((0, 2), dtype=np.int64)
+    community = communities(edges, images[pairs], len(cliques.concepts))
+    frequency = np.zeros(len(cliques.concepts), dtype=np.int64)
+    frequency[cliques.members[single, 0]] = images[single]
+    about: dict[int, tuple[str, ...]] = {}
+    for code in np.argsort(-frequency, kind="stable").tolist():
+        known = about.get(int(community[code]), ())
+        if len(known) < 3:
+            about[int(community[code])] = (*known, cliques.concepts[code])
+    return community, about
