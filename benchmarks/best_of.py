@@ -38,7 +38,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 from cobalance.workflows.work.run import worker_resources

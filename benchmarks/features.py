@@ -17,7 +17,7 @@ from transformers import BitImageProcessorPil, Dinov2Config, Dinov2Model
 
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.features import FEATURES
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 
 
 def main() -> None:

@@ -61,7 +61,7 @@ from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
 from cobalance.graph.jobs.rounds import Round, Span
 from cobalance.graph.jobs.status import read_job
-from cobalance.ingest.models.prompts import prompt_for
+from cobalance.vision.models.prompts import prompt_for
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 from cobalance.workflows.work.run import worker_resources

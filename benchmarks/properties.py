@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageFilter
 
-from cobalance.ingest.images.properties import image_properties
 from cobalance.statistics.separation import separation_table
+from cobalance.vision.images.properties import image_properties
 
 SEED = 0
 SHIFTS: dict[str, Callable[[Image.Image], bytes]] = {

@@ -19,7 +19,7 @@ from cobalance.annotation.labelling.labels import label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.ingest.annotators.annotator import Scores
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from cobalance.graph.database.declarations import Node, Property
 from cobalance.graph.database.query import REQUIRED
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.models.options import ModelOptions
+from cobalance.vision.models.options import ModelOptions
 from cobalance.workflows.settings import LogSettings, Settings
 from docs.picture import concept_graph
 

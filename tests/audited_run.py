@@ -13,7 +13,7 @@ from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.ingest.annotators.annotator import Scores
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 CLASSES = ("gull", "owl")
 CONCEPTS = ("o'sky {x}", "sea")

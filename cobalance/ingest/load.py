@@ -19,7 +19,6 @@ from cobalance.ingest.fields.apply import apply_fields
 from cobalance.ingest.fields.saved import with_saved
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
-from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.joins import with_joins
 from cobalance.ingest.names import Coded, categorical
 from cobalance.ingest.options import ReadOptions
@@ -29,6 +28,7 @@ from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import Reader, TreeReader, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
+from cobalance.vision.images.decoding import IMAGE_ENDINGS
 
 
 @log_run

@@ -22,8 +22,6 @@ from cobalance.ingest.fields.roles import with_split
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.image_folder import annotation_files
 from cobalance.ingest.frames import TEXT
-from cobalance.ingest.images.decoding import IMAGE_ENDINGS
-from cobalance.ingest.images.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.names import (
     Coded,
     encode_names,
@@ -32,10 +30,12 @@ from cobalance.ingest.names import (
     split_within,
 )
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems, reword, reword_all
 from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
+from cobalance.vision.images.decoding import IMAGE_ENDINGS
 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")  # come before other files
 _EXPORT = ("manifest.parquet", "cobalance-export.json")  # in each export with images

@@ -34,9 +34,9 @@ from cobalance.graph.jobs.rebalance import generated_id
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.tags.applying import find_left_out
 from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.ingest.images.image_file import ImageFileError
-from cobalance.ingest.images.regions import read_regions
-from cobalance.ingest.images.roots import ImageRoots
+from cobalance.vision.images.image_file import ImageFileError
+from cobalance.vision.images.regions import read_regions
+from cobalance.vision.images.roots import ImageRoots
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.rebalance import not_all
 from cobalance.workflows.settings import in_environment

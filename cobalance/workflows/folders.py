@@ -12,8 +12,8 @@ from filelock import FileLock
 from cobalance.base.errors import MachineError
 from cobalance.base.files import make_folder
 from cobalance.graph.database.local.home import write_private
-from cobalance.ingest.stored.dataset_files import DatasetFiles
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.dataset_files import DatasetFiles
+from cobalance.vision.stored.output_folder import OutputFolder
 
 FILE = "image_folders.json"
 _Places = TypeVar("_Places")

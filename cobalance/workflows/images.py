@@ -9,10 +9,10 @@ from cobalance.base.errors import DataError, OptionError
 from cobalance.base.plurals import inflect
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.images.decoding import decode
-from cobalance.ingest.images.image_file import ImageFileError
-from cobalance.ingest.images.roots import ImageRoots
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.images.decoding import decode
+from cobalance.vision.images.image_file import ImageFileError
+from cobalance.vision.images.roots import ImageRoots
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import in_environment
 

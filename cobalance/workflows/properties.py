@@ -24,10 +24,10 @@ from cobalance.graph.dataset.read import read_classes
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.tasks.lifecycle import create_task, list_tasks
 from cobalance.ingest.fields.bins import equal_count_edges, name_bins
-from cobalance.ingest.images.properties import FLAGS, NUMBERS, TEXTS, image_properties
-from cobalance.ingest.stored.dataset_files import DatasetFiles
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.statistics.separation import separation_table
+from cobalance.vision.images.properties import FLAGS, NUMBERS, TEXTS, image_properties
+from cobalance.vision.stored.dataset_files import DatasetFiles
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, image_reader, images_with_files
 

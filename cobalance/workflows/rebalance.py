@@ -35,10 +35,10 @@ from cobalance.graph.tags.applying import apply_tags
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, join_credits
 from cobalance.ingest.captions.image_texts import caption_files, read_image_texts, write_image_texts
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.images.decoding import decode, rgb_array
-from cobalance.ingest.images.region_rows import region_files
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.images.decoding import decode, rgb_array
+from cobalance.vision.images.region_rows import region_files
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders, place_files
 
 _BATCH = 16  # images that an annotator looks at together

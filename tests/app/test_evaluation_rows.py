@@ -24,7 +24,7 @@ from cobalance.graph.evaluations.writing import (
 )
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.queries.binding import bind_named
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.results import (
     differences_frame,
     export_evaluations,

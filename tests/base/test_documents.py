@@ -6,8 +6,8 @@ from cobalance.base.documents import decode_json, decode_toml, decode_yaml
 from cobalance.base.errors import InputError
 from cobalance.ingest.concepts.renaming import read_concept_table
 from cobalance.ingest.concepts.word_lists import load_word_list
-from cobalance.ingest.images.masks import SegmentationError, parse_segmentation
 from cobalance.ingest.problems import Problems
+from cobalance.vision.images.masks import SegmentationError, parse_segmentation
 
 DEEP = "[" * 5_000 + "]" * 5_000
 DIGITS = "9" * 5_000

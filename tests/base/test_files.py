@@ -8,8 +8,8 @@ import pytest
 from cobalance.base.files import make_file, make_folder
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.jobs.queue_database import check_url
-from cobalance.ingest.images.regions import write_regions
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.images.regions import write_regions
+from cobalance.vision.stored.output_folder import OutputFolder
 
 
 def mode(path):

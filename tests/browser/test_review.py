@@ -11,7 +11,7 @@ from cobalance.app.web.components.workers import REFRESH_S
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.candidate_pages import EditedGroup, count_reviewed, read_edited
 from cobalance.graph.panels.panel import read_answers
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from cobalance.workflows.panel.study import Sample, draw_study
 from cobalance.workflows.settings import Settings

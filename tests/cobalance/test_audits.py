@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from tests.audited_run import CONCEPTS, labelled, shows, write_audited_run
 
 IMAGES = 41

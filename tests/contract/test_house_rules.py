@@ -25,6 +25,7 @@ BELOW_APP = tuple(
         "base",
         "counting",
         "statistics",
+        "vision",
         "graph",
         "ingest",
         "generation",

@@ -44,6 +44,7 @@ def test_no_function_below_the_front_ends_is_a_participle_or_adverb_alone():
         "base",
         "counting",
         "statistics",
+        "vision",
         "graph",
         "ingest",
         "generation",

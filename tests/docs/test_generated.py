@@ -5,7 +5,7 @@ import pytest
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.ingest.models.options import ModelOptions
+from cobalance.vision.models.options import ModelOptions
 from docs.generate import DOCS, PAGES, job_settings
 
 

@@ -23,8 +23,8 @@ from cobalance.base.files import replacing
 from cobalance.generation.export.options import ExportError
 from cobalance.generation.export.staging import open_staging
 from cobalance.generation.jobs.job_queue import Queue
-from cobalance.ingest.stored.dataset_files import DatasetFiles
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.dataset_files import DatasetFiles
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.load.sources import temporary_files
 
 LARGE = b"x" * (2 << 20)

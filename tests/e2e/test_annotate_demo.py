@@ -8,7 +8,7 @@ from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.annotate import CONCEPTS, NAME, RARE, run_annotate_demo
 from cobalance.workflows.demo.removal import claim_name
 

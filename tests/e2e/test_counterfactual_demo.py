@@ -14,7 +14,7 @@ from cobalance.app.cli.demo import counterfactual_parts, show
 from cobalance.base.errors import ConflictError
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.jobs.status import list_jobs
-from cobalance.ingest.images.masks import mask
+from cobalance.vision.images.masks import mask
 from cobalance.workflows.demo.counterfactual import run_counterfactual_demo
 from cobalance.workflows.demo.figure_scenes import NAME, make_scenes
 from cobalance.workflows.load.dataset import drop_dataset

@@ -20,7 +20,7 @@ from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
-from cobalance.ingest.images.regions import write_regions
+from cobalance.vision.images.regions import write_regions
 from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.work.run import worker_resources
 from tests.browser.server import environment_of

@@ -15,7 +15,7 @@ from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.dataset.plans import PlannedQuery
 from cobalance.graph.jobs.lifecycle import create_job, retry_job
 from cobalance.graph.jobs.status import read_job, read_queries
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from tests.e2e.small_jobs import PLAIN, draw_masks
 from tests.tiny.diffusion import inpainting
 from tests.tiny.vision import save_clipseg, save_mask2former

@@ -13,7 +13,7 @@ from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
 from cobalance.graph.jobs.status import read_job
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e import failing
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete, candidates, draw_masks

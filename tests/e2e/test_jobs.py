@@ -18,7 +18,7 @@ from cobalance.graph.dataset.drop_rename import rename_dataset
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
 from cobalance.graph.jobs.status import read_job
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e import failing
 from tests.e2e.small_jobs import PLAIN, QUERIES, WANTED, assert_complete, candidates

@@ -26,7 +26,7 @@ from cobalance.graph.annotations.runs import NewRun, create_run, read_run
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import change_thresholds, decide_labels
 from cobalance.workflows.label.order import LabelOrder, order_labels
 from tests.e2e import bright

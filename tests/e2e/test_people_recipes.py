@@ -17,7 +17,7 @@ from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.jobs.status import read_job
 from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.load.dataset import drop_dataset
 from tests.app.cli.calling import call, spawn
 from tests.browser.server import environment_of

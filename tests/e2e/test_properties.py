@@ -14,7 +14,7 @@ from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.tasks.lifecycle import read_task, retry_task
-from cobalance.ingest.images.properties import image_properties
+from cobalance.vision.images.properties import image_properties
 from cobalance.workflows import properties
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset
 from cobalance.workflows.properties import order_properties, read_properties, show_properties

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 
 from cobalance.generation.backends.brushnet_model.model import BrushNetModel
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 
 PUBLISHED: dict[str, Any] = {
     "_class_name": "BrushNetModel",

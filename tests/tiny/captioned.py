@@ -16,7 +16,7 @@ from transformers import (
 )
 
 from cobalance.evaluation.training.examples import Examples
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 from tests.tiny.labelled import tiny_examples
 
 COLOURS, GROUNDS = ("red", "blue"), ("dark", "bright")

@@ -34,7 +34,7 @@ from transformers import (
     T5EncoderModel,
 )
 
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 from tests.tiny.text import clip_text_config, clip_tokenizer
 
 NATIVE_PX = 64

@@ -19,7 +19,7 @@ from diffusers import (
 )
 from transformers import CLIPTextModelWithProjection, T5Config, T5EncoderModel
 
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 from tests.tiny.diffusion import flux_fill, make_unet, make_vae, text_to_image
 from tests.tiny.text import clip_text_config, clip_tokenizer
 

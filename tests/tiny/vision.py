@@ -35,7 +35,7 @@ from transformers import (
     ViTModel,
 )
 
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 from tests.tiny.text import clip_text_config, clip_tokenizer
 
 torch.set_num_threads(1)

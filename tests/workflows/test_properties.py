@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from PIL import Image, ImageFilter
 
-from cobalance.ingest.images.properties import image_properties
+from cobalance.vision.images.properties import image_properties
 from cobalance.workflows.properties import (
     PROPERTIES,
     compare_classes,

@@ -36,8 +36,8 @@ from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
 from cobalance.ingest.frames import TextColumns
-from cobalance.ingest.images.regions import read_regions, write_regions
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.images.regions import read_regions, write_regions
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.export import export_job
 from cobalance.workflows.folders import (
     DatasetPlaces,

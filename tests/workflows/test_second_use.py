@@ -41,7 +41,7 @@ from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.tags.applying import apply_tags, pending_tags
 from cobalance.graph.tags.tags import delete_tag, list_tags, set_role, tag_images, untag_images
 from cobalance.ingest.annotators.annotator import Scores
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.backup.store_backup import back_up, restore
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.label.decide import decide_labels

@@ -20,9 +20,9 @@ from cobalance.base.errors import OptionError, Setting
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.annotator import Annotator, Floats, ScoringAnnotator
 from cobalance.ingest.annotators.captions import CaptionAnnotator
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.images.decoding import within
-from cobalance.ingest.models.options import CaptionOptions, VlmOptions
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.images.decoding import within
+from cobalance.vision.models.options import CaptionOptions, VlmOptions
 
 ASKED = {"vlm": ("question", "query", "threshold"), "captions": ("prompt",)}
 """The annotators that can ask an endpoint, and their options that have an effect there."""

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cobalance.ingest.annotators.annotator import Annotator, Floats, Scores
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 
 _BOX = ("x_px", "y_px", "w_px", "h_px")
 SCORES = pa.schema(

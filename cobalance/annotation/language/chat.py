@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from cobalance.base.errors import CobalanceError
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.vision.images.arrays import ImageArray
 
 
 class LanguageModelError(CobalanceError):

@@ -14,8 +14,8 @@ from cobalance.annotation.language.chat import TRIES, LanguageModelError, Questi
 from cobalance.annotation.language.endpoint_settings import check_url
 from cobalance.base.errors import OptionError, Part, Setting
 from cobalance.base.safe_text import mask_credentials
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.images.decoding import png
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.images.decoding import png
 
 MOST_ANSWER_BYTES = 1 << 22
 """Of an answer, unpacked: ten times what the longest replies of models take."""

@@ -10,9 +10,9 @@ from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokeniz
 
 from cobalance.annotation.language.chat import TRIES, LanguageModelError, Question, Reply
 from cobalance.base.plurals import inflect
-from cobalance.ingest.models.loading import load_processor, quiet
-from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.vision import open_vision
+from cobalance.vision.models.loading import load_processor, quiet
+from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models.vision import open_vision
 
 REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
 LICENCE = "Apache-2.0"
@@ -37,7 +37,7 @@ class LocalModel:
 
     It is asked with its own chat template, one question at a time, with a seed for each round and
     attempt. JSON schemas are left to the question's words. Errors are those of
-    `cobalance.ingest.models.vision.open_vision`.
+    `cobalance.vision.models.vision.open_vision`.
     """
 
     def __init__(self, options: LocalOptions) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from cobalance.annotation.language.chat import ChatModel, Question, Reply, select_told
 from cobalance.base.plurals import inflect
-from cobalance.ingest.images.arrays import sha256_of
-from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
+from cobalance.vision.images.arrays import sha256_of
+from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 
 _IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")
 

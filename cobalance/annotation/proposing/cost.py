@@ -8,7 +8,7 @@ from time import perf_counter
 from cobalance.annotation.language.chat import ChatModel, Question
 from cobalance.annotation.proposing.options import ProposeOptions, fill_template
 from cobalance.ingest.annotators.annotator import Annotator
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.vision.images.arrays import ImageArray
 
 _LETTERS = 4  # of a token, in English
 _ITEM = 5  # tokens of a name in a list, with its quotes and comma

@@ -14,8 +14,8 @@ from cobalance.evaluation.metrics.bias.markedness import unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, captions_by_image, mean_score, score_rows
 from cobalance.evaluation.predictions import known_rows
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.clip import (
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.models.clip import (
     CLIPSCORE_WEIGHT,
     ClipModelOptions,
     load_image_text_clip,

@@ -14,9 +14,9 @@ from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin, Plugins
 from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import RUN
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.images.decoding import decode, rgb_array
-from cobalance.ingest.images.image_file import ImageFileError
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.images.decoding import decode, rgb_array
+from cobalance.vision.images.image_file import ImageFileError
 
 SCORE = ("metric", "group", "value", "low", "high", "n")
 COLUMNS = (*RUN, *SCORE)

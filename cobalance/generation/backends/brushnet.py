@@ -23,9 +23,9 @@ from cobalance.generation.backends.pipelines.diffusion import (
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.devices import choose_device, choose_dtype
-from cobalance.ingest.models.loading import load_model
+from cobalance.vision.models.checkpoints import find_checkpoint
+from cobalance.vision.models.devices import choose_device, choose_dtype
+from cobalance.vision.models.loading import load_model
 
 
 class BrushNetOptions(DiffusionOptions):

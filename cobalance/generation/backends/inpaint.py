@@ -20,9 +20,9 @@ from cobalance.generation.backends.pipelines.options import (
 )
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
-from cobalance.ingest.models.loading import quiet
-from cobalance.ingest.models.weight_files import PIPELINE_FILE
+from cobalance.vision.models.checkpoints import Checkpoint, find_checkpoint
+from cobalance.vision.models.loading import quiet
+from cobalance.vision.models.weight_files import PIPELINE_FILE
 
 
 class InpaintOptions(DiffusionOptions):

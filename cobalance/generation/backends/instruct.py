@@ -21,10 +21,10 @@ from cobalance.generation.backends.pipelines.options import (
 )
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.ingest.images.arrays import ImageArray, find_box
-from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.loading import quiet
-from cobalance.ingest.models.weight_files import PIPELINE_FILE
+from cobalance.vision.images.arrays import ImageArray, find_box
+from cobalance.vision.models.checkpoints import find_checkpoint
+from cobalance.vision.models.loading import quiet
+from cobalance.vision.models.weight_files import PIPELINE_FILE
 
 
 class InstructOptions(DiffusionOptions):

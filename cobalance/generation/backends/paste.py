@@ -13,9 +13,9 @@ from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, 
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.ingest.images.arrays import ImageArray, find_box
-from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.images.arrays import ImageArray, find_box
+from cobalance.vision.models.checkpoints import find_checkpoint
+from cobalance.vision.models.loading import quiet
 
 
 class PasteOptions(DiffusionOptions, cutout.PlacementOptions):

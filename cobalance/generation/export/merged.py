@@ -10,7 +10,7 @@ from cobalance.generation.output.manifest import manifest_frame
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.candidates import read_verdicts
 from cobalance.graph.jobs.rebalance import generated_id
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 
 def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -> pd.DataFrame:

@@ -17,13 +17,13 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.models.clip import (
+from cobalance.vision.models.clip import (
     CLIPSCORE_WEIGHT,
     ClipModelOptions,
     ImageTextClip,
     load_image_text_clip,
 )
-from cobalance.ingest.models.prompts import PHOTO, check_template, placeholders, prompt_for
+from cobalance.vision.models.prompts import PHOTO, check_template, placeholders, prompt_for
 
 
 class ClipOptions(ClipModelOptions):
@@ -37,7 +37,7 @@ class ClipOptions(ClipModelOptions):
     text : str
         What the image is compared with: ``prompt``, the request's; ``concepts``, the paper's
         prompt for the request's concepts, whatever the backend was told; or a template as in
-        `cobalance.ingest.models.prompts` without ``{noun}`` and ``{adjective}``, such as
+        `cobalance.vision.models.prompts` without ``{noun}`` and ``{adjective}``, such as
         ``{caption}`` for the edited caption. A request that lacks what the template names, concepts
         or a caption, is compared with its prompt.
     prefix : str

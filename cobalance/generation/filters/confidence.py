@@ -10,11 +10,11 @@ from cobalance.base.errors import JobBlockedError
 from cobalance.base.options import MayBePath
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said, Scored, number_text
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.models.devices import choose_device, choose_dtype
-from cobalance.ingest.models.options import ModelOptions
+from cobalance.vision.models.devices import choose_device, choose_dtype
+from cobalance.vision.models.options import ModelOptions
 
 if TYPE_CHECKING:
-    from cobalance.ingest.models.classifiers import Classifier
+    from cobalance.vision.models.classifiers import Classifier
 
 
 class ConfidenceOptions(ModelOptions):
@@ -133,7 +133,7 @@ def open_filter(options: ConfidenceOptions) -> ConfidenceFilter:
             "images, and give the folder of its model as the filter's model, or leave the filter "
             "out."
         )
-    from cobalance.ingest.models.classifiers import open_classifier
+    from cobalance.vision.models.classifiers import open_classifier
 
     device = choose_device(options.device)
     classifier = open_classifier(options, device, choose_dtype(options.dtype, device))

@@ -13,7 +13,7 @@ from cobalance.base.libraries import Image
 from cobalance.base.options import Options
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Said, Scored
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.vision.images.arrays import ImageArray
 
 
 class DuplicatesOptions(Options):

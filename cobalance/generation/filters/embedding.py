@@ -22,11 +22,11 @@ from cobalance.generation.filters.filter import (
 )
 from cobalance.generation.filters.pool import Pool, count_group_neighbours, count_real_neighbours
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
-from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
-from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.vision import VisionModel, load_vision
+from cobalance.vision.images.arrays import ImageArray, MaskArray, find_box
+from cobalance.vision.models.checkpoints import find_checkpoint
+from cobalance.vision.models.clip import CLIP, CLIP_REVISION
+from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models.vision import VisionModel, load_vision
 
 DINO = "facebook/dino-vitb16"
 """Its weights are under the Apache-2.0 licence."""

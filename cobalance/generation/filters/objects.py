@@ -15,8 +15,8 @@ from cobalance.generation.filters.filter import (
     vocabulary_sha256,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.models.detector import Detector, open_detector
-from cobalance.ingest.models.options import DetectorOptions
+from cobalance.vision.models.detector import Detector, open_detector
+from cobalance.vision.models.options import DetectorOptions
 
 
 class ObjectsOptions(DetectorOptions):

@@ -17,9 +17,9 @@ from cobalance.generation.filters.filter import (
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.images.arrays import ImageArray, sha256_of
-from cobalance.ingest.models.detector import Detector, open_detector
-from cobalance.ingest.models.options import DetectorOptions
+from cobalance.vision.images.arrays import ImageArray, sha256_of
+from cobalance.vision.models.detector import Detector, open_detector
+from cobalance.vision.models.options import DetectorOptions
 
 MAX_SOURCES = 1024
 """Sources whose objects are remembered; the one that was not used for longest is forgotten."""

@@ -27,7 +27,7 @@ from cobalance.graph.jobs.rounds import (
     missing_numbers,
     read_query_progress,
 )
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 MAX_ROUND = 16_384
 """Most candidates of a round, which are listed, cut into chunks and queued at once."""

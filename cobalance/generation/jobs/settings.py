@@ -17,7 +17,7 @@ from cobalance.generation.jobs.variants import Phrase, Variant, ignored_scale
 from cobalance.generation.recipes import DEFAULT, RECIPES, choose_recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.ingest.models.prompts import check_template, prompt_for
+from cobalance.vision.models.prompts import check_template, prompt_for
 
 
 class JobSettings(BaseModel):
@@ -39,7 +39,7 @@ class JobSettings(BaseModel):
     segmenter_options : mapping
         Its options.
     prompt : str or None
-        A template for the prompts, see `cobalance.ingest.models.prompts`; None for the recipe's.
+        A template for the prompts, see `cobalance.vision.models.prompts`; None for the recipe's.
     filters : mapping of str to mapping, or None
         Options by name in `cobalance.generation.filters.FILTERS`; None for the recipe's.
     chunk_size : int

@@ -27,7 +27,7 @@ from cobalance.graph.jobs.settlement import (
     read_made,
     settle_queries,
 )
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 _QUERIES = 100  # whose candidates are read and settled at once
 

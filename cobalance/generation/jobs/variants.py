@@ -8,7 +8,7 @@ from cobalance.base.errors import OptionError, Setting
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend, ScaledBackend
 from cobalance.generation.image_request import SCALES
-from cobalance.ingest.models.prompts import check_template
+from cobalance.vision.models.prompts import check_template
 
 
 class Variant(BaseModel):
@@ -19,7 +19,7 @@ class Variant(BaseModel):
     Parameters
     ----------
     prompt : str or None
-        Template of the prompt, see `cobalance.ingest.models.prompts`.
+        Template of the prompt, see `cobalance.vision.models.prompts`.
     guidance_scale : float or None
         How closely to follow the prompt.
     image_guidance_scale : float or None

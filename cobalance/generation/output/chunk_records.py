@@ -12,7 +12,7 @@ from cobalance.base.errors import InputError
 from cobalance.base.grouping import group_pairs
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.output.manifest_rows import Row
-from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
+from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 
 _NEEDED = {"candidate", "query", "index", "verdict", "settings"}
 

@@ -16,8 +16,8 @@ from cobalance.generation.image_request import GeneratedImage
 from cobalance.generation.output.manifest_rows import Row
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.settlement import read_kept
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.images.arrays import ImageArray, MaskArray
+from cobalance.vision.stored.output_folder import OutputFolder
 
 Format = Literal["png", "jpeg"]
 

@@ -19,7 +19,7 @@ from cobalance.generation.output.settlement_records import Settled, Settlements,
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.candidates import read_verdicts
 from cobalance.graph.jobs.lifecycle import Verdict
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 BATCH_ROWS = 5_000
 """Most rows in memory at once, and in a row group: about 50 MB."""

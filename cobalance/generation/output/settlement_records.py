@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from cobalance.generation.output.manifest_rows import Row
-from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
+from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 
 Settled = dict[str, Any]
 """What a settlement makes of a candidate's row: ``verdict``, ``rank`` and ``reason``.

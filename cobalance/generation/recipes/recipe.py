@@ -76,7 +76,7 @@ class Recipe(Declaration):
     backend : str
         A name in `cobalance.generation.backends.BACKENDS`.
     prompt : str
-        Template of the prompts, see `cobalance.ingest.models.prompts`.
+        Template of the prompts, see `cobalance.vision.models.prompts`.
     filters : mapping of str to mapping
         The filters that judge the images, in order, each with options that differ from its
         defaults.

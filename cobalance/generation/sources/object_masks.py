@@ -22,8 +22,8 @@ from cobalance.generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
-from cobalance.ingest.images.masks import SegmentationError, mask
+from cobalance.vision.images.arrays import ImageArray, MaskArray
+from cobalance.vision.images.masks import SegmentationError, mask
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class ObjectMasks:
     settings : MaskSettings
         How objects are found.
     read_regions : callable
-        Returns the regions of some images by id, as `cobalance.ingest.images.regions.read_regions`
+        Returns the regions of some images by id, as `cobalance.vision.images.regions.read_regions`
         does.
     segment : callable or None
         The segmenter, for masks from one.

@@ -17,11 +17,11 @@ from cobalance.generation.sources.mask_cache import MaskCache, mask_path
 from cobalance.generation.sources.mask_settings import UnusableError
 from cobalance.generation.sources.object_regions import annotated_px
 from cobalance.graph.dataset.read import ClassImages
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
-from cobalance.ingest.images.decoding import decode, rgb_array
-from cobalance.ingest.images.image_file import ImageFileError
-from cobalance.ingest.images.mask_images import mask_array
-from cobalance.ingest.images.uris import strip_secrets
+from cobalance.vision.images.arrays import ImageArray, MaskArray
+from cobalance.vision.images.decoding import decode, rgb_array
+from cobalance.vision.images.image_file import ImageFileError
+from cobalance.vision.images.mask_images import mask_array
+from cobalance.vision.images.uris import strip_secrets
 
 TRIES = 500
 """Images tried for a usable one; where one in a hundred is usable, there is one

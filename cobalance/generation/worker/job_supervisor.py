@@ -18,7 +18,7 @@ from cobalance.generation.worker.resources import RetryingStore
 from cobalance.graph.jobs.reports import end_job, fail_job
 from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
 from cobalance.graph.tasks.lifecycle import ActiveTask, fail_task
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 FAILS_A_JOB = (DataError, JobBlockedError, MachineError, OptionError)
 """Errors that a retry does not fix: the job fails with their message."""

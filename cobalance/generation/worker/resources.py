@@ -13,7 +13,7 @@ from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.sources.sampler import Sources
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.status import read_job
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 _log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     Of several mentions of a concept in an image the graph keeps their number and the most certain
     one. That mention is repeated as often, so that writing the result gives the same graph; the
     images' digests are equal where an image's mentions of a concept agree, as mentions without
-    scores do. Boxes and outlines are not in the graph, see `cobalance.ingest.images.regions`.
+    scores do. Boxes and outlines are not in the graph, see `cobalance.vision.images.regions`.
 
     118,000 images with 640,000 edges take 2.5 s of one core, about as
     `load_incidence`.

@@ -163,7 +163,7 @@ def write_rebalanced(
     """Write a job's dataset with its accepted images into another dataset.
 
     Written again, only changes since are written. Boxes and outlines are not in the graph, see
-    `cobalance.ingest.stored.dataset_files`.
+    `cobalance.vision.stored.dataset_files`.
 
     Parameters
     ----------

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.base.records import Mention
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.detector import BoxDetector
-from cobalance.ingest.models.options import QueryOptions
-from cobalance.ingest.models.prompts import prompt_for
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.models.detector import BoxDetector
+from cobalance.vision.models.options import QueryOptions
+from cobalance.vision.models.prompts import prompt_for
 
 Floats = npt.NDArray[np.float32]
 

@@ -13,10 +13,10 @@ from cobalance.base.readable_names import readable
 from cobalance.base.records import Mention
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.conversation import Conversation, open_conversation
-from cobalance.ingest.models.loading import quiet
-from cobalance.ingest.models.options import CaptionOptions
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.models.conversation import Conversation, open_conversation
+from cobalance.vision.models.loading import quiet
+from cobalance.vision.models.options import CaptionOptions
 
 PLUGIN = Plugin(
     "captions",

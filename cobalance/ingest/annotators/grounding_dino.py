@@ -10,13 +10,13 @@ from cobalance.base.errors import JobBlockedError
 from cobalance.base.libraries import torch, transformers
 from cobalance.base.plugins import Plugin
 from cobalance.ingest.annotators.annotator import DetectingAnnotator
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.detector import BoxDetector, Found, clip_boxes
-from cobalance.ingest.models.loading import load_processor
-from cobalance.ingest.models.options import GroundingOptions
-from cobalance.ingest.models.vision import encode_once, load_vision
-from cobalance.ingest.models.weight_files import MODEL_FILE
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.models.checkpoints import find_checkpoint
+from cobalance.vision.models.detector import BoxDetector, Found, clip_boxes
+from cobalance.vision.models.loading import load_processor
+from cobalance.vision.models.options import GroundingOptions
+from cobalance.vision.models.vision import encode_once, load_vision
+from cobalance.vision.models.weight_files import MODEL_FILE
 
 PLUGIN = Plugin(
     "grounding-dino",

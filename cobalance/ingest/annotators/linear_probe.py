@@ -21,7 +21,7 @@ from cobalance.base.plugins import Plugin
 from cobalance.base.records import Mention
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.embeddings.reading import read_arrays
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.vision.images.arrays import ImageArray
 
 _BINS = 8  # of a channel's histogram
 

@@ -2,8 +2,8 @@
 
 from cobalance.base.plugins import Plugin
 from cobalance.ingest.annotators.annotator import DetectingAnnotator
-from cobalance.ingest.models.detector import open_detector
-from cobalance.ingest.models.options import DetectorOptions
+from cobalance.vision.models.detector import open_detector
+from cobalance.vision.models.options import DetectorOptions
 
 PLUGIN = Plugin(
     "owlv2",

@@ -9,10 +9,10 @@ import numpy as np
 from cobalance.base.libraries import torch, transformers
 from cobalance.base.plugins import Plugin
 from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.loading import load_processor
-from cobalance.ingest.models.options import Siglip2Options
-from cobalance.ingest.models.vision import VisionModel, embed_new, open_vision, unit_rows
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.models.loading import load_processor
+from cobalance.vision.models.options import Siglip2Options
+from cobalance.vision.models.vision import VisionModel, embed_new, open_vision, unit_rows
 
 PLUGIN = Plugin(
     "siglip2",

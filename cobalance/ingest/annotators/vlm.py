@@ -10,9 +10,9 @@ from cobalance.base.errors import JobBlockedError
 from cobalance.base.libraries import torch
 from cobalance.base.plugins import Plugin
 from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.conversation import Conversation, open_conversation
-from cobalance.ingest.models.options import VlmOptions
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.models.conversation import Conversation, open_conversation
+from cobalance.vision.models.options import VlmOptions
 
 PLUGIN = Plugin(
     "vlm",

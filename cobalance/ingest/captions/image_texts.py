@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from cobalance.base.progress import Progress, silent
 from cobalance.base.records import Annotations
 from cobalance.ingest.frames import TEXT_COLUMNS
-from cobalance.ingest.stored.dataset_files import DatasetFiles
-from cobalance.ingest.stored.sorted_parquet import read_rows, write_sorted
+from cobalance.vision.stored.dataset_files import DatasetFiles
+from cobalance.vision.stored.sorted_parquet import read_rows, write_sorted
 
 _CONTENT = "captions"
 _SCHEMA = pa.schema(

@@ -11,7 +11,7 @@ import msgspec
 
 from cobalance.base.grouping import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
-from cobalance.ingest.images.outlines import place_of
+from cobalance.vision.images.outlines import place_of
 
 _BY_TOKEN = ("attribute", "calibrated_sensor", "category", "log", "sample", "sensor")
 

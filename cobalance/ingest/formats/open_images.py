@@ -21,13 +21,13 @@ from cobalance.ingest import frames
 from cobalance.ingest.concepts.class_names import labels_of_objects
 from cobalance.ingest.formats.yolo import picture_size
 from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
-from cobalance.ingest.images.decoding import IMAGE_ENDINGS
-from cobalance.ingest.images.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.names import Coded, encode_names, unreadable
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree, open_tree
+from cobalance.vision.images.decoding import IMAGE_ENDINGS
 
 _HEADER_BYTES = 4096
 _BLOCK_BYTES = 1 << 24

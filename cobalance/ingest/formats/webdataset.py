@@ -15,13 +15,13 @@ from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress
 from cobalance.base.records import Annotations
 from cobalance.ingest.formats.table import read_table
-from cobalance.ingest.images.decoding import IMAGE_ENDINGS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.row_values import table_of_rows
 from cobalance.ingest.trees import FileTree, open_tree
+from cobalance.vision.images.decoding import IMAGE_ENDINGS
 
 _TEXT = {".cls": "class", ".txt": "caption"}
 _DESCRIBED = (".json", *_TEXT)

@@ -16,13 +16,13 @@ from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress
 from cobalance.base.records import Annotations
 from cobalance.ingest.collector import Collector
-from cobalance.ingest.images.decoding import IMAGE_ENDINGS, is_turned, read_header
-from cobalance.ingest.images.image_file import MAX_BYTES, ImageFileError
 from cobalance.ingest.names import split_of_path
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree
+from cobalance.vision.images.decoding import IMAGE_ENDINGS, is_turned, read_header
+from cobalance.vision.images.image_file import MAX_BYTES, ImageFileError
 
 _SPLITS = ("train", "val", "test")
 _LISTS = {"train.txt": "train", "val.txt": "val", "valid.txt": "val", "test.txt": "test"}

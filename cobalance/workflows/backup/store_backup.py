@@ -26,7 +26,7 @@ from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.database.migrations import VERSION
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state, list_datasets
-from cobalance.ingest.stored.output_folder import OutputMissingError
+from cobalance.vision.stored.output_folder import OutputMissingError
 from cobalance.workflows.backup.archive import open_backup, open_new, write_rows
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.load.dataset import dataset_files, drop_dataset

@@ -30,7 +30,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.ingest.annotators.linear_probe import fit_linear_probe
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import (
     BACKGROUNDS,
     SIDE_PX,

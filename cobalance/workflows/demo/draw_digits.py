@@ -18,7 +18,7 @@ import pandas as pd
 from cobalance.base.libraries import Image
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.backends.compositing.exemplars import Exemplar, write_exemplars
-from cobalance.ingest.images.masks import mask_region
+from cobalance.vision.images.masks import mask_region
 from cobalance.workflows.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
 
 NAME = "digits"
@@ -82,7 +82,7 @@ class Digits:
         ----------
         regions : bool
             Add masks, and the digit as a mention of its class, for
-            `cobalance.ingest.images.regions.write_regions`. The graph needs neither: the digit is
+            `cobalance.vision.images.regions.write_regions`. The graph needs neither: the digit is
             the class, not a concept.
         folder : str
             Prefix of the images' addresses, such as ``"demo/"``.

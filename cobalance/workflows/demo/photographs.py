@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from cobalance.base.errors import needs_extra
 from cobalance.base.libraries import Image, sklearn
-from cobalance.ingest.images.decoding import decode
+from cobalance.vision.images.decoding import decode
 
 Split = Literal["train", "test"]
 Pixels = npt.NDArray[np.uint8]

@@ -19,8 +19,8 @@ from cobalance.graph.jobs.lifecycle import retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_job
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.tasks.lifecycle import read_task
-from cobalance.ingest.images.regions import write_regions
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.images.regions import write_regions
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import Digits, write_images
 from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.folders import Folders

@@ -18,7 +18,7 @@ from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.evaluations.writing import save_scores
 from cobalance.graph.jobs.rebalance import read_accepted
 from cobalance.graph.jobs.status import read_job
-from cobalance.ingest.images.decoding import decode, rgb_array
+from cobalance.vision.images.decoding import decode, rgb_array
 from cobalance.workflows.evaluate.train import open_model
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import ReadFile, image_reader

@@ -10,8 +10,8 @@ from cobalance.base.errors import DataError
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.evaluations.reading import read_evaluation
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.statistics.intervals import proportions
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 
 COLUMNS = ("accuracy", "accuracy_low", "accuracy_high", "test_images")

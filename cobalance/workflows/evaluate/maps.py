@@ -23,8 +23,8 @@ from cobalance.generation.sources.object_regions import (
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.evaluations.writing import save_scores
-from cobalance.ingest.images.masks import SegmentationError, mask
-from cobalance.ingest.images.regions import read_regions
+from cobalance.vision.images.masks import SegmentationError, mask
+from cobalance.vision.images.regions import read_regions
 from cobalance.workflows.evaluate.stored import MAP_COLUMNS, write_maps
 from cobalance.workflows.evaluate.train import open_model
 from cobalance.workflows.folders import Folders

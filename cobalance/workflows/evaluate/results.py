@@ -14,7 +14,7 @@ from cobalance.evaluation.metrics.comparison import compare_methods
 from cobalance.evaluation.reports import REPORTS, RUN, SCORE, arrange
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, name_settings, read_scores
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 

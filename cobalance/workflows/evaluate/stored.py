@@ -12,7 +12,7 @@ from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.evaluations.writing import delete_evaluation
-from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
+from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.folders import Folders
 
 FOLDER = "evaluations"

@@ -21,7 +21,7 @@ from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.evaluations import writing
 from cobalance.ingest.coco.records import Category, Id, Image
 from cobalance.ingest.reader import read_head
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.score import (
     dataset_groups,
     read_groups,

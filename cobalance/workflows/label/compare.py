@@ -15,7 +15,7 @@ from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import load_incidence
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 UNCATEGORISED = "concepts"
 SHOWN = 10  # names in a note

@@ -17,7 +17,7 @@ from cobalance.graph.annotations.found import apply_runs, still_labelled
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.tags.applying import apply_tags
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.label.order import SEVERAL_ANYWAY, concepts_of
 

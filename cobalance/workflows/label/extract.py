@@ -22,7 +22,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.propose import NAMING, start_run
 
 CHUNK_IMAGES = 1000

@@ -26,7 +26,7 @@ from cobalance.graph.annotations.found import source_of
 from cobalance.graph.annotations.runs import list_runs, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import images_with_files, pixel_reader
 

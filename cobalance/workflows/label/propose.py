@@ -29,9 +29,9 @@ from cobalance.graph.annotations import runs
 from cobalance.graph.annotations.attributes import save_attributes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
-from cobalance.ingest.models.checkpoints import find_in_cache
-from cobalance.ingest.models.clip import CLIP_REVISION, ClipModelOptions
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.models.checkpoints import find_in_cache
+from cobalance.vision.models.clip import CLIP_REVISION, ClipModelOptions
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
 BY_LETTERS = "groups of letters"

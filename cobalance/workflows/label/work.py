@@ -17,8 +17,8 @@ from cobalance.graph.annotations.runs import TASK_KIND, describe_run, end_run, r
 from cobalance.graph.database.store import GraphStore
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.annotator import Annotator
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, pixel_reader
 from cobalance.workflows.label.order import concepts_of

@@ -15,11 +15,11 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled
 from cobalance.graph.dataset.write import IfExists, IngestReport, dry_run
-from cobalance.ingest.images.regions import regions_in
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options
 from cobalance.ingest.preview import first_images, images_by_class, images_by_concept
 from cobalance.ingest.problems import reword_all
+from cobalance.vision.images.regions import regions_in
 from cobalance.workflows.load.sources import WHOLE, Source, inside
 
 
@@ -77,7 +77,7 @@ class Proof:
     images : tuple of ProofImage
         At most `MOST_SHOWN`, class by class.
     regions : pandas.DataFrame
-        Their boxes and outlines, as `cobalance.ingest.images.regions.read_regions` gives them.
+        Their boxes and outlines, as `cobalance.vision.images.regions.read_regions` gives them.
     """
 
     images: tuple[ProofImage, ...]

@@ -23,9 +23,9 @@ from cobalance.graph.dataset.write import (
 from cobalance.graph.tags.applying import apply_tags
 from cobalance.ingest.captions.image_texts import caption_files, write_image_texts
 from cobalance.ingest.embeddings.stored import embedding_files
-from cobalance.ingest.images.region_rows import region_files
-from cobalance.ingest.images.regions import write_regions
-from cobalance.ingest.stored.dataset_files import DatasetFiles
+from cobalance.vision.images.region_rows import region_files
+from cobalance.vision.images.regions import write_regions
+from cobalance.vision.stored.dataset_files import DatasetFiles
 from cobalance.workflows.folders import Folders, place_files
 from cobalance.workflows.label.decide import apply_accepted
 from cobalance.workflows.properties import property_files, show_properties

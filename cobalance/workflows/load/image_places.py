@@ -20,8 +20,8 @@ from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress, silent
 from cobalance.base.records import Annotations
 from cobalance.base.safe_text import mask_credentials, safe_text
-from cobalance.ingest.images.roots import ImageRoots
-from cobalance.ingest.images.uris import strip_secrets
+from cobalance.vision.images.roots import ImageRoots
+from cobalance.vision.images.uris import strip_secrets
 from cobalance.workflows.folders import (
     DatasetPlaces,
     Folders,

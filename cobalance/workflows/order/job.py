@@ -27,7 +27,7 @@ from cobalance.graph.dataset.read import ClassImages, read_class_images, read_im
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.ingest.concepts.word_lists import combine_words, phrases_of
-from cobalance.ingest.images.roots import ImageRoots
+from cobalance.vision.images.roots import ImageRoots
 from cobalance.workflows.load.image_places import file_identity, looked_in
 from cobalance.workflows.plan.summaries import no_images
 

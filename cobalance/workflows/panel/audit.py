@@ -18,7 +18,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.panels.audits import CLIQUES, COUNTS, Audit, clique_name, create_audit
 from cobalance.graph.panels.panel import read_panel
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.answers import clean_people
 
 

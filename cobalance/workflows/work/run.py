@@ -33,9 +33,9 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.tasks.lifecycle import Task, read_task
-from cobalance.ingest.images.image_file import ImageFileError
-from cobalance.ingest.images.regions import read_regions
-from cobalance.ingest.images.roots import ImageRoots
+from cobalance.vision.images.image_file import ImageFileError
+from cobalance.vision.images.regions import read_regions
+from cobalance.vision.images.roots import ImageRoots
 from cobalance.workflows.embed.compute import embedding_tasks
 from cobalance.workflows.evaluate.tasks import evaluation_tasks
 from cobalance.workflows.label.work import annotation_tasks

@@ -7,7 +7,7 @@ from cobalance.annotation.labelling.labels import examples, image_level, present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.ingest.annotators.annotator import Scores
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 
 @pytest.mark.parametrize("lowest", [0.1, 0.3, 0.7, 0.9])

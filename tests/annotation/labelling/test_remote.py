@@ -25,8 +25,8 @@ from cobalance.annotation.language.endpoint import Endpoint
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.annotation.language.transcript import Transcript
 from cobalance.base.errors import OptionError
-from cobalance.ingest.models.options import VlmOptions
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.models.options import VlmOptions
+from cobalance.vision.stored.output_folder import OutputFolder
 from tests.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-very-secret-0123456789"

@@ -14,7 +14,7 @@ from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.annotators.captions import CaptionAnnotator
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 NAMES = ["cow", "</script>", "o'hare", "cow"]
 

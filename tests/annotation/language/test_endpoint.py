@@ -16,7 +16,7 @@ from cobalance.annotation.language.endpoint import Endpoint
 from cobalance.annotation.language.endpoint_settings import read_key
 from cobalance.annotation.language.transcript import Transcript
 from cobalance.base.errors import OptionError
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from tests.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-very-secret-0123456789"

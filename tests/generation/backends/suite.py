@@ -20,7 +20,7 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest
 from cobalance.generation.output.image_files import image_file
 from cobalance.generation.output.manifest_rows import new_row
-from cobalance.ingest.images.arrays import MaskArray
+from cobalance.vision.images.arrays import MaskArray
 
 TOLERANCE = 1e-5
 """How much pixels from 0 to 1 may depend on the batch in single precision.

@@ -12,7 +12,7 @@ from cobalance.generation.backends.brushnet import BrushNetOptions
 from cobalance.generation.backends.compositing.framing import fit_source
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.generation.image_request import ImageRequest, SourceImage
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 from tests.generation.backends import suite
 from tests.generation.backends.conftest import Open
 from tests.generation.backends.suite import Ask, Find

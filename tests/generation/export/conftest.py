@@ -18,7 +18,7 @@ from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.export import EXPORTERS, ExportDataset, ExportOptions
 from cobalance.generation.export.images.image import split_names
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.vision.images.regions import read_regions, write_regions
 
 FORMATS = list(EXPORTERS)
 TRAIN = 11  # images of the split train: 7 real ones and 4 generated

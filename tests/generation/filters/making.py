@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
-from cobalance.ingest.images.arrays import MaskArray
+from cobalance.vision.images.arrays import MaskArray
 
 Pixels = npt.NDArray[np.uint8]
 

@@ -14,7 +14,7 @@ from cobalance.base.errors import JobBlockedError, OptionError, OutOfMemoryError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.clip import ClipOptions
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.models.clip import CLIP_REVISION, ImageTextClip
+from cobalance.vision.models.clip import CLIP_REVISION, ImageTextClip
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip, save_owlv2
 

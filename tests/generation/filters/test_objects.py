@@ -12,7 +12,7 @@ from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.ingest.models.detector import Detector
+from cobalance.vision.models.detector import Detector
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_owlv2
 

@@ -16,7 +16,7 @@ from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
 from cobalance.generation.ranking import rank_candidates
-from cobalance.ingest.models.detector import Detector
+from cobalance.vision.models.detector import Detector
 from tests.generation.filters.making import Pixels
 from tests.tiny.vision import save_owlv2
 

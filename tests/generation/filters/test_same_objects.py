@@ -15,7 +15,7 @@ from cobalance.base.errors import OptionError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.same_objects import f1_of_names
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.ingest.models.detector import Detector
+from cobalance.vision.models.detector import Detector
 from tests.generation.filters.making import Pixels, noise, object_mask, request
 from tests.tiny.vision import save_owlv2
 

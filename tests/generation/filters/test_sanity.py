@@ -6,7 +6,7 @@ import pytest
 from cobalance.base.errors import OptionError
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
-from cobalance.ingest.images.arrays import MaskArray
+from cobalance.vision.images.arrays import MaskArray
 from tests.generation.filters.making import noise, object_mask, pasted, request, source
 
 

@@ -25,7 +25,7 @@ from cobalance.graph.jobs.reports import start_queries
 from cobalance.graph.jobs.rounds import read_query_progress, read_round
 from cobalance.graph.jobs.settlement import MadeCandidate
 from cobalance.graph.jobs.status import read_job, read_queries
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from tests.e2e.best_of import accepted, assert_counted
 from tests.e2e.scored import RANK_BY, known, places
 

@@ -12,7 +12,7 @@ from cobalance.generation.jobs.chunks import candidate_id
 from cobalance.generation.output.chunk_records import ChunkRecord, read_records
 from cobalance.generation.output.job_manifest import stream_manifest
 from cobalance.generation.output.settlement_records import Settlements, add_settled
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 
 JOB = "5f1c"
 

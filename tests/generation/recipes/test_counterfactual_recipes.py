@@ -8,7 +8,7 @@ from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.recipes.pinpoint import SKIN
 from cobalance.ingest.concepts.word_lists import combine_words, phrases_of
-from cobalance.ingest.models.prompts import prompt_for
+from cobalance.vision.models.prompts import prompt_for
 
 EDITING = [name for name in RECIPES if RECIPES[name].plan is not None]
 

@@ -14,7 +14,7 @@ from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.object_masks import ObjectMasks
 from cobalance.generation.sources.sampler import Sources
 from cobalance.graph.dataset.read import ClassImages
-from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.vision.images.regions import read_regions, write_regions
 
 Annotate = Callable[..., Sources]
 

@@ -13,8 +13,8 @@ from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.object_masks import ObjectMasks
 from cobalance.generation.sources.sampler import TRIES, Sources, shuffle
 from cobalance.graph.dataset.read import ClassImages
-from cobalance.ingest.images.decoding import decode
-from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.vision.images.decoding import decode
+from cobalance.vision.images.regions import read_regions, write_regions
 
 SQUARE = json.dumps([[10, 10, 30, 10, 30, 20, 10, 20]])
 

@@ -22,8 +22,8 @@ from cobalance.generation.sources.object_masks import ObjectMasks
 from cobalance.generation.sources.sampler import Sources, shuffle
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.graph.dataset.read import ClassImages
-from cobalance.ingest.images.regions import read_regions, write_regions
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.images.regions import read_regions, write_regions
+from cobalance.vision.stored.output_folder import OutputFolder
 
 SECRET = "https://me:hunter2@data.example/{}.png?X-Amz-Signature=0f3c"
 SQUARE = json.dumps([[10, 10, 30, 10, 30, 20, 10, 20]])

@@ -13,7 +13,7 @@ from transformers import AutoProcessor, Florence2ForConditionalGeneration
 
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.captions import CaptionAnnotator, find_phrases
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.vision.images.arrays import ImageArray
 from tests.generation.filters.making import noise
 from tests.tiny.conversation import save_florence2, save_qwen3_vl
 

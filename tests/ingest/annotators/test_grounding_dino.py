@@ -17,7 +17,7 @@ from transformers import (
 from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.grounding_dino import GroundingDetector, open_annotator
-from cobalance.ingest.models.options import GroundingOptions
+from cobalance.vision.models.options import GroundingOptions
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import (
     bert_tokenizer,

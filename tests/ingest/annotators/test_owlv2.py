@@ -7,8 +7,8 @@ import pytest
 from cobalance.base.errors import JobBlockedError, OptionError, UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.models.detector import open_detector
-from cobalance.ingest.models.options import DetectorOptions
+from cobalance.vision.models.detector import open_detector
+from cobalance.vision.models.options import DetectorOptions
 from tests.generation.filters.making import noise
 from tests.tiny.vision import save_owlv2
 

@@ -11,7 +11,7 @@ from transformers import AutoImageProcessor, AutoProcessor, Qwen3VLForConditiona
 from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.vlm import YesNo, open_annotator
-from cobalance.ingest.models.options import VlmOptions
+from cobalance.vision.models.options import VlmOptions
 from tests.generation.filters.making import noise
 from tests.tiny.conversation import ANSWERS, byte_words, save_florence2, save_gemma4, save_qwen3_vl
 

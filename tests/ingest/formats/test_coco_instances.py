@@ -7,10 +7,10 @@ import pytest
 from cobalance.base.errors import render
 from cobalance.base.records import ImageRecord, Mention
 from cobalance.graph.dataset.image_contents import image_digests
-from cobalance.ingest.images.region_rows import region_files
-from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.vision.images.region_rows import region_files
+from cobalance.vision.images.regions import read_regions, write_regions
 from tests.ingest.coco_files import CAPTIONS, GENDER, INSTANCES
 
 EXPECTED = [

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from cobalance.ingest.images.masks import mask
 from cobalance.ingest.load import read_annotations
+from cobalance.vision.images.masks import mask
 
 SIZE = (40, 30)
 RECTANGLES = {  # left, top, right, bottom

@@ -12,8 +12,8 @@ from PIL import Image
 from cobalance.generation.backends.compositing.exemplars import read_exemplars
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.object_regions import object_regions
-from cobalance.ingest.images.masks import mask
-from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.vision.images.masks import mask
+from cobalance.vision.images.regions import read_regions, write_regions
 from cobalance.workflows.demo.draw_digits import (
     BACKGROUNDS,
     NAME,

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cobalance.ingest.images.masks import mask, mask_box
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.vision.images.masks import mask, mask_box
 from cobalance.workflows.demo.draw_figures import CAPTIONS, INSTANCES, draw_scene, write_figures
 from cobalance.workflows.demo.figure_scenes import GROUPS, PICTURES, THINGS, Scene, make_scenes
 

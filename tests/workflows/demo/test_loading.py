@@ -5,7 +5,7 @@ from pathlib import Path
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.queries.clique_images import read_clique_images
-from cobalance.ingest.images.regions import read_regions
+from cobalance.vision.images.regions import read_regions
 from cobalance.workflows.demo import draw_digits
 from cobalance.workflows.demo.runner import Runner, load_digits
 from cobalance.workflows.images import image_reader

@@ -21,7 +21,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.tasks.lifecycle import cancel_task, read_task
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.evaluate.results import (
     differences_frame,

@@ -14,8 +14,8 @@ from cobalance.graph.evaluations.reading import read_scores
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
-from cobalance.ingest.images.regions import write_regions
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.images.regions import write_regions
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.artefacts import run_artefact_test
 from cobalance.workflows.evaluate.maps import map_activations, object_mask
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations

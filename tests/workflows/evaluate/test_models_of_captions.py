@@ -9,7 +9,7 @@ from cobalance.base.progress import silent
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.evaluations.reading import read_evaluation, read_scores
 from cobalance.ingest.captions.image_texts import write_image_texts
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 from cobalance.workflows.evaluate.train import run_evaluation

@@ -18,7 +18,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.ingest.annotators.annotator import Scores
-from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
+from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.label.decide import change_thresholds, decide_labels, delete_annotations
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset, rename_dataset
 

@@ -15,7 +15,7 @@ from cobalance.graph.annotations.attributes import ProposedAttribute, save_attri
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.ingest.annotators.annotator import Scores
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.compare import compare_generator
 from cobalance.workflows.label.decide import decide_labels
 from cobalance.workflows.label.measure import measure_run, measure_vocabulary, truth_of_dataset

@@ -18,7 +18,7 @@ from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.drop_rename import rename_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.ingest.annotators.annotator import Scores
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.order import label_cost
 from cobalance.workflows.label.propose import open_embedder, propose_attributes
 from cobalance.workflows.label.work import flag_unseen

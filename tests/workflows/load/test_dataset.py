@@ -6,8 +6,8 @@ import os
 import pytest
 
 from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.ingest.images.region_rows import region_files
-from cobalance.ingest.images.regions import read_regions
+from cobalance.vision.images.region_rows import region_files
+from cobalance.vision.images.regions import read_regions
 from tests.app.cli.calling import call
 
 

@@ -11,7 +11,7 @@ from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.panels.panel import read_answers
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import decide_labels
 from cobalance.workflows.panel.answers import (
     answer_sheet,

@@ -26,7 +26,7 @@ from cobalance.graph.jobs.rebalance import read_accepted
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.binding import bind_named
 from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.export import export_job
 from cobalance.workflows.rebalance import copy_rebalanced
 from tests.generation.export.conftest import Stores, generated_row

@@ -10,7 +10,7 @@ from cobalance.app.cli.shared.completion import keep_names
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.base.progress import Progress
 from cobalance.graph.database import store as stores
-from cobalance.ingest.stored import output_folder as output_folders
+from cobalance.vision.stored import output_folder as output_folders
 from cobalance.workflows import folders as folder_places, settings, store as access
 
 _KEPT: ContextVar["stores.GraphStore | None"] = ContextVar("the store of the command", default=None)

@@ -18,7 +18,7 @@ from cobalance.base.errors import CobalanceError
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
-from cobalance.ingest.images.region_rows import SCHEMA
+from cobalance.vision.images.region_rows import SCHEMA
 from cobalance.workflows.label.decide import open_scores
 
 _EACH = 2

@@ -21,7 +21,7 @@ from cobalance.app.web.widgets.tables import draw_table, grid
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.base.plurals import inflect
 from cobalance.graph.queries.clique_images import list_image_concepts, read_clique_images
-from cobalance.ingest.images.regions import read_regions
+from cobalance.vision.images.regions import read_regions
 from cobalance.workflows.concept_graph.colors import class_colors
 
 MOST_CLASSES = 4

@@ -23,7 +23,7 @@ from cobalance.evaluation.predictions import class_columns
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
-from cobalance.ingest.images.regions import read_regions
+from cobalance.vision.images.regions import read_regions
 from cobalance.workflows.evaluate.stored import read_maps, read_saved_predictions
 
 MODEL, GROUP = "evaluate_model", "evaluate_group"

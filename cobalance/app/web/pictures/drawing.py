@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageChops, ImageColor, ImageDraw, ImageFilter, ImageFont
 
-from cobalance.ingest.images.decoding import open_image
-from cobalance.ingest.images.masks import Polygons, SegmentationError, parse_segmentation
+from cobalance.vision.images.decoding import open_image
+from cobalance.vision.images.masks import Polygons, SegmentationError, parse_segmentation
 
 MOST_REGIONS = 200
 """The largest of an image are drawn."""
@@ -50,7 +50,7 @@ def draw_regions(
     image : PIL.Image.Image
         In RGB.
     regions : pandas.DataFrame
-        From `cobalance.ingest.images.regions.read_regions`, of one image.
+        From `cobalance.vision.images.regions.read_regions`, of one image.
     colors : mapping of str to str
         CSS colour of each concept; concepts without one share a default.
     scale : tuple of two floats

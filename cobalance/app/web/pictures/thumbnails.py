@@ -14,9 +14,9 @@ from PIL import Image
 from cobalance.app.web.pictures.cache import LIMIT_BYTES, PictureCache
 from cobalance.app.web.pictures.drawing import draw_mask_edge, draw_regions, placeholder
 from cobalance.base.errors import Words
-from cobalance.ingest.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
-from cobalance.ingest.images.image_file import ImageFile, ImageFileError
-from cobalance.ingest.images.roots import ImageRoots
+from cobalance.vision.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
+from cobalance.vision.images.image_file import ImageFile, ImageFileError
+from cobalance.vision.images.roots import ImageRoots
 from cobalance.workflows.settings import in_environment
 
 THUMBNAIL_PX = 256
@@ -88,7 +88,7 @@ class ImageFiles:
 
         Where the image was annotated as it lies in the file, and its EXIF data turn it by a
         quarter, it is shown as annotated. `regions` are from
-        `cobalance.ingest.images.regions.read_regions`, of this image, `colors` the CSS colours of
+        `cobalance.vision.images.regions.read_regions`, of this image, `colors` the CSS colours of
         concepts; `labelled`: whether their names are drawn, too.
         """
         try:

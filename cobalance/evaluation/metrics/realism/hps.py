@@ -10,10 +10,10 @@ import pandas as pd
 
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, mean_of, need, prompts_of
-from cobalance.ingest.models.clip import load_image_text_clip
-from cobalance.ingest.models.open_clip import from_open_clip
-from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.weights import fill, read_weights
+from cobalance.vision.models.clip import load_image_text_clip
+from cobalance.vision.models.open_clip import from_open_clip
+from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models.weights import fill, read_weights
 
 
 class HpsOptions(WeightOptions, ModelOptions):

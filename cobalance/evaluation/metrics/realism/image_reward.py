@@ -22,9 +22,9 @@ from cobalance.evaluation.metrics.realism.options import (
     need,
     prompts_of,
 )
-from cobalance.ingest.models.devices import choose_device, out_of_memory
-from cobalance.ingest.models.loading import check_tokenizer
-from cobalance.ingest.models.weights import fill, read_weights, with_prefix
+from cobalance.vision.models.devices import choose_device, out_of_memory
+from cobalance.vision.models.loading import check_tokenizer
+from cobalance.vision.models.weights import fill, read_weights, with_prefix
 
 _MEAN, _SD = 0.16717362830052426, 1.0333394966054072  # of rewards in the authors' data
 _TOKENS = 35

@@ -16,8 +16,8 @@ from cobalance.base.libraries import torch
 from cobalance.base.options import Options
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
 from cobalance.evaluation.metrics.tables import captions_by_image, mean_score, score_rows
-from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.weights import fill
+from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.models.weights import fill
 
 _LAYERS = (0, 2, 4, 6, 7)  # the others are dropout
 Floats = npt.NDArray[np.float64]

@@ -8,7 +8,7 @@ import pandas as pd
 from cobalance.base.errors import DataError
 from cobalance.evaluation.training.data.images import LabelledImages, caption_list
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
-from cobalance.ingest.images.decoding import decode, rgb_array
+from cobalance.vision.images.decoding import decode, rgb_array
 
 UNKNOWN = -1
 

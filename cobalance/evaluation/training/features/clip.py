@@ -12,8 +12,8 @@ from pydantic import Field
 from cobalance.base.libraries import torch
 from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.ingest.models.clip import CLIP, load_clip
-from cobalance.ingest.models.options import ModelOptions
+from cobalance.vision.models.clip import CLIP, load_clip
+from cobalance.vision.models.options import ModelOptions
 
 _LICENCE = "none named on the hub; its code is under MIT"
 _REVISION_336 = "ce19dc912ca5cd21c8a653c79e251e808ccabcd1"

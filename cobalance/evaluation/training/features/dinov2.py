@@ -8,8 +8,8 @@ from pydantic import Field
 from cobalance.base.libraries import transformers
 from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.vision import open_vision
+from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models.vision import open_vision
 
 
 class Dinov2Options(ModelOptions):

@@ -18,9 +18,9 @@ from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features.features import Features
-from cobalance.ingest.models.checkpoints import describe_error
-from cobalance.ingest.models.devices import choose_device, out_of_memory
-from cobalance.ingest.models.weights import read_weights
+from cobalance.vision.models.checkpoints import describe_error
+from cobalance.vision.models.devices import choose_device, out_of_memory
+from cobalance.vision.models.weights import read_weights
 
 WEIGHTS = "weights-inception-2015-12-05-6726825d.pth"
 """The published weights, of torch-fidelity's release 0.2.0."""

@@ -14,7 +14,7 @@ from cobalance.base.errors import DataError
 from cobalance.evaluation.training.examples import Examples, IntArray
 from cobalance.evaluation.training.networks.model import NetworkModel, consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
-from cobalance.ingest.models.classifiers import ClassifierSettings, Network
+from cobalance.vision.models.classifiers import ClassifierSettings, Network
 
 Map = npt.NDArray[np.float32]
 BATCH_SIZE = 16

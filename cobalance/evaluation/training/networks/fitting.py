@@ -14,9 +14,9 @@ from cobalance.evaluation.training.networks.model import NetworkModel, linear
 from cobalance.evaluation.training.networks.options import NetworkOptions
 from cobalance.evaluation.training.networks.pixels import make_variation, read_batches
 from cobalance.evaluation.training.selection import RULES
-from cobalance.ingest.models.classifiers import Classifier, ClassifierSettings, Network
-from cobalance.ingest.models.devices import out_of_memory
-from cobalance.ingest.models.weights import with_prefix
+from cobalance.vision.models.classifiers import Classifier, ClassifierSettings, Network
+from cobalance.vision.models.devices import out_of_memory
+from cobalance.vision.models.weights import with_prefix
 
 
 @dataclass(eq=False)

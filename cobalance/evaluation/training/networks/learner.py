@@ -19,9 +19,9 @@ from cobalance.evaluation.training.networks.fitting import Fitting
 from cobalance.evaluation.training.networks.model import NetworkModel, open_network
 from cobalance.evaluation.training.networks.options import NetworkOptions
 from cobalance.evaluation.training.selection import check_rule, describe_selection
-from cobalance.ingest.models.classifiers import Network, open_backbone, width_of
-from cobalance.ingest.models.devices import choose_device, choose_dtype
-from cobalance.ingest.models.weight_files import MODEL_FILE
+from cobalance.vision.models.classifiers import Network, open_backbone, width_of
+from cobalance.vision.models.devices import choose_device, choose_dtype
+from cobalance.vision.models.weight_files import MODEL_FILE
 
 
 @dataclass(frozen=True)

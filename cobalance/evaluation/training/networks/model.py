@@ -11,9 +11,9 @@ import torch
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.networks.pixels import read_batches, whole
-from cobalance.ingest.models.classifiers import Classifier, Network, open_classifier
-from cobalance.ingest.models.devices import choose_device, choose_dtype
-from cobalance.ingest.models.options import ModelOptions
+from cobalance.vision.models.classifiers import Classifier, Network, open_classifier
+from cobalance.vision.models.devices import choose_device, choose_dtype
+from cobalance.vision.models.options import ModelOptions
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from cobalance.base.plugins import Plugin
 from cobalance.evaluation.training.examples import Floats
-from cobalance.ingest.models.clip import CLIP
-from cobalance.ingest.models.options import ModelOptions
+from cobalance.vision.models.clip import CLIP
+from cobalance.vision.models.options import ModelOptions
 
 
 class ClipTextOptions(ModelOptions):

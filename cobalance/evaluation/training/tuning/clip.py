@@ -16,12 +16,12 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.tuning.fitting import tune
 from cobalance.evaluation.training.tuning.options import ClipTuningOptions
-from cobalance.ingest.models.clip import load_clip
-from cobalance.ingest.models.loading import load_processor
-from cobalance.ingest.models.open_clip import load_open_clip
-from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.prompts import PHOTO, prompt_for
-from cobalance.ingest.models.vision import VisionModel
+from cobalance.vision.models.clip import load_clip
+from cobalance.vision.models.loading import load_processor
+from cobalance.vision.models.open_clip import load_open_clip
+from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models.prompts import PHOTO, prompt_for
+from cobalance.vision.models.vision import VisionModel
 
 _LARGEST_SCALE = math.log(100)  # of the logits, as in the CLIP paper's section 2.5
 
@@ -36,7 +36,7 @@ class ZeroShotClip:
         A CLIPModel in single precision.
     tokenizer : CLIPTokenizer
     prompt : str
-        The text of a class, see `cobalance.ingest.models.prompts`, with the class as its concept.
+        The text of a class, see `cobalance.vision.models.prompts`, with the class as its concept.
     about : dict
         Of its training, for provenance.
     """

@@ -19,11 +19,11 @@ from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
 from cobalance.evaluation.training.selection import check_rule
 from cobalance.evaluation.training.tuning.options import TuningOptions
-from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.devices import choose_dtype, out_of_memory
-from cobalance.ingest.models.loading import load_model, quiet
-from cobalance.ingest.models.vision import VisionModel
-from cobalance.ingest.models.weights import with_prefix
+from cobalance.vision.models.checkpoints import find_checkpoint
+from cobalance.vision.models.devices import choose_dtype, out_of_memory
+from cobalance.vision.models.loading import load_model, quiet
+from cobalance.vision.models.vision import VisionModel
+from cobalance.vision.models.weights import with_prefix
 
 _ELSEWHERE = (
     *("device", "offline", "model", "revision", "layout", "weights_file", "language_model"),

@@ -5,8 +5,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cobalance.evaluation.training.networks.options import TrainingOptions
-from cobalance.ingest.models.clip import CLIP
-from cobalance.ingest.models.prompts import PHOTO, Template
+from cobalance.vision.models.clip import CLIP
+from cobalance.vision.models.prompts import PHOTO, Template
 
 
 class TuningOptions(TrainingOptions):
@@ -52,7 +52,7 @@ class ClipTuningOptions(TuningOptions):
     weights_file : str
         Name of the weights of open_clip, as safetensors.
     prompt : str
-        The text of a class, with the class as its concept; see `cobalance.ingest.models.prompts`.
+        The text of a class, with the class as its concept; see `cobalance.vision.models.prompts`.
     folder : str
         Images with a subfolder for each class, as on the worker, to score the model with, too: as
         ``class/image``, or ``class/group/image`` for recall by group; empty for none.

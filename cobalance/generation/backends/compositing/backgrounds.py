@@ -11,7 +11,7 @@ from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar
 from cobalance.generation.backends.compositing.framing import Size, resize_image, resize_mask
 from cobalance.generation.backends.compositing.styles import smooth_noise
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.vision.images.arrays import ImageArray, MaskArray
 
 _LAYERS = 12  # of exemplars for one background; what is left takes its nearest pixel's colour
 _CANDIDATES = 6  # of which the one most alike is the next layer

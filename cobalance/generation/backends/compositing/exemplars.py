@@ -15,9 +15,9 @@ import numpy as np
 
 from cobalance.base.errors import DataError, JobBlockedError
 from cobalance.base.libraries import Image
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
-from cobalance.ingest.images.decoding import decode
-from cobalance.ingest.images.image_file import ImageFileError
+from cobalance.vision.images.arrays import ImageArray, MaskArray
+from cobalance.vision.images.decoding import decode
+from cobalance.vision.images.image_file import ImageFileError
 
 GROUND_SHARE = 0.5
 """A concept that shows in half of its exemplars' pixels or more is a background, else an object."""

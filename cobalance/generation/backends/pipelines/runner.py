@@ -17,10 +17,10 @@ from cobalance.generation.backends.compositing.framing import Size, choose_model
 from cobalance.generation.backends.pipelines import sampling
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, find_family
 from cobalance.generation.image_request import GenerationError
-from cobalance.ingest.models.checkpoints import Checkpoint
-from cobalance.ingest.models.devices import choose_device, choose_dtype, out_of_memory
-from cobalance.ingest.models.loading import load_model, quiet
-from cobalance.ingest.models.weight_files import PIPELINE_FILE
+from cobalance.vision.models.checkpoints import Checkpoint
+from cobalance.vision.models.devices import choose_device, choose_dtype, out_of_memory
+from cobalance.vision.models.loading import load_model, quiet
+from cobalance.vision.models.weight_files import PIPELINE_FILE
 
 SEED_BITS = 0xFFFF_FFFF
 """Mask of the 32 bits of a seed that torch's CPU generator uses."""

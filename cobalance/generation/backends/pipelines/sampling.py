@@ -9,7 +9,7 @@ from cobalance.base.errors import OptionError
 from cobalance.base.libraries import diffusers
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import SCALES
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 
 TEXT, IMAGE = SCALES
 FAST_STEPS = 20

@@ -20,7 +20,7 @@ from cobalance.generation.export.tables import (
     TableWriter,
     table_writer,
 )
-from cobalance.ingest.images.decoding import (
+from cobalance.vision.images.decoding import (
     is_turned,
     read_header,
     read_orientation,

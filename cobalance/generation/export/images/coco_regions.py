@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 
 from cobalance.base.records import Box, Mention
-from cobalance.ingest.images.decoding import decode
-from cobalance.ingest.images.image_file import ImageFileError
-from cobalance.ingest.images.masks import (
+from cobalance.vision.images.decoding import decode
+from cobalance.vision.images.image_file import ImageFileError
+from cobalance.vision.images.masks import (
     Polygons,
     RunLengths,
     SegmentationError,

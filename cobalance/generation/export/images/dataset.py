@@ -31,7 +31,7 @@ class ExportDataset:
     read_generated : callable
         The same for a generated image or a mask, given its path in the manifest.
     regions : callable or None
-        Reads regions of real images by their ids, as `cobalance.ingest.images.regions.read_regions`
+        Reads regions of real images by their ids, as `cobalance.vision.images.regions.read_regions`
         does.
     splits : mapping of str to str or None
         Splits, by id, of the source images that are not in `real`.

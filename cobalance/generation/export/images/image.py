@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cobalance.base.records import Mention
-from cobalance.ingest.images.decoding import is_turned, read_header
-from cobalance.ingest.images.image_file import ImageFileError
+from cobalance.vision.images.decoding import is_turned, read_header
+from cobalance.vision.images.image_file import ImageFileError
 
 _LONGEST = 60
 WITHOUT_SPLIT = "without_split"

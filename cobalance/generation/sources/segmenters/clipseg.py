@@ -11,10 +11,10 @@ from cobalance.base.plugins import Plugin
 from cobalance.base.records import Box
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import join_parts
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
-from cobalance.ingest.models.loading import load_processor
-from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.vision import VisionModel, open_vision
+from cobalance.vision.images.arrays import ImageArray, MaskArray
+from cobalance.vision.models.loading import load_processor
+from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models.vision import VisionModel, open_vision
 
 
 class ClipSegOptions(ModelOptions):

@@ -14,9 +14,9 @@ from cobalance.base.records import Box
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, label_names
-from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
-from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.vision import VisionModel, open_vision
+from cobalance.vision.images.arrays import ImageArray, MaskArray, find_box
+from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models.vision import VisionModel, open_vision
 
 
 class PeopleOptions(ModelOptions):

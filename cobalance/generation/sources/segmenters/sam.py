@@ -9,9 +9,9 @@ from cobalance.base.plugins import Plugin
 from cobalance.base.records import Box
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
-from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.vision import VisionModel, open_vision
+from cobalance.vision.images.arrays import ImageArray, MaskArray
+from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models.vision import VisionModel, open_vision
 
 
 class SamOptions(ModelOptions):

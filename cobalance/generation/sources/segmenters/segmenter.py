@@ -8,7 +8,7 @@ import numpy as np
 from cobalance.base.errors import OptionError
 from cobalance.base.records import Box
 from cobalance.generation.image_request import GenerationError
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.vision.images.arrays import ImageArray, MaskArray
 
 
 class Segmenter(Protocol):

@@ -8,7 +8,7 @@ from pydantic import Field
 from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin
 from cobalance.base.records import Mention
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.vision.images.arrays import ImageArray
 
 
 class DaylightOptions(Options):

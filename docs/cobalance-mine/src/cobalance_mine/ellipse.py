@@ -11,7 +11,7 @@ from cobalance.base.plugins import Plugin
 from cobalance.base.records import Box
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters.segmenter import check_box
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.vision.images.arrays import ImageArray, MaskArray
 
 
 class EllipseOptions(Options):

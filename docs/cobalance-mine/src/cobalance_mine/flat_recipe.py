@@ -2,7 +2,7 @@
 
 from cobalance.generation.recipes.recipe import SIZE_FIELDS, FormField, Recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
-from cobalance.ingest.models.prompts import PHOTO
+from cobalance.vision.models.prompts import PHOTO
 
 PLUGIN = Recipe(
     name="plain-ground",

@@ -13,7 +13,7 @@ from cobalance.graph.annotations.runs import decide_run
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import list_panels
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
 from tests.audited_run import CONCEPTS, shows, write_audited_run

@@ -11,7 +11,7 @@ from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.ingest.captions.image_texts import write_image_texts
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.extract import extract_concepts
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pandas as pd
 import pytest
 
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from tests.app.cli.calling import call
 from tests.audited_run import CONCEPTS, labelled, shows, write_audited_run
 

@@ -16,7 +16,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.tasks.lifecycle import list_tasks
-from cobalance.ingest.images.properties import image_properties
+from cobalance.vision.images.properties import image_properties
 from cobalance.workflows import properties
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from cobalance.workflows.settings import Settings

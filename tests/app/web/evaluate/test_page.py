@@ -26,7 +26,7 @@ from cobalance.graph.evaluations.writing import (
     save_predictions_uri,
     save_scores,
 )
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered
 from cobalance.workflows.evaluate.results import name_rows
 from cobalance.workflows.evaluate.stored import write_maps, write_predictions

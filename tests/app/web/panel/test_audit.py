@@ -11,7 +11,7 @@ from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import read_answers
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from tests.app.conftest import OpenPage, shown_text
 from tests.audited_run import CLASSES, CONCEPTS, write_audited_run

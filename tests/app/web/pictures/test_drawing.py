@@ -9,8 +9,8 @@ from PIL import ExifTags, Image
 
 from cobalance.app.web.pictures.drawing import draw_heat, draw_regions
 from cobalance.base.records import Annotations, ImageRecord, Mention
-from cobalance.ingest.images.image_file import ImageFileError
-from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.vision.images.image_file import ImageFileError
+from cobalance.vision.images.regions import read_regions, write_regions
 from tests.app.web.pictures.conftest import HOSTILE, cached, close, content, pixels, saved
 
 

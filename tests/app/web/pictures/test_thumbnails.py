@@ -17,7 +17,7 @@ import pytest
 from PIL import ExifTags, Image
 
 from cobalance.app.web.pictures.thumbnails import ImageFiles
-from cobalance.ingest.images.image_file import MAX_BYTES
+from cobalance.vision.images.image_file import MAX_BYTES
 from cobalance.workflows.settings import Settings
 from tests.app.web.pictures.conftest import (
     BLUE,

@@ -10,8 +10,8 @@ import torch
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.networks.cam import grad_cam
 from cobalance.evaluation.training.networks.model import NetworkModel
-from cobalance.ingest.models.classifiers import Classifier, Network, open_backbone, width_of
-from cobalance.ingest.models.options import ModelOptions
+from cobalance.vision.models.classifiers import Classifier, Network, open_backbone, width_of
+from cobalance.vision.models.options import ModelOptions
 from tests.tiny.labelled import tiny_examples
 
 

@@ -6,7 +6,7 @@ import torch
 from diffusers import UNet2DConditionModel
 
 from cobalance.generation.backends.brushnet_model.model import BrushNetModel
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 from tests.tiny.brushnet import PUBLISHED, TINY, make_brushnet
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cobalance.base.errors import OptionError, OutOfMemoryError
 from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
-from cobalance.ingest.models.loading import quiet
+from cobalance.vision.models.loading import quiet
 from tests.generation.backends.suite import Ask, Copied, Find, paste
 
 

@@ -14,10 +14,10 @@ from PIL import Image
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.export import ExportDataset, ExportOptions, export
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.ingest.images.masks import mask
-from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.load import detect_format, read_annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.vision.images.masks import mask
+from cobalance.vision.images.regions import read_regions, write_regions
 from tests.generation.export.conftest import (
     OTHER,
     TRAIN,

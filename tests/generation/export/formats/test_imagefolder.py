@@ -8,7 +8,7 @@ from PIL import Image, ImageOps
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.generation.export import ExportDataset, export
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.vision.images.regions import read_regions, write_regions
 from tests.generation.export.conftest import OTHER, TRAIN, imported, real_frame, rows_of
 
 

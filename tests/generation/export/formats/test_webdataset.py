@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cobalance.generation.export import ExportOptions, export
-from cobalance.ingest.images.masks import mask
+from cobalance.vision.images.masks import mask
 from tests.generation.export.conftest import TRAIN, imported, rows_of
 
 

@@ -1,0 +1,159 @@
+"""Pictures in a folder or an archive, matched to the images that annotations name."""
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from cobalance.base.grouping import group_pairs
+from cobalance.ingest.names import split_of_path, upwards
+from cobalance.vision.images.decoding import IMAGE_ENDINGS
+from cobalance.vision.images.video_frames import VIDEO_ENDINGS
+
+ENDINGS = (*IMAGE_ENDINGS, *VIDEO_ENDINGS)
+_DRIVE = re.compile(r"^[A-Za-z]:/")
+_PLAIN_FOLDERS = {"data", "image", "images", "img", "imgs", "jpegimages", "photos", "pictures"}
+# Pictures in such folders are drawn of annotations, or of other pictures.
+_DRAWN = re.compile(
+    r"(masks?|segmentation.*|semantic.*|instances?|panoptic.*|labels?|annotations?|ann|gt.*"
+    r"|depth|thumb.*|previews?)"
+)
+
+
+class NamedPicture(NamedTuple):
+    """A picture as annotations name it: by a path, an address or a name with or without ending.
+
+    `file` is the annotation file's own path in the folder or archive, `split` its image's, and
+    `frame` where the picture is in a video, empty for none.
+    """
+
+    name: str
+    file: str = ""
+    split: str | None = None
+    frame: str = ""
+
+
+class _Match(NamedTuple):
+    """A picture, and the distance of its name and its folder from the annotations'."""
+
+    path: str
+    distance: tuple[int, int]
+
+
+class PictureMatcher:
+    """Finds the picture of each image among the files of a folder or an archive.
+
+    A name agrees with a file if it is the end of its path, percent-encoded or not, with another
+    ending if there is none of its own; an address from elsewhere agrees if all folders here are in
+    it, but for those with names such as ``images``. Pictures are looked for in the nearest folder
+    above the annotation file that has one of its pictures. No picture is guessed: not where two
+    agree, nor where another image names it more closely.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        All pictures and videos, by their paths in the folder or archive.
+    root : str
+        Path of the folder or archive itself.
+
+    Examples
+    --------
+    >>> pictures = PictureMatcher(["images/a b.png", "images/sea/1.png"])
+    >>> pictures.match(map(NamedPicture, ["a%20b.png", "1.jpg", "land/1.png"]))
+    ['images/a b.png', 'images/sea/1.png', None]
+    """
+
+    def __init__(self, paths: Sequence[str], root: str = "") -> None:
+        self._root = root.replace("\\", "/").strip("/")
+        self._paths = {*paths}
+        self._by_name = group_pairs(
+            (posixpath.basename(name), path)
+            for path in paths
+            for name in {path, _without_ending(path)}
+        )
+
+    def match(self, named: Iterable[NamedPicture]) -> list[str | None]:
+        """Path of each picture; None where it is not there, or which it is is not sure."""
+        pictures = list(named)
+        by_folder = group_pairs(
+            (posixpath.dirname(picture.file), row) for row, picture in enumerate(pictures)
+        )
+        matches: dict[int, _Match] = {}
+        for folder, rows in by_folder.items():
+            matches |= self._of_folder(folder, rows, pictures)
+
+        names = group_pairs((match, _plain(pictures[row].name)) for row, match in matches.items())
+        # Of the matches of a path, the closest is put last, in the place of others.
+        closest = {match.path: match for match in sorted(names, reverse=True)}
+        sure = {match for match in closest.values() if len({*names[match]}) == 1}
+        paths = {row: match.path for row, match in matches.items() if match in sure}
+        return [paths.get(row) for row in range(len(pictures))]
+
+    def free(self, address: str) -> str | None:
+        """The address of a picture that is not here; None if it leads to another image's."""
+        name = _plain(address)
+        spellings = (name, unquote(name), f"images/{name}", f"images/{unquote(name)}")
+        return address if self._paths.isdisjoint(spellings) else None
+
+    def _of_folder(
+        self, folder: str, rows: Sequence[int], pictures: Sequence[NamedPicture]
+    ) -> dict[int, _Match]:
+        """Matches of the images that the annotation files of a folder name."""
+        for steps, above in enumerate(dict.fromkeys([*upwards(folder), ""])):
+            found = {row: self._find(pictures[row], folder, above, steps) for row in rows}
+            matches = {row: match for row, match in found.items() if match is not None}
+            if matches:
+                return matches
+        return {}
+
+    def _find(self, picture: NamedPicture, folder: str, above: str, steps: int) -> _Match | None:
+        spellings = dict.fromkeys(_plain(it) for it in (picture.name, unquote(picture.name)))
+        forms: tuple[Callable[[str], str], ...] = (str, _without_ending)
+        ways = [(spelling, form) for form in forms for spelling in spellings]
+        for away, (spelling, form) in enumerate(ways):
+            name = form(spelling)
+            known = self._by_name.get(posixpath.basename(name), ())
+            near = [path for path in known if not above or path.startswith(f"{above}/")]
+            # A label folder has a picture folder of the same kind, such as KITTI's label_2.
+            bases = (folder, above, f"{above}/images", folder.replace("label", "image"))
+            for base in bases:
+                target = posixpath.normpath(posixpath.join(base, name)).lstrip("/")
+                exact = [path for path in near if target in (path, form(path))]
+                if len(exact) == 1:
+                    return _Match(exact[0], (away, steps))
+            agreeing = [
+                path
+                for path in near
+                if self._agrees(name, form(path))
+                and split_of_path(path) in (None, picture.split or split_of_path(path))
+            ]
+            if agreeing:
+                return _Match(agreeing[0], (away, steps)) if len(agreeing) == 1 else None
+        return None
+
+    def _agrees(self, name: str, path: str) -> bool:
+        """Whether a name may be meant by a path."""
+        folders = path.split("/")[:-1]
+        if "/" not in name:
+            is_drawn = any(_DRAWN.fullmatch(part.lower()) for part in folders)
+            return name == posixpath.basename(path) and not is_drawn
+        if not name.startswith("/"):
+            below = posixpath.normpath(f"/{name}")  # without steps upwards
+            return f"/{self._root}/{path}".endswith(below)
+        telling = [part for part in folders if part.lower() not in _PLAIN_FOLDERS]
+        end = "/".join(["", *telling, posixpath.basename(path)])
+        return posixpath.normpath(name).endswith(end)
+
+
+def _plain(name: str) -> str:
+    """A name with ``/`` between folders; of an address its path, which begins with one."""
+    if "://" in name:
+        return "/" + urlsplit(name).path.lstrip("/")
+    name = name.replace("\\", "/").strip()
+    return _DRIVE.sub("/", name).removeprefix("./")
+
+
+def _without_ending(path: str) -> str:
+    stem, ending = posixpath.splitext(path)
+    return stem if ending.lower() in ENDINGS else path

@@ -1,0 +1,1 @@
+"""Image files and vision models: finding, decoding, masks, loading weights, stored output."""

@@ -1,0 +1,218 @@
+"""Parquet file of a dataset's regions, sorted by image id, and the rows that annotations add to it.
+
+Each region has a digest of all regions of its image, by which a write finds the differences
+without reading the regions.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pandas.api.types import union_categoricals
+
+from cobalance.base.arrays import IntArray
+from cobalance.base.records import MENTION_NUMBERS, Annotations
+from cobalance.vision.stored.dataset_files import DatasetFiles
+from cobalance.vision.stored.sorted_parquet import SortedFile
+
+OUTLINE = "segmentation"
+CROWD = "crowd"
+SIZE = ("width_px", "height_px")
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("concept", pa.string()),
+        *((name, pa.float64()) for name in MENTION_NUMBERS),
+        (OUTLINE, pa.string()),
+        (CROWD, pa.bool_()),
+        *((f"image_{name}", pa.int32()) for name in SIZE),
+    ]
+)
+DIGEST = "image_digest"
+STORED = SCHEMA.append(pa.field(DIGEST, pa.int64()))
+OF_FEW_VALUES = [name for name in STORED.names if name not in (*MENTION_NUMBERS, OUTLINE, CROWD)]
+GROUP_ROWS = 512
+"""Approximate rows per group: fewer make a file slower to open, more make it slower to read."""
+
+REGIONS = "regions"
+"""What the files hold, for messages."""
+_WRITTEN_AS = b"regions 1"  # change it when the same annotations are written differently
+_COLUMNS = ("image", *MENTION_NUMBERS, OUTLINE, CROWD)
+_OF_CROWD = 1 << 40  # added to an outline's length in digests; no outline is as long
+
+
+def region_files(folder: Path) -> DatasetFiles:
+    """The region files of all datasets."""
+    return DatasetFiles(folder, REGIONS)
+
+
+def digests_of(opened: SortedFile) -> dict[str, int]:
+    """Digest of each image."""
+    schema = pa.schema([SCHEMA.field("id"), STORED.field(DIGEST)])
+    table = opened.read(range(len(opened.last_ids)), schema)
+    found = table.group_by("id").aggregate([(DIGEST, "min")])  # it is the same in each row
+    columns = found["id"].to_pylist(), found[f"{DIGEST}_min"].to_pylist()
+    return dict(zip(*columns, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class RegionRows:
+    """Regions of annotations, sorted by image id.
+
+    Parameters
+    ----------
+    ids : list of str
+        Images with regions, sorted.
+    bounds : int64 array
+        Image i has the regions ``order[bounds[i]:bounds[i + 1]]``.
+    order : int64 array
+        Rows of `mentions`.
+    all_ids : frozenset of str
+        All images, including those without regions.
+    mentions : dict of str to array
+        Columns of the mentions.
+    images : dict of str to pyarrow.Array
+        Columns of the images, and as ``concept`` the names of the mentions' codes.
+    """
+
+    ids: list[str]
+    bounds: IntArray
+    order: IntArray
+    all_ids: frozenset[str]
+    mentions: dict[str, npt.NDArray[Any]]
+    images: dict[str, pa.Array]
+
+    @classmethod
+    def of(cls, annotations: Annotations) -> "RegionRows":
+        """Collect the regions of annotations."""
+        images, mentions = annotations.images, _with_objects(annotations)
+        # Longer than nothing, null, [] and {}.
+        outlined = (
+            outline is not None and len(outline) > 4 for outline in mentions["segmentation"]
+        )
+        has_region = np.fromiter(outlined, bool, len(mentions)) | mentions["x_px"].notna()
+        rows = np.flatnonzero(has_region)
+        ids = images["id"].tolist()
+        by_id = sorted(range(len(ids)), key=ids.__getitem__)
+        rank = np.empty(len(ids), dtype=np.int64)
+        rank[by_id] = np.arange(len(ids))
+        ranks = rank[mentions["image"].to_numpy()[rows]]
+        used, counts = np.unique(ranks, return_counts=True)
+        return cls(
+            [ids[by_id[at]] for at in used.tolist()],
+            np.concatenate([[0], np.cumsum(counts)]),
+            rows[np.argsort(ranks, kind="stable")],
+            frozenset(ids),
+            {
+                "concept": mentions["concept"].cat.codes.to_numpy(),
+                **{name: mentions[name].to_numpy() for name in _COLUMNS},
+            },
+            {
+                "id": pa.array(ids, pa.string()),
+                "concept": pa.array(mentions["concept"].cat.categories.tolist(), pa.string()),
+                **{f"image_{name}": pa.array(images[name], pa.int32()) for name in SIZE},
+            },
+        )
+
+    @cached_property
+    def digests(self) -> IntArray:
+        """64-bit digest of each image's regions, in order of the images.
+
+        Outlines count as text, white space included. Images without crowds have the same digest as
+        before crowds were stored.
+        """
+        names = [_digest(name.encode()) for name in self.images["concept"].to_pylist()]
+        concepts = np.array(names, dtype=np.int64)
+        sizes = [
+            pc.fill_null(self.images[name], -1).to_numpy(zero_copy_only=False).astype(np.int64)
+            for name in SCHEMA.names[-len(SIZE) :]
+        ]
+        found = []
+        for start, end in self.batches(0, len(self.ids)):
+            rows = self.order[self.bounds[start] : self.bounds[end]]
+            outlines = self.mentions[OUTLINE][rows].tolist()
+            image = self.mentions["image"][rows]
+            columns = [
+                concepts[self.mentions["concept"][rows]],
+                *(self.mentions[name][rows].view(np.int64) for name in MENTION_NUMBERS),
+                *(size[image] for size in sizes),
+                np.array([-1 if outline is None else len(outline) for outline in outlines])
+                + (self.mentions[CROWD][rows] * _OF_CROWD),
+            ]
+            fields = np.column_stack(columns)
+            texts = [outline or b"" for outline in outlines]
+            bounds = self.bounds[start : end + 1] - self.bounds[start]
+            for first, last in pairwise(bounds.tolist()):
+                content = fields[first:last].tobytes() + b"".join(texts[first:last])
+                found.append(_digest(content))
+        return np.array(found, dtype=np.int64)
+
+    def batches(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Split a range of images into ranges of about one row group of regions."""
+        cuts = np.flatnonzero(np.diff(self.bounds[start:end] // GROUP_ROWS)) + start + 1
+        yield from pairwise([start, *cuts.tolist(), end])
+
+    def table(self, start: int, end: int) -> pa.Table:
+        """Regions of a range of images, as a table."""
+        rows = self.order[self.bounds[start] : self.bounds[end]]
+        image = pa.array(self.mentions["image"][rows])
+        outlines = map(_compact, self.mentions[OUTLINE][rows])
+        columns = {
+            "id": self.images["id"].take(image),
+            "concept": self.images["concept"].take(pa.array(self.mentions["concept"][rows])),
+            **{
+                name: pa.array(self.mentions[name][rows], from_pandas=True)
+                for name in MENTION_NUMBERS
+            },
+            OUTLINE: pa.array(outlines, pa.string(), size=len(rows)),
+            CROWD: pa.array(self.mentions[CROWD][rows]),
+            **{name: self.images[name].take(image) for name in SCHEMA.names[-len(SIZE) :]},
+            DIGEST: np.repeat(self.digests[start:end], np.diff(self.bounds[start : end + 1])),
+        }
+        return pa.table(columns, schema=STORED)
+
+
+def has_regions(annotations: Annotations) -> bool:
+    """Whether some mention or object may have a region: without any, there is nothing to sort."""
+    mentions = annotations.mentions
+    return annotations.objects is not None or bool(
+        mentions["x_px"].notna().any() or mentions["segmentation"].notna().any()
+    )
+
+
+def _with_objects(annotations: Annotations) -> pd.DataFrame:
+    """Mentions, followed by the objects of the class as mentions of it."""
+    mentions, objects = _with_crowds(annotations.mentions), annotations.objects
+    if objects is None or objects.empty:
+        return mentions
+    classes = annotations.images["class_name"].iloc[objects["image"]]
+    mentions = mentions.drop(columns="source")
+    objects = _with_crowds(objects).assign(concept=classes.array)
+    both = pd.concat([mentions, objects], ignore_index=True)
+    return both.assign(concept=union_categoricals([mentions["concept"], classes]))
+
+
+def _with_crowds(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame if CROWD in frame else frame.assign(**{CROWD: False})
+
+
+def _digest(content: bytes) -> int:
+    digest = hashlib.blake2b(content, digest_size=8, person=_WRITTEN_AS).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def _compact(outline: bytes | None) -> bytes | None:
+    """JSON without spaces; None unless it may be polygons or a run-length encoding."""
+    if outline is None:
+        return None
+    text = bytes(outline).translate(None, b" \t\r\n")
+    return text if text[:1] in (b"[", b"{") and len(text) > 2 and text.isascii() else None
