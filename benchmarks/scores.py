@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.annotation.labelling.labels import label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.vision.stored.output_folder import OutputFolder
 
 

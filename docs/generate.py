@@ -16,6 +16,7 @@ from pydantic_core import PydanticUndefined
 from pydantic_settings import BaseSettings
 from typer.cli import get_docs_for_click
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.app.cli.main import whole_program
 from cobalance.app.web.widgets.wording import GLOSSARY
 from cobalance.base.plugins import Plugins
@@ -30,7 +31,6 @@ from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import Node, Property
 from cobalance.graph.database.query import REQUIRED
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.vision.models.options import ModelOptions
 from cobalance.workflows.settings import LogSettings, Settings
 from docs.picture import concept_graph

@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 from PIL import Image
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.vision.stored.output_folder import OutputFolder
 
 CLASSES = ("gull", "owl")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.base.errors import MachineError, MissingExtraError, suggest_names
 from cobalance.base.plugin_offers import files_folder
 from cobalance.base.plugins import Declarations, is_installed
@@ -16,7 +17,6 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.formats import FORMATS
 
 REGISTRIES: tuple[Declarations[Any], ...] = (

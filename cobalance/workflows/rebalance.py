@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.base.errors import StaleError
 from cobalance.base.names import clean_name
 from cobalance.base.plurals import inflect
@@ -32,7 +33,6 @@ from cobalance.graph.jobs.rebalance import (
 )
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.tags.applying import apply_tags
-from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, join_credits
 from cobalance.ingest.captions.image_texts import caption_files, read_image_texts, write_image_texts
 from cobalance.vision.images.arrays import ImageArray
@@ -99,7 +99,7 @@ def rebalance_job(
     Parameters
     ----------
     annotator : str or None
-        A name in `cobalance.ingest.annotators.ANNOTATORS`: the images then have the concepts that
+        A name in `cobalance.annotation.annotators.ANNOTATORS`: the images then have the concepts that
         it finds, not those that they were generated for.
     result : mapping, optional
         Of a job that edits images, what differs from the recipe's `ResultOptions`: which images the

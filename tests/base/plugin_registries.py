@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.base.plugins import Declarations, Plugins
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.training.learners import LEARNERS
@@ -11,7 +12,6 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.ingest.annotators import ANNOTATORS
 
 REGISTRIES: tuple[Plugins[Any, Any], ...] = (
     BACKENDS,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.base import plugin_offers
 from cobalance.base.errors import UnknownNameError
 from cobalance.base.plugins import PluginError, Plugins
@@ -16,7 +17,6 @@ from cobalance.generation.backends import BACKENDS
 from cobalance.generation.export import EXPORTERS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.planning.planners import PLANNERS
-from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format
 from cobalance.workflows.plugins import list_plugins, usable_plugins

@@ -12,7 +12,7 @@ from tests.e2e import bright
 
 
 def test_labels_come_and_go(store, dataset, settings, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cobalance.ingest.annotators.owlv2", bright)
+    monkeypatch.setitem(sys.modules, "cobalance.annotation.annotators.owlv2", bright)
     levels = {"a": (250, 0, 0), "b": (250, 250, 0), "c": (0, 0, 0)}
     for name, level in levels.items():
         Image.fromarray(np.full((8, 8, 3), level, np.uint8)).save(tmp_path / f"{name}.png")

@@ -40,7 +40,7 @@ BORROWED = [
     (STREAMLIT, "streamlit.web.server.starlette.starlette_server_config", "USER_COOKIE_NAME"),
     ("cobalance/app/cli/main.py", "typer.rich_utils", "Console"),
     (
-        "cobalance/ingest/annotators/grounding_dino.py",
+        "cobalance/annotation/annotators/grounding_dino.py",
         "transformers.models.grounding_dino.modeling_grounding_dino",
         "SPECIAL_TOKENS",
     ),

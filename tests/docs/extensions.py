@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.counting.cliques import Cliques
 from cobalance.evaluation.metrics import METRICS
@@ -40,7 +41,6 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.tasks.lifecycle import end_task, read_task, start_task
-from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.settings import Settings

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.base.plugins import Plugin
-from cobalance.ingest.annotators.annotator import Scores
 
 PLUGIN = Plugin("owlv2", "Brightness.", extra=None)
 

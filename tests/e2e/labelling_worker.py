@@ -8,7 +8,7 @@ from cobalance.workflows.work.run import worker_resources
 from tests.e2e import bright
 
 if __name__ == "__main__":
-    sys.modules["cobalance.ingest.annotators.owlv2"] = bright
+    sys.modules["cobalance.annotation.annotators.owlv2"] = bright
     settings = Settings.from_environment()
     Worker(
         worker_resources(settings),

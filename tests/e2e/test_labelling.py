@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.annotation.labelling.labels import label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
@@ -25,7 +26,6 @@ from cobalance.graph.annotations.attributes import (
 from cobalance.graph.annotations.runs import NewRun, create_run, read_run
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import change_thresholds, decide_labels
 from cobalance.workflows.label.order import LabelOrder, order_labels
@@ -184,7 +184,7 @@ def many(store, dataset, tmp_path):
 
 @pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.soak)])
 def test_kills_leave_every_score_once(store, many, folder, own, address, monkeypatch, kills):
-    monkeypatch.setitem(sys.modules, "cobalance.ingest.annotators.owlv2", bright)
+    monkeypatch.setitem(sys.modules, "cobalance.annotation.annotators.owlv2", bright)
     order = LabelOrder(many, "owlv2", {}, "object", concepts=COLOURS, chunk_images=8)
     run = order_labels(store, folder, order)
     files = ScoreFiles(folder, run)

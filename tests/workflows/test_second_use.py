@@ -21,6 +21,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.base.errors import ConflictError, StaleError
@@ -40,7 +41,6 @@ from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.tags.applying import apply_tags, pending_tags
 from cobalance.graph.tags.tags import delete_tag, list_tags, set_role, tag_images, untag_images
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.backup.store_backup import back_up, restore
 from cobalance.workflows.diagnose.mine import mine

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from cobalance.annotation.annotators.annotator import Floats
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.ingest.annotators.annotator import Floats
 
 
 def image_level(scores: FloatArray, base: FloatArray, *, multi: bool = False) -> BoolArray:

@@ -8,6 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation.annotators.annotator import Annotator, Floats, ScoringAnnotator
+from cobalance.annotation.annotators.captions import CaptionAnnotator
 from cobalance.annotation.language.chat import (
     ChatModel,
     LanguageModelError,
@@ -17,9 +20,6 @@ from cobalance.annotation.language.chat import (
 )
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.base.errors import OptionError, Setting
-from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.annotators.annotator import Annotator, Floats, ScoringAnnotator
-from cobalance.ingest.annotators.captions import CaptionAnnotator
 from cobalance.vision.images.arrays import ImageArray
 from cobalance.vision.images.decoding import within
 from cobalance.vision.models.options import CaptionOptions, VlmOptions
@@ -89,7 +89,7 @@ class RemoteYesNo(ScoringAnnotator):
     """Scores texts by how probably a model's answer begins with yes.
 
     The probabilities of the first token alone count: those of all forms of yes and of no are
-    summed, and normalised over the two, as `cobalance.ingest.annotators.vlm.YesNo` does. A
+    summed, and normalised over the two, as `cobalance.annotation.annotators.vlm.YesNo` does. A
     form that is not among the likeliest tokens counts as 0.
     """
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cobalance.ingest.annotators.annotator import Annotator, Floats, Scores
+from cobalance.annotation.annotators.annotator import Annotator, Floats, Scores
 from cobalance.vision.images.arrays import ImageArray
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 

@@ -33,7 +33,7 @@ class LabelSettings(Options):
     Parameters
     ----------
     annotator : str
-        A name in `cobalance.ingest.annotators.ANNOTATORS`.
+        A name in `cobalance.annotation.annotators.ANNOTATORS`.
     options : mapping
         Its options.
     endpoint : EndpointSettings or None

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
+from cobalance.annotation.annotators.annotator import Annotator
 from cobalance.annotation.language.chat import ChatModel, Question
 from cobalance.annotation.proposing.options import ProposeOptions, fill_template
-from cobalance.ingest.annotators.annotator import Annotator
 from cobalance.vision.images.arrays import ImageArray
 
 _LETTERS = 4  # of a token, in English

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.annotation.annotators.linear_probe import fit_linear_probe
 from cobalance.annotation.auditing.consensus import DOES_NOT, SHOWS
 from cobalance.annotation.language.chat import Question, Reply
 from cobalance.annotation.measuring.truth import GroundTruth
@@ -29,7 +30,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.ingest.annotators.linear_probe import fit_linear_probe
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import (
     BACKGROUNDS,

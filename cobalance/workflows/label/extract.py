@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.annotation.language.chat import ChatModel, in_order, select_told
@@ -20,7 +21,6 @@ from cobalance.base.progress import Progress, silent
 from cobalance.graph.annotations.runs import change_settings, end_run, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.propose import NAMING, start_run

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pandas as pd
 import pyarrow as pa
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.annotation.labelling.remote import check_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
@@ -23,7 +24,6 @@ from cobalance.graph.annotations.attributes import AttributeKey, Level, list_att
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import images_with_files, pixel_reader
@@ -45,7 +45,7 @@ class LabelOrder:
     ----------
     dataset : str
     annotator : str
-        A name in `cobalance.ingest.annotators.ANNOTATORS`.
+        A name in `cobalance.annotation.annotators.ANNOTATORS`.
     options : mapping
         Its options.
     endpoint : EndpointSettings or None

@@ -3,6 +3,8 @@
 import threading
 from functools import partial
 
+from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation.annotators.annotator import Annotator
 from cobalance.annotation.labelling.labels import label_summary
 from cobalance.annotation.labelling.remote import open_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
@@ -15,8 +17,6 @@ from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.annotations.attributes import list_attributes, write_flags
 from cobalance.graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
 from cobalance.graph.database.store import GraphStore
-from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.annotators.annotator import Annotator
 from cobalance.vision.images.arrays import ImageArray
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.annotation.labelling.labels import examples, image_level, present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.vision.stored.output_folder import OutputFolder
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings as runs, strategies as st
 from hypothesis.extra import numpy as arrays
 
+from cobalance.annotation.annotators.annotator import Scores
+from cobalance.annotation.annotators.captions import CaptionAnnotator
 from cobalance.annotation.labelling.labels import examples, label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
-from cobalance.ingest.annotators.annotator import Scores
-from cobalance.ingest.annotators.captions import CaptionAnnotator
 from cobalance.vision.stored.output_folder import OutputFolder
 
 NAMES = ["cow", "</script>", "o'hare", "cow"]

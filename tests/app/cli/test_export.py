@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from cobalance.annotation.annotators.linear_probe import LinearProbe
 from cobalance.base.records import PlannedQuery
 from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.jobs.lifecycle import cancel_job
-from cobalance.ingest.annotators.linear_probe import LinearProbe
 
 SMALL = ("--set", "making.width_px=48", "--set", "making.height_px=48", "--filter", "none")
 SQUARE = [[8, 8, 40, 8, 40, 40, 8, 40]]

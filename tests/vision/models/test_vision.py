@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.base.errors import JobBlockedError, OutOfMemoryError
 from cobalance.generation.filters import FILTERS
-from cobalance.ingest.annotators import ANNOTATORS
 from tests.tiny.vision import save_clip, save_owlv2, save_safety
 
 Open = Callable[[Path], Any]

@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.base.records import Annotations, ImageRecord, Mention
@@ -17,7 +18,6 @@ from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.label.decide import change_thresholds, decide_labels, delete_annotations
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset, rename_dataset

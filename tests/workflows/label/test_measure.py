@@ -5,6 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.annotation.measuring.matching import TruthOf
@@ -14,7 +15,6 @@ from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.annotations.attributes import ProposedAttribute, save_attributes
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.compare import compare_generator
 from cobalance.workflows.label.decide import decide_labels

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.annotation.language.chat import LanguageModelError, Reply
@@ -17,7 +18,6 @@ from cobalance.graph.annotations.attributes import decide_attributes, list_attri
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.drop_rename import rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.order import label_cost
 from cobalance.workflows.label.propose import open_embedder, propose_attributes

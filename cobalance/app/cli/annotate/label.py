@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cobalance.annotation import annotators
 from cobalance.annotation.labelling import settings as label_settings
 from cobalance.annotation.language import endpoint_settings
 from cobalance.app.cli.annotate.propose import (
@@ -28,7 +29,6 @@ from cobalance.base.errors import OptionError, needs_extra
 from cobalance.base.installation import install_command
 from cobalance.base.plurals import inflect
 from cobalance.graph.annotations import runs as label_runs
-from cobalance.ingest import annotators
 from cobalance.workflows.label import extract as extracting, order as label_orders
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.app.web.components.option_fields import draw_model_options
 from cobalance.app.web.components.workers import say_needs
 from cobalance.app.web.state import session
@@ -14,7 +15,6 @@ from cobalance.app.web.widgets.messages import edits, show_kept_error, viewer_no
 from cobalance.app.web.widgets.theme import escape
 from cobalance.base.names import clean_name
 from cobalance.graph.dataset.names import split_sizes
-from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.workflows.label.order import LabelOrder, order_labels
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.annotation.annotators.annotator import DetectingAnnotator
 from cobalance.base.errors import JobBlockedError
 from cobalance.base.libraries import torch, transformers
 from cobalance.base.plugins import Plugin
-from cobalance.ingest.annotators.annotator import DetectingAnnotator
 from cobalance.vision.images.arrays import ImageArray
 from cobalance.vision.models.checkpoints import find_checkpoint
 from cobalance.vision.models.detector import BoxDetector, Found, clip_boxes

@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
 
-from cobalance.ingest.annotators.siglip2 import open_annotator
+from cobalance.annotation.annotators.siglip2 import open_annotator
 from cobalance.vision.models.options import Siglip2Options
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import save_siglip2

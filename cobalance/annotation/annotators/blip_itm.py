@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.annotation.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.base.libraries import torch, transformers
 from cobalance.base.plugins import Plugin
-from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.vision.images.arrays import ImageArray
 from cobalance.vision.models.loading import load_processor
 from cobalance.vision.models.options import BlipItmOptions

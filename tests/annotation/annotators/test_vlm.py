@@ -8,9 +8,9 @@ import torch
 from PIL import Image
 from transformers import AutoImageProcessor, AutoProcessor, Qwen3VLForConditionalGeneration
 
+from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation.annotators.vlm import YesNo, open_annotator
 from cobalance.base.errors import JobBlockedError, OptionError
-from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.annotators.vlm import YesNo, open_annotator
 from cobalance.vision.models.options import VlmOptions
 from tests.generation.filters.making import noise
 from tests.tiny.conversation import ANSWERS, byte_words, save_florence2, save_gemma4, save_qwen3_vl

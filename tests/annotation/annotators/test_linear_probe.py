@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation.annotators.linear_probe import fit_linear_probe, load_linear_probe
 from cobalance.base.errors import DataError
-from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.annotators.linear_probe import fit_linear_probe, load_linear_probe
 
 TEXTS = ("a red photo", "a bright photo {x}")
 

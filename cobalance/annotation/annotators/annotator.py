@@ -106,7 +106,7 @@ class ScoringAnnotator(ABC):
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
-        """Look for concepts in images; see `cobalance.ingest.annotators.annotator.Annotator`."""
+        """Look for concepts in images; see `cobalance.annotation.annotators.annotator.Annotator`."""
         texts = [prompt_for([name], self.options.query) for name in vocabulary]
         source = str(self.describe_model()["model"])
         return [
@@ -119,7 +119,7 @@ class ScoringAnnotator(ABC):
         ]
 
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
-        """Score texts in images; see `cobalance.ingest.annotators.annotator.Annotator`."""
+        """Score texts in images; see `cobalance.annotation.annotators.annotator.Annotator`."""
         return Scores(self.scores(images, texts))
 
     def describe(self) -> Mapping[str, Any]:
@@ -138,11 +138,11 @@ class DetectingAnnotator:
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
-        """Look for concepts in images; see `cobalance.ingest.annotators.annotator.Annotator`."""
+        """Look for concepts in images; see `cobalance.annotation.annotators.annotator.Annotator`."""
         return self.detector.detect(images, vocabulary)
 
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
-        """Score texts in images; see `cobalance.ingest.annotators.annotator.Annotator`."""
+        """Score texts in images; see `cobalance.annotation.annotators.annotator.Annotator`."""
         return Scores(*self.detector.best(images, texts))
 
     def describe(self) -> Mapping[str, Any]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.annotation.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.base.errors import JobBlockedError
 from cobalance.base.libraries import torch
 from cobalance.base.plugins import Plugin
-from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
 from cobalance.vision.images.arrays import ImageArray
 from cobalance.vision.models.conversation import Conversation, open_conversation
 from cobalance.vision.models.options import VlmOptions

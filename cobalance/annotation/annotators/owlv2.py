@@ -1,7 +1,7 @@
 """Annotator that finds concepts with an open-vocabulary detector."""
 
+from cobalance.annotation.annotators.annotator import DetectingAnnotator
 from cobalance.base.plugins import Plugin
-from cobalance.ingest.annotators.annotator import DetectingAnnotator
 from cobalance.vision.models.detector import open_detector
 from cobalance.vision.models.options import DetectorOptions
 

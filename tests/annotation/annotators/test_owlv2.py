@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.base.errors import JobBlockedError, OptionError, UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord
-from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.vision.models.detector import open_detector
 from cobalance.vision.models.options import DetectorOptions
 from tests.generation.filters.making import noise

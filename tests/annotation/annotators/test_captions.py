@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 from transformers import AutoProcessor, Florence2ForConditionalGeneration
 
-from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.annotators.captions import CaptionAnnotator, find_phrases
+from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation.annotators.captions import CaptionAnnotator, find_phrases
 from cobalance.vision.images.arrays import ImageArray
 from tests.generation.filters.making import noise
 from tests.tiny.conversation import save_florence2, save_qwen3_vl

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.base.plugins import Plugin
 from cobalance.base.readable_names import readable
 from cobalance.base.records import Mention
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
 from cobalance.vision.images.arrays import ImageArray
 from cobalance.vision.models.conversation import Conversation, open_conversation
@@ -49,7 +49,7 @@ class CaptionAnnotator(ABC):
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
-        """Look for concepts in images; see `cobalance.ingest.annotators.annotator.Annotator`."""
+        """Look for concepts in images; see `cobalance.annotation.annotators.annotator.Annotator`."""
         source = str(self.describe_model()["model"])
         found = find_phrases(self.captions(images), [readable(name) for name in vocabulary])
         return [
@@ -60,7 +60,7 @@ class CaptionAnnotator(ABC):
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
         """Score 1 where an image's caption names a text's subject, else 0.
 
-        See `cobalance.ingest.annotators.annotator.Annotator`. Of a text such as "a photo of a cow"
+        See `cobalance.annotation.annotators.annotator.Annotator`. Of a text such as "a photo of a cow"
         the words after the article are looked for; a phrase inside a longer one of `texts` does not
         count.
         """

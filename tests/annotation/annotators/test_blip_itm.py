@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 from transformers import BlipForImageTextRetrieval, BlipImageProcessorPil
 
-from cobalance.ingest.annotators.blip_itm import open_annotator
+from cobalance.annotation.annotators.blip_itm import open_annotator
 from cobalance.vision.models.options import BlipItmOptions
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import bert_tokenizer, save_blip_itm

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.annotators.annotator import Annotator
+from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation.annotators.annotator import Annotator
 from tests.generation.filters.making import noise
 from tests.tiny.conversation import save_gemma4, save_qwen3_vl
 from tests.tiny.scorers import (

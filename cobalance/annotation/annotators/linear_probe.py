@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from cobalance.annotation.annotators.annotator import Scores
 from cobalance.base.errors import DataError
 from cobalance.base.libraries import Image
 from cobalance.base.options import MayBePath, Options
 from cobalance.base.plugins import Plugin
 from cobalance.base.records import Mention
-from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.embeddings.reading import read_arrays
 from cobalance.vision.images.arrays import ImageArray
 
@@ -137,7 +137,7 @@ def load_linear_probe(path: Path) -> LinearProbe:
     except (DataError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"The linear probe {str(path)!r} cannot be read ({error}). Name the file of one with "
-            "the option model; cobalance.ingest.annotators.linear_probe."
+            "the option model; cobalance.annotation.annotators.linear_probe."
             "fit_linear_probe trains one."
         ) from error
     n_features = 3 * (probe.side_px**2 + _BINS)
@@ -162,7 +162,7 @@ def colour_features(image: ImageArray, side_px: int) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class LinearProbeAnnotator:
-    """Annotator with a probe; see `cobalance.ingest.annotators.annotator.Annotator`."""
+    """Annotator with a probe; see `cobalance.annotation.annotators.annotator.Annotator`."""
 
     options: LinearProbeOptions
     probe: LinearProbe

@@ -14,9 +14,9 @@ from transformers import (
     MMGroundingDinoForObjectDetection,
 )
 
+from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.annotation.annotators.grounding_dino import GroundingDetector, open_annotator
 from cobalance.base.errors import JobBlockedError, OptionError
-from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.annotators.grounding_dino import GroundingDetector, open_annotator
 from cobalance.vision.models.options import GroundingOptions
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import (
@@ -49,7 +49,7 @@ def test_without_another_model_llmdet_is_taken_at_a_fixed_commit(
         asked.append((model, revision))
         raise JobBlockedError("not here")
 
-    monkeypatch.setattr("cobalance.ingest.annotators.grounding_dino.find_checkpoint", find)
+    monkeypatch.setattr("cobalance.annotation.annotators.grounding_dino.find_checkpoint", find)
     for options in ({}, {"model": "a/b"}, {"model": "a/b", "revision": "c"}, {"revision": "c"}):
         with pytest.raises(JobBlockedError):
             open_annotator(GroundingOptions(**options))
