@@ -17,10 +17,10 @@ from cobalance.counting.cliques import mine_cliques
 from cobalance.counting.incidence import Incidence
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.spark.counting import count_cliques
-from cobalance.ingest.spark.deciding import decide_columns
-from cobalance.ingest.spark.images import count_singles, read_images
-from cobalance.workflows.spark import spark_session
+from cobalance.workflows.on_spark.counting import count_cliques
+from cobalance.workflows.on_spark.deciding import decide_columns
+from cobalance.workflows.on_spark.images import count_singles, read_images
+from cobalance.workflows.on_spark.session import spark_session
 from tests.memory import peak_mb
 
 _ROWS = 250_000

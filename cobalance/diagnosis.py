@@ -373,8 +373,8 @@ def imbalances_with_spark(
         The files or an option cannot be used, or there are more cliques.
     """
     from cobalance.ingest.options import ReadOptions
-    from cobalance.ingest.spark.deciding import decide_columns
-    from cobalance.workflows.spark import SparkImages, spark_session
+    from cobalance.workflows.on_spark.deciding import decide_columns
+    from cobalance.workflows.on_spark.session import SparkImages, spark_session
 
     given = ReadOptions(
         class_column=class_column, concepts_column=concepts_column, delimiter=delimiter

@@ -99,8 +99,8 @@ def rebalance_job(
     Parameters
     ----------
     annotator : str or None
-        A name in `cobalance.annotation.annotators.ANNOTATORS`: the images then have the concepts that
-        it finds, not those that they were generated for.
+        A name in `cobalance.annotation.annotators.ANNOTATORS`: the images then have the concepts
+        that it finds, not those that they were generated for.
     result : mapping, optional
         Of a job that edits images, what differs from the recipe's `ResultOptions`: which images the
         other dataset has.

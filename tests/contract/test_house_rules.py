@@ -51,7 +51,7 @@ MINE = {
 
 READ_THE_ENVIRONMENT = (
     "cobalance/workflows/settings.py",
-    "cobalance/workflows/spark.py",  # which gives Java its variables
+    "cobalance/workflows/on_spark/session.py",  # which gives Java its variables
 )
 
 SPREAD = {

@@ -106,7 +106,7 @@ class ScoringAnnotator(ABC):
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
-        """Look for concepts in images; see `cobalance.annotation.annotators.annotator.Annotator`."""
+        """Look for concepts in images; see `Annotator`."""
         texts = [prompt_for([name], self.options.query) for name in vocabulary]
         source = str(self.describe_model()["model"])
         return [
@@ -138,7 +138,7 @@ class DetectingAnnotator:
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
-        """Look for concepts in images; see `cobalance.annotation.annotators.annotator.Annotator`."""
+        """Look for concepts in images; see `Annotator`."""
         return self.detector.detect(images, vocabulary)
 
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:

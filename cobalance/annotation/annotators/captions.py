@@ -49,7 +49,7 @@ class CaptionAnnotator(ABC):
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
-        """Look for concepts in images; see `cobalance.annotation.annotators.annotator.Annotator`."""
+        """Look for concepts in images; see `annotator.Annotator`."""
         source = str(self.describe_model()["model"])
         found = find_phrases(self.captions(images), [readable(name) for name in vocabulary])
         return [
@@ -60,9 +60,8 @@ class CaptionAnnotator(ABC):
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
         """Score 1 where an image's caption names a text's subject, else 0.
 
-        See `cobalance.annotation.annotators.annotator.Annotator`. Of a text such as "a photo of a cow"
-        the words after the article are looked for; a phrase inside a longer one of `texts` does not
-        count.
+        See `annotator.Annotator`. Of a text such as "a photo of a cow" the words after the article
+        are looked for; a phrase inside a longer one of `texts` does not count.
         """
         phrases = [_FRAME.sub("", text) for text in texts]
         found = find_phrases(self.captions(images), phrases)

@@ -25,8 +25,8 @@ from cobalance.graph.dataset import sampled, state as states, write
 from cobalance.ingest import hub, load, problems
 from cobalance.ingest.fields import code_files, report as report_words, saved
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
-from cobalance.workflows import spark
 from cobalance.workflows.load import dataset as loading, image_places
+from cobalance.workflows.on_spark import session as spark
 
 _FORMATS = ", ".join(
     listed(f"ingest.{place}")

@@ -49,7 +49,7 @@ def mine(
             compared=classes,
             progress=progress,
         )
-    from cobalance.workflows.spark import mine_on_spark
+    from cobalance.workflows.on_spark.session import mine_on_spark
 
     return mine_on_spark(
         *(store, dataset, options),

@@ -30,9 +30,9 @@ from cobalance.graph.dataset.sampled import ImageTotals, Sample, choose_sample, 
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.dataset.write import IfExists, IngestReport
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.spark.counting import count_cliques
-from cobalance.ingest.spark.deciding import decide_columns
-from cobalance.ingest.spark.images import (
+from cobalance.workflows.on_spark.counting import count_cliques
+from cobalance.workflows.on_spark.deciding import decide_columns
+from cobalance.workflows.on_spark.images import (
     Singles,
     count_singles,
     digest_images,

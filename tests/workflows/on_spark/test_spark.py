@@ -16,11 +16,11 @@ from cobalance.counting.incidence import incidence_of
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.spark import deciding
-from cobalance.ingest.spark.counting import count_cliques
-from cobalance.ingest.spark.deciding import decide_columns
-from cobalance.ingest.spark.images import count_singles, read_images
-from cobalance.workflows.spark import SparkImages, spark_session
+from cobalance.workflows.on_spark import deciding
+from cobalance.workflows.on_spark.counting import count_cliques
+from cobalance.workflows.on_spark.deciding import decide_columns
+from cobalance.workflows.on_spark.images import count_singles, read_images
+from cobalance.workflows.on_spark.session import SparkImages, spark_session
 
 CONCEPTS = ["cow", "field", "água", "stop sign", "a|b", "rain", "sea"]
 CLASSES = ["country", "sea", "urban"]

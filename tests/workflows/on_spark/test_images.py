@@ -15,7 +15,7 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.diagnose.mine import mine
-from cobalance.workflows.spark import load_with_spark, spark_session
+from cobalance.workflows.on_spark.session import load_with_spark, spark_session
 from tests.conftest import HOSTILE
 
 SAMPLE = Sample(3, seed=5)

@@ -17,8 +17,8 @@ from cobalance.ingest.fields.values import encode_values, name_values
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.spark.rows import RowReader, open_rows
 from cobalance.ingest.tables.concept_cells import DELIMITERS, are_spaced, starts_list
+from cobalance.workflows.on_spark.rows import RowReader, open_rows
 
 MOST_VALUES = 1_000_000
 """Different values of all columns together that a decision is taken from."""

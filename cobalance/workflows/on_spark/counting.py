@@ -17,7 +17,7 @@ from cobalance.base.libraries import sql
 from cobalance.counting.cliques import Cliques, clique_order, mine_cliques
 from cobalance.counting.incidence import Incidence, build_incidence
 from cobalance.counting.mining_options import MiningOptions
-from cobalance.ingest.spark.images import (
+from cobalance.workflows.on_spark.images import (
     Singles,
     incidence_of,
 )

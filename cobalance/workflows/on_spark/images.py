@@ -14,7 +14,7 @@ from cobalance.counting.incidence import Incidence, build_incidence
 from cobalance.counting.sample import priorities, sample_rows
 from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.spark.rows import IMAGES, open_rows
+from cobalance.workflows.on_spark.rows import IMAGES, open_rows
 
 
 def read_images(
@@ -29,7 +29,7 @@ def read_images(
     Parameters
     ----------
     options : ReadOptions
-        From `cobalance.ingest.spark.deciding.decide_columns`.
+        From `cobalance.workflows.on_spark.deciding.decide_columns`.
     of_split : str or None
         Only the images of that split.
 
