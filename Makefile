@@ -57,7 +57,7 @@ test-latest test-lowest: test-%: $(VENV)/dev
 # The tests that need a store, on another release of Neo4j, with either default language: CYPHER_5 or CYPHER_25.
 SERVER := 2026.08.1
 LANGUAGE := CYPHER_25
-SERVER_TESTS := tests/graph tests/workflows tests/app tests/cobalance tests/e2e
+SERVER_TESTS := tests/graph tests/workflows tests/app tests/notebook tests/e2e
 test-server: $(VENV)/dev
 	$(BIN)/python -m tests.other_server $(SERVER) $(LANGUAGE) -n 2 --dist loadfile --no-loadscope-reorder $(SERVER_TESTS)
 

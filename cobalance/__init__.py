@@ -18,15 +18,15 @@ from typing import Any
 from cobalance.base.plugin_offers import take_files_from
 
 _HOMES = {
-    "cobalance.graphs": ("ConceptGraph", "concept_graph"),
-    "cobalance.data": ("Data", "read", "urbancars"),
-    "cobalance.labels": ("Labels",),
-    "cobalance.datasets": ("Dataset",),
-    "cobalance.jobs": ("Job",),
-    "cobalance.panels": ("Audit", "Study"),
-    "cobalance.stores": ("Store", "connect"),
-    "cobalance.evaluations": ("Evaluations", "Scores", "evaluate"),
-    "cobalance.diagnosis": (
+    "cobalance.notebook.graphs": ("ConceptGraph", "concept_graph"),
+    "cobalance.notebook.data": ("Data", "read", "urbancars"),
+    "cobalance.notebook.labels": ("Labels",),
+    "cobalance.notebook.datasets": ("Dataset",),
+    "cobalance.notebook.jobs": ("Job",),
+    "cobalance.notebook.panels": ("Audit", "Study"),
+    "cobalance.notebook.stores": ("Store", "connect"),
+    "cobalance.notebook.evaluations": ("Evaluations", "Scores", "evaluate"),
+    "cobalance.notebook.diagnosis": (
         "Comparison",
         "Imbalances",
         "PublishedComparison",
@@ -37,7 +37,7 @@ _HOMES = {
         "imbalances",
         "imbalances_with_spark",
     ),
-    "cobalance.plans": (
+    "cobalance.notebook.plans": (
         "Plan",
         "Simulation",
         "budget_curve",

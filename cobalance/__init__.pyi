@@ -1,11 +1,11 @@
 from cobalance.base.errors import CobalanceError as CobalanceError
-from cobalance.data import (
+from cobalance.notebook.data import (
     Data as Data,
     read as read,
     urbancars as urbancars,
 )
-from cobalance.datasets import Dataset as Dataset
-from cobalance.diagnosis import (
+from cobalance.notebook.datasets import Dataset as Dataset
+from cobalance.notebook.diagnosis import (
     Comparison as Comparison,
     Imbalances as Imbalances,
     PublishedComparison as PublishedComparison,
@@ -16,12 +16,16 @@ from cobalance.diagnosis import (
     imbalances as imbalances,
     imbalances_with_spark as imbalances_with_spark,
 )
-from cobalance.evaluations import Evaluations as Evaluations, Scores as Scores, evaluate as evaluate
-from cobalance.graphs import ConceptGraph as ConceptGraph, concept_graph as concept_graph
-from cobalance.jobs import Job as Job
-from cobalance.labels import Labels as Labels
-from cobalance.panels import Audit as Audit, Study as Study
-from cobalance.plans import (
+from cobalance.notebook.evaluations import (
+    Evaluations as Evaluations,
+    Scores as Scores,
+    evaluate as evaluate,
+)
+from cobalance.notebook.graphs import ConceptGraph as ConceptGraph, concept_graph as concept_graph
+from cobalance.notebook.jobs import Job as Job
+from cobalance.notebook.labels import Labels as Labels
+from cobalance.notebook.panels import Audit as Audit, Study as Study
+from cobalance.notebook.plans import (
     Plan as Plan,
     Simulation as Simulation,
     budget_curve as budget_curve,
@@ -31,4 +35,4 @@ from cobalance.plans import (
     resample as resample,
     weights as weights,
 )
-from cobalance.stores import Store as Store, connect as connect
+from cobalance.notebook.stores import Store as Store, connect as connect

@@ -13,9 +13,9 @@ from cobalance.app.cli.main import whole_program
 from cobalance.app.cli.shared.remedies import FLAGS, command, in_shell
 from cobalance.app.web.widgets.wording import LABELS, in_app
 from cobalance.base.errors import Action, Setting
-from cobalance.data import ReaderOptions
 from cobalance.ingest.options import declared_options
-from cobalance.remedies import in_python
+from cobalance.notebook.data import ReaderOptions
+from cobalance.notebook.remedies import in_python
 from cobalance.workflows.settings import VARIABLES, Settings
 from tests.contract.syntax import ROOT, trees
 

@@ -19,12 +19,12 @@ from cobalance.base.files import make_file, replacing
 from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress, silent
 from cobalance.base.run_log import log_run
-from cobalance.graph.backup import NODES, PARTS, Part, Restoration, Rows, read_cut
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.evaluation_nodes import EVALUATION, TASK
 from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.database.migrations import VERSION
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.backup import NODES, PARTS, Part, Restoration, Rows, read_cut
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.vision.stored.output_folder import OutputMissingError
 from cobalance.workflows.backup.archive import open_backup, open_new, write_rows

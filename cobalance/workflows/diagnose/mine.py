@@ -28,7 +28,7 @@ def mine(
     """Mine a dataset as `cobalance.graph.dataset.mining.mine_dataset` does, on an engine of choice.
 
     What tags say of images is applied to them first. `engine` and `master` are those of
-    `cobalance.datasets.Dataset.mine`; `classes` are the concepts to compare by, see
+    `cobalance.notebook.datasets.Dataset.mine`; `classes` are the concepts to compare by, see
     `cobalance.graph.dataset.compared.read_comparison`.
 
     Raises

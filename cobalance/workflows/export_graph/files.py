@@ -36,8 +36,8 @@ def save_graph(
 ) -> str | None:
     """Write the concept graph to a file or folder, whole or not at all.
 
-    `cobalance.graphs.ConceptGraph.save` tells formats, the command returned, and errors. `dataset`
-    is what the nodes are of, for Neo4j.
+    `cobalance.notebook.graphs.ConceptGraph.save` tells formats, the command returned, and errors.
+    `dataset` is what the nodes are of, for Neo4j.
     """
     name = _format_of(target) if graph_format is None else graph_format
     if name not in FORMATS:

@@ -132,7 +132,7 @@ def _save(store: GraphStore, panel: Audit | Study, given: Mapping[Key, str]) -> 
 
 
 def answer_sheet(store: GraphStore, panel: Audit | Study) -> pd.DataFrame:
-    """All tasks of a panel with the answers so far: see `cobalance.panels.Audit.sample`."""
+    """All tasks with the answers so far: see `cobalance.notebook.panels.Audit.sample`."""
     answers = read_answers(store, panel)
     rows = []
     for person in panel.people:

@@ -24,7 +24,7 @@ from cobalance.workflows.panel.answers import clean_people
 
 @dataclass(frozen=True)
 class AuditSample:
-    """How an audit is drawn, see `cobalance.labels.Labels.audit`.
+    """How an audit is drawn, see `cobalance.notebook.labels.Labels.audit`.
 
     Some concepts of a clique are the run's; others may be any of the dataset, as its images have
     them.

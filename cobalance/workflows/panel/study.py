@@ -26,7 +26,7 @@ MOST_PAIRS = 300
 
 @dataclass(frozen=True)
 class Sample:
-    """How a study's sample is drawn, see `cobalance.jobs.Job.study`."""
+    """How a study's sample is drawn, see `cobalance.notebook.jobs.Job.study`."""
 
     people: tuple[str, ...]
     pairs: int | None = None

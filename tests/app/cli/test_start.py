@@ -12,7 +12,15 @@ from cobalance.app.cli.shared.declared import declared
 from tests.app.cli.calling import run_code
 
 CLI = Path(__file__).parents[3] / "cobalance" / "app" / "cli"
-SLOW = ("numpy", "pandas", "neo4j", "pydantic_settings", "pyarrow", "scipy", "cobalance.data")
+SLOW = (
+    "numpy",
+    "pandas",
+    "neo4j",
+    "pydantic_settings",
+    "pyarrow",
+    "scipy",
+    "cobalance.notebook.data",
+)
 PLACES = sorted(
     {
         place

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from cobalance.graph.backup import read_cut
+from cobalance.graph.dataset.backup import read_cut
 from cobalance.graph.jobs.candidates import QueryCounts, decide, record_made
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, query_id, retry_job
 from cobalance.graph.jobs.reports import (

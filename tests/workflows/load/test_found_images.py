@@ -15,7 +15,7 @@ from cobalance.base.records import Annotations, ImageRecord
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.remedies import in_python
+from cobalance.notebook.remedies import in_python
 from cobalance.workflows.folders import place_files, read_dataset_places
 from cobalance.workflows.images import image_reader
 from cobalance.workflows.load.dataset import drop_dataset, rename_dataset

@@ -6,10 +6,10 @@ from hypothesis import given, settings, strategies as st
 
 from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.counting.cliques import mine_cliques
-from cobalance.data import urbancars
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.resampling import BASELINES
+from cobalance.notebook.data import urbancars
 from cobalance.workflows.plan.compare import budget_curve, compare_all, tolerance_curve
 from tests.counted import count_cliques
 

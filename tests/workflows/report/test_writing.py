@@ -3,7 +3,7 @@
 import pytest
 
 from cobalance.base.errors import CobalanceError, ConflictError, NotFoundError, OptionError
-from cobalance.datasets import Dataset
+from cobalance.notebook.datasets import Dataset
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.page import report, write_report
 

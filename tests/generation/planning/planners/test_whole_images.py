@@ -11,12 +11,12 @@ from scipy.sparse import csr_matrix
 from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.counting.cliques import Cliques, mine_cliques
 from cobalance.counting.incidence import Incidence, build_incidence
-from cobalance.data import urbancars
 from cobalance.generation.planning.effects import measure
 from cobalance.generation.planning.plan import PlanOptions, queries_of, run_planner
 from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.relaxation import bound_lean
 from cobalance.generation.planning.simulation import simulate_images
+from cobalance.notebook.data import urbancars
 from cobalance.statistics.association import homogeneity_test
 from cobalance.statistics.q_values import q_values
 from tests.counted import count_cliques

@@ -10,24 +10,24 @@ from typing import Any
 import pandas as pd
 from pydantic import ValidationError
 
-from cobalance.announcing import open_progress
 from cobalance.base.errors import OptionError, render
 from cobalance.base.names import clean_name
 from cobalance.base.options import first_fault
 from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress, silent
 from cobalance.base.safe_text import mask_credentials
-from cobalance.data import FRAME, Data, read
-from cobalance.datasets import Dataset, Questions, job_of
-from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore, encryption
 from cobalance.graph.dataset.sampled import Sample
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.dataset.write import IfExists
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.console_query import saved_queries
-from cobalance.jobs import Job
-from cobalance.remedies import in_python, speaks_python
+from cobalance.notebook.announcing import open_progress
+from cobalance.notebook.data import FRAME, Data, read
+from cobalance.notebook.datasets import Dataset, Questions, job_of
+from cobalance.notebook.display import Result
+from cobalance.notebook.jobs import Job
+from cobalance.notebook.remedies import in_python, speaks_python
 from cobalance.workflows.backup.store_backup import Backup, back_up, restore
 from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_dataset
 from cobalance.workflows.load.image_places import find_images

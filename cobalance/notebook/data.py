@@ -8,18 +8,18 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 import pandas as pd
 
-from cobalance.announcing import open_progress
-from cobalance.arguments import check_options
 from cobalance.base.errors import OptionError, check_known
 from cobalance.base.records import Annotations, ImageRecord
 from cobalance.counting.incidence import Incidence, incidence_of
-from cobalance.display import Result, card, matching_rows, rows_at, table_html
 from cobalance.ingest.fields.report import fields_table
 from cobalance.ingest.hub import local_path
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.tables.columns import shorten_list
-from cobalance.remedies import speaks_python
+from cobalance.notebook.announcing import open_progress
+from cobalance.notebook.arguments import check_options
+from cobalance.notebook.display import Result, card, matching_rows, rows_at, table_html
+from cobalance.notebook.remedies import speaks_python
 from cobalance.statistics.imbalance import COUNT
 from cobalance.workflows.demo.urbancars import NAME, urbancars as records
 

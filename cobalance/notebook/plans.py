@@ -15,9 +15,6 @@ from cobalance.base.records import PlannedQuery
 from cobalance.counting.cliques import Cliques
 from cobalance.counting.incidence import Incidence
 from cobalance.counting.mining_options import MiningOptions
-from cobalance.data import CLASSES, Data
-from cobalance.diagnosis import Imbalances, imbalances
-from cobalance.display import Result, card, table_html
 from cobalance.generation.planning.effects import effect_table, measure_all, touched_rows
 from cobalance.generation.planning.plan import Plan as PlanRecord, PlanOptions
 from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
@@ -26,7 +23,10 @@ from cobalance.generation.planning.resampling import balancing_weights, image_li
 from cobalance.generation.planning.simulation import sets_of, simulate, summarize_plan
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.columns import shorten_list
-from cobalance.remedies import in_python, speaks_python
+from cobalance.notebook.data import CLASSES, Data
+from cobalance.notebook.diagnosis import Imbalances, imbalances
+from cobalance.notebook.display import Result, card, table_html
+from cobalance.notebook.remedies import in_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
 from cobalance.workflows.plan.summaries import (
@@ -230,7 +230,7 @@ def plan(
 
     Examples
     --------
-    >>> from cobalance.data import urbancars
+    >>> from cobalance.notebook.data import urbancars
     >>> print(plan(imbalances(urbancars(), max_size=2), min_size=1).title())
     7,308 images to make (3,654 country, 3,654 urban) in 76 queries
     """

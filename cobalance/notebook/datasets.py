@@ -9,17 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.arguments import check_options
 from cobalance.base.errors import OptionError
 from cobalance.base.names import clean_name
 from cobalance.base.progress import Progress, silent
 from cobalance.base.records import ImageRecord
 from cobalance.counting.mining_options import Engine, MiningOptions
-from cobalance.data import Data
-from cobalance.diagnosis import Comparison, Imbalances, PublishedComparison, SplitComparison
-from cobalance.display import ALL, Result
-from cobalance.embeddings import Embedded
-from cobalance.evaluations import Evaluations
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.database.store import GraphStore
@@ -35,12 +29,23 @@ from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
 from cobalance.graph.queries.console_query import ConsoleQuery, answer_frame, result_frame
 from cobalance.graph.queries.cooccurrences import read_clustered_images
-from cobalance.graphs import ConceptGraph
-from cobalance.jobs import Job
-from cobalance.labels import Annotated
-from cobalance.plans import CounterfactualPlan, Plan, Simulation
-from cobalance.remedies import SpeaksPython
-from cobalance.tags import Tagged
+from cobalance.notebook.arguments import check_options
+from cobalance.notebook.data import Data
+from cobalance.notebook.diagnosis import (
+    Comparison,
+    Imbalances,
+    PublishedComparison,
+    SplitComparison,
+)
+from cobalance.notebook.display import ALL, Result
+from cobalance.notebook.embeddings import Embedded
+from cobalance.notebook.evaluations import Evaluations
+from cobalance.notebook.graphs import ConceptGraph
+from cobalance.notebook.jobs import Job
+from cobalance.notebook.labels import Annotated
+from cobalance.notebook.plans import CounterfactualPlan, Plan, Simulation
+from cobalance.notebook.remedies import SpeaksPython
+from cobalance.notebook.tags import Tagged
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.embed.search import find_across_splits

@@ -27,7 +27,7 @@ print({"neo4j", "torch", "streamlit", "numba", "dbos", "PIL"} & set(sys.modules)
 
 
 def test_the_import_adds_no_handler_of_logs(run_python):
-    code = "import cobalance, cobalance.stores, logging; print(*map(repr, "
+    code = "import cobalance, cobalance.notebook.stores, logging; print(*map(repr, "
     code += "[*logging.root.handlers, *logging.getLogger('cobalance').handlers]))"
     assert run_python(code).stdout.strip() == ""
 

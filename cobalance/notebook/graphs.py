@@ -10,10 +10,10 @@ import pandas as pd
 from cobalance.base.errors import needs_extra
 from cobalance.counting.cooccurrence import cooccurrence
 from cobalance.counting.incidence import Incidence
-from cobalance.data import Data, concept_counts
-from cobalance.diagnosis import Imbalances
-from cobalance.display import Result
-from cobalance.remedies import speaks_python
+from cobalance.notebook.data import Data, concept_counts
+from cobalance.notebook.diagnosis import Imbalances
+from cobalance.notebook.display import Result
+from cobalance.notebook.remedies import speaks_python
 from cobalance.statistics.centrality import centrality
 from cobalance.statistics.summary import SEED
 from cobalance.workflows.export_graph.files import networkx_graph, save_graph
@@ -196,7 +196,7 @@ def concept_graph(data: Data, *, split: str | None = None) -> ConceptGraph:
     Examples
     --------
     >>> frame = pd.DataFrame({"label": ["a", "b"], "objects": ["cow|road", "cow"]})
-    >>> from cobalance.data import read
+    >>> from cobalance.notebook.data import read
     >>> concept_graph(read(frame)).to_networkx()["cow"]["road"]
     {'images': 1}
     """

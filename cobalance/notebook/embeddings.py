@@ -12,8 +12,8 @@ from cobalance.base.progress import Progress
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.tasks.lifecycle import read_task
 from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
-from cobalance.jobs import run_in_process
-from cobalance.remedies import SpeaksPython
+from cobalance.notebook.jobs import run_in_process
+from cobalance.notebook.remedies import SpeaksPython
 from cobalance.workflows.embed.compute import order_embeddings
 from cobalance.workflows.embed.search import (
     USUAL,

@@ -13,8 +13,8 @@ import pandas as pd
 from cobalance.base.arrays import IntArray
 from cobalance.base.errors import OptionError, UnknownNameError, check_known
 from cobalance.base.safe_text import safe_text
-from cobalance.plots import draw_bars
-from cobalance.remedies import SpeaksPython
+from cobalance.notebook.plots import draw_bars
+from cobalance.notebook.remedies import SpeaksPython
 from cobalance.workflows.cells import cell_text, is_missing
 
 if TYPE_CHECKING:

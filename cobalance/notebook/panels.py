@@ -8,11 +8,11 @@ from typing import Self
 import pandas as pd
 
 from cobalance.base.plurals import inflect
-from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit as AuditRecord
 from cobalance.graph.panels.panel import read_panel
 from cobalance.graph.panels.studies import Study as StudyRecord, close_study
+from cobalance.notebook.display import Result
 from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
 from cobalance.workflows.panel.study import results_frame
 from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates

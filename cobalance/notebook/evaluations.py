@@ -9,13 +9,13 @@ import pandas as pd
 
 from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress, silent
-from cobalance.display import Result
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
-from cobalance.jobs import Job, run_in_process
-from cobalance.remedies import speaks_python
+from cobalance.notebook.display import Result
+from cobalance.notebook.jobs import Job, run_in_process
+from cobalance.notebook.remedies import speaks_python
 from cobalance.workflows.evaluate.artefacts import run_artefact_test
 from cobalance.workflows.evaluate.maps import map_activations
 from cobalance.workflows.evaluate.results import differences_frame, scores_frame, summary_frame

@@ -18,7 +18,7 @@ from cobalance.graph.tags.tags import (
     untag_images,
     write_note,
 )
-from cobalance.remedies import SpeaksPython
+from cobalance.notebook.remedies import SpeaksPython
 
 
 class Tagged(SpeaksPython):

@@ -15,12 +15,12 @@ from cobalance.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from cobalance.counting.incidence import Incidence
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.counting.one_against_rest import label_by, mine_one_against_rest
-from cobalance.data import CLASSES, Data
-from cobalance.display import ALL, Result, matching_rows, rows_at
 from cobalance.ingest.published import Published, read_published
 from cobalance.ingest.tables.columns import shorten_list
-from cobalance.plots import draw_skews
-from cobalance.remedies import in_python, speaks_python
+from cobalance.notebook.data import CLASSES, Data
+from cobalance.notebook.display import ALL, Result, matching_rows, rows_at
+from cobalance.notebook.plots import draw_skews
+from cobalance.notebook.remedies import in_python, speaks_python
 from cobalance.statistics.comparison import Comparison as ComparedRecord, compare_cliques
 from cobalance.statistics.cooccurrences import cooccurrence_table
 from cobalance.statistics.design_effects import with_clusters
@@ -312,7 +312,7 @@ def imbalances(
 
     Examples
     --------
-    >>> from cobalance.data import urbancars
+    >>> from cobalance.notebook.data import urbancars
     >>> found = imbalances(urbancars(), max_size=2)
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)

@@ -8,7 +8,7 @@ import pytest
 
 import cobalance as cb
 from cobalance.base.errors import InputError
-from cobalance.remedies import CALLS
+from cobalance.notebook.remedies import CALLS
 
 
 def test_a_keyword_of_a_reader_is_named(tmp_path):

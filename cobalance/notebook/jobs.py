@@ -9,11 +9,9 @@ from typing import Any, Generic, Self, TypeVar
 
 import pandas as pd
 
-from cobalance.arguments import check_options
 from cobalance.base.errors import WaitedTooLongError, needs_extra
 from cobalance.base.progress import Progress, silent
 from cobalance.base.safe_text import safe_text
-from cobalance.display import Result, bar_html, card, table_html
 from cobalance.generation.export import ExportOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.candidate_pages import Candidate, list_candidates
@@ -22,8 +20,10 @@ from cobalance.graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
 from cobalance.graph.jobs.status import Job as JobRecord, read_job, read_queries
 from cobalance.graph.panels.panel import list_panels
 from cobalance.graph.panels.studies import Study as StudyRecord
-from cobalance.panels import Study, list_names
-from cobalance.remedies import SpeaksPython
+from cobalance.notebook.arguments import check_options
+from cobalance.notebook.display import Result, bar_html, card, table_html
+from cobalance.notebook.panels import Study, list_names
+from cobalance.notebook.remedies import SpeaksPython
 from cobalance.workflows.export import export_job
 from cobalance.workflows.panel.study import Sample, draw_study
 from cobalance.workflows.rebalance import rebalance_job

@@ -6,7 +6,7 @@ from typing import Any
 
 from cobalance.base.progress import Progress, silent
 from cobalance.base.safe_text import safe_text
-from cobalance.display import bar_html, card
+from cobalance.notebook.display import bar_html, card
 
 
 def open_progress(*, quiet: bool = False, notebook_only: bool = False) -> Progress:

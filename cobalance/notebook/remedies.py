@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from cobalance.arguments import check_call
 from cobalance.base.errors import Action, CobalanceError, Setting, UnknownNameError
+from cobalance.notebook.arguments import check_call
 
 P = ParamSpec("P")
 R = TypeVar("R")

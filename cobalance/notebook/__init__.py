@@ -1,0 +1,1 @@
+"""Python for notebooks: small objects with frames and HTML; `cobalance` itself has every name."""
