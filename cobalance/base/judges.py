@@ -1,4 +1,4 @@
-"""Draw who judges what, in which order."""
+"""Draw people for pairs that are judged: who sees which, in which order."""
 
 import numpy as np
 import pandas as pd

@@ -133,7 +133,7 @@ class Collector:
         crowd: bool = False,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add a mention of a concept in an image, as `graph.records.Mention` describes it.
+        """Add a mention of a concept in an image, as `base.records.Mention` describes it.
 
         `image` is what `image` returned, and `place` as there; a mention in a skipped image is
         counted and left out. `attributes` is what else is said of the object, any values of JSON

@@ -102,7 +102,7 @@ class TextColumns:
     notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     def frame(self, new_row: IntArray) -> pd.DataFrame | None:
-        """As `graph.records.Annotations.texts`, for images renumbered (-1 for those left out)."""
+        """As `base.records.Annotations.texts`, for images renumbered (-1 for those left out)."""
         columns: list[Any] = [self.captions, self.licenses, self.license_urls, self.attributions]
         texts = pd.DataFrame({"image": new_row[self.image]})
         for name, column in zip(TEXT_COLUMNS, columns, strict=True):

@@ -2,7 +2,7 @@
 
 A clique's images form a table of presence by set by class. The model without the interaction of
 all three says that the odds of the clique change from the first set to the second alike in all
-classes; what it leaves is the difference. See `graph.diagnosis.interaction` for fit and test.
+classes; what it leaves is the difference. See `statistics.interaction` for fit and test.
 """
 
 from collections.abc import Sequence

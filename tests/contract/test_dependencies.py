@@ -22,7 +22,10 @@ PRODUCT = [extra for extra in EXTRAS if extra not in ("bench", "dev")]
 
 STARTS_WITH = {
     "": (
-        *(f"cobalance.{path.stem}" for path in (ROOT / "cobalance").glob("[!_]*.py")),
+        *(
+            f"cobalance.notebook.{path.stem}"
+            for path in (ROOT / "cobalance" / "notebook").glob("[!_]*.py")
+        ),
         "cobalance.app.__main__",
         *{f"cobalance.app.cli.{place.partition('.')[0]}" for place in HOMES.values()},
     ),

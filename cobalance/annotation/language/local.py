@@ -19,7 +19,7 @@ LICENCE = "Apache-2.0"
 
 
 class LocalOptions(ModelOptions):
-    """Options of a language model on this machine; see `ingest.models.options.ModelOptions`.
+    """Options of a language model on this machine; see `vision.models.options.ModelOptions`.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from cobalance.graph.queries import comparison
 from cobalance.workflows import compare, published as published_files
 from cobalance.workflows.plan import compare as planner_comparison
 
-MAX_Q_VALUE = declared("graph.diagnosis.q_values.MAX_Q_VALUE")
+MAX_Q_VALUE = declared("statistics.q_values.MAX_Q_VALUE")
 app = typer.Typer(no_args_is_help=True)
 
 

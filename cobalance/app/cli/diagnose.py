@@ -31,9 +31,9 @@ from cobalance.workflows.diagnose import findings, mine as mining_flow, tables a
 from cobalance.workflows.evaluate import failures
 from cobalance.workflows.panel import verdicts
 
-EVIDENCE = declared("graph.diagnosis.order.EVIDENCE")
+EVIDENCE = declared("statistics.order.EVIDENCE")
 MAX_CLIQUES = declared("graph.dataset.mining.MAX_CLIQUES")
-MAX_Q_VALUE = declared("graph.diagnosis.q_values.MAX_Q_VALUE")
+MAX_Q_VALUE = declared("statistics.q_values.MAX_Q_VALUE")
 _FEW_CLASSES = 4  # whose counts a narrow table keeps
 
 

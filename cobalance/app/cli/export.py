@@ -125,7 +125,7 @@ def rebalance(
     ] = None,
     annotator: Annotated[
         str | None,
-        f"The annotator: {listed('ingest.annotators.ANNOTATORS')}. Take the "
+        f"The annotator: {listed('annotation.annotators.ANNOTATORS')}. Take the "
         "concepts that it finds in the images, not those that they were made for.",
     ] = None,
     model: Annotated[

@@ -1,1 +1,1 @@
-"""Counting engines of `graph.counting.cliques.mine_cliques`, and the choice among them."""
+"""Counting engines of `counting.cliques.mine_cliques`, and the choice among them."""

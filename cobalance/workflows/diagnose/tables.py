@@ -133,7 +133,7 @@ def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
-    """The columns of `graph.diagnosis.summary.summarize` that people read; files have all."""
+    """The columns of `statistics.summary.summarize` that people read; files have all."""
     return pd.DataFrame(
         {
             "group": [", ".join(names) for names in frame["about"]],
@@ -145,7 +145,7 @@ def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.Dat
 
 
 def cooccurrence_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns of `graph.diagnosis.cooccurrences.cooccurrence_table` that people read.
+    """The columns of `statistics.cooccurrences.cooccurrence_table` that people read.
 
     Examples
     --------

@@ -211,7 +211,7 @@ class FoundImages:
     common: int
 
     def describe(self) -> tuple[Part, ...]:
-        """The same in sentences, with the setting that mends it; see `graph.errors.render`."""
+        """The same in sentences, with the setting that mends it; see `base.errors.render`."""
         if not self.named:
             return ("Images: none names a file, so that none can be shown, edited or exported.",)
         files = f"{self.looked_for:,} files"

@@ -34,7 +34,7 @@ from cobalance.workflows.label import extract as extracting, order as label_orde
 
 def label(
     dataset: DatasetName,
-    annotator: Annotated[str, f"The annotator: {listed('ingest.annotators.ANNOTATORS')}."],
+    annotator: Annotated[str, f"The annotator: {listed('annotation.annotators.ANNOTATORS')}."],
     setting: SettingOption = None,
     level: Annotated[
         str, "The attributes to look for: image, told from the whole image, or object."

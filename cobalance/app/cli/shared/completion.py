@@ -30,7 +30,7 @@ _KINDS = {
 """What is completed by the names of a kind in the store: arguments, as help has them, and options;
 some have two kinds."""
 _REGISTRIES = {
-    "--annotator": "ingest.annotators.ANNOTATORS",
+    "--annotator": "annotation.annotators.ANNOTATORS",
     "--backend": "generation.backends.BACKENDS",
     "--features": "evaluation.training.features.FEATURES",
     "--filter": "generation.filters.FILTERS",

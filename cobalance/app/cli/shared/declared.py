@@ -23,7 +23,7 @@ def declared(place: str) -> Any:
     --------
     >>> declared("generation.backends.BACKENDS")[:2], declared("evaluation.reports.REPORTS")[:2]
     (('procedural', 'paste'), ('csv', 'parquet'))
-    >>> declared("graph.diagnosis.q_values.MAX_Q_VALUE")
+    >>> declared("statistics.q_values.MAX_Q_VALUE")
     0.05
     """
     module, _, name = place.rpartition(".")

@@ -129,7 +129,7 @@ def intersect(one, other, out):
 
 @compile_inner
 def count_bitmaps(bitmaps, min_support, n_classes, cells):
-    """Count all pairs of items, as `graph.counting.engines.compiled.pairs.count_band` does."""
+    """Count all pairs of items, as `counting.engines.compiled.pairs.count_band` does."""
     items = len(bitmaps.words)
     counts = np.empty((16, n_classes), np.uint32)
     tally = np.empty(bitmaps.ends.size, np.uint32)
