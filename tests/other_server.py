@@ -1,18 +1,20 @@
-"""Run tests against another release of Neo4j, in either default language.
+"""A plugin of pytest: run tests against another release of Neo4j, in either default language.
 
-    python -m tests.other_server 2026.08.1 CYPHER_25 tests/graph
+    python -m pytest -p tests.other_server --neo4j 2026.08.1 --language CYPHER_25 tests/graph
 
-Its jars are resolved as those of the package's own lock are, and kept in the cache.
+Each process of a run has a server of its own. A worker takes every task that it finds in its store:
+on one that processes share, a worker of a test would run the evaluations of another test anew.
+
+The jars of a release are resolved as those of the package's own lock are, and kept in the cache.
 """
 
-import os
-import subprocess
-import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 import platformdirs
+import pytest
 
 from cobalance.graph.database.local import jars, server_control
 from cobalance.graph.database.local.jar_lock import JarLock, read_lock
@@ -37,24 +39,29 @@ def lock_of(release: str) -> JarLock:
     return read_lock(file)
 
 
-def run_tests(release: str, language: str, arguments: list[str]) -> int:
-    """Run pytest with the variables of a server that ends with it; return its exit status.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("another release of Neo4j")
+    group.addoption("--neo4j", default=read_lock().neo4j, help="release of Neo4j Community")
+    group.addoption("--language", default="CYPHER_5", help="CYPHER_25 where the release has it")
 
-    Parameters
-    ----------
-    release : str
-        Of Neo4j Community.
-    language : str
-        The server's default: CYPHER_5, or CYPHER_25 where the release has it.
-    arguments : list of str
-        Of pytest.
-    """
-    lock = lock_of(release)
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Resolve the jars before there are processes that would all do it."""
+    lock_of(config.getoption("neo4j"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def other_server(pytestconfig: pytest.Config) -> Iterator[None]:
+    """A server of this process's own, which the variables name until it ends."""
+    release, language = (pytestconfig.getoption(name) for name in ("neo4j", "language"))
     more = {} if language == "CYPHER_5" else {LANGUAGE: language}
-    with tempfile.TemporaryDirectory(prefix="cobalance-server-") as home:
+    with (
+        tempfile.TemporaryDirectory(prefix="cobalance-server-") as home,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         folders = {"home": Path(home) / "neo4j", "cache": CACHE / f"neo4j-{release}"}
         settings = LocalServerSettings(**folders, more=more)
-        with mock.patch.object(jars, "read_lock", return_value=lock):
+        with mock.patch.object(jars, "read_lock", return_value=lock_of(release)):
             endpoint = server_control.ensure_running(settings)
         variables = {
             "NEO4J_URI": endpoint.uri,
@@ -62,12 +69,9 @@ def run_tests(release: str, language: str, arguments: list[str]) -> int:
             "NEO4J_PASSWORD": endpoint.password,
             "COBALANCE_HOME": home,  # and nobody's own
         }
+        for name, value in variables.items():
+            patch.setenv(name, value)
         try:
-            command = [sys.executable, "-m", "pytest", *arguments]
-            return subprocess.run(command, env=os.environ | variables, check=False).returncode
+            yield
         finally:
             server_control.stop(settings)
-
-
-if __name__ == "__main__":
-    sys.exit(run_tests(sys.argv[1], sys.argv[2], sys.argv[3:]))
