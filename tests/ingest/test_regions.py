@@ -18,7 +18,6 @@ from cobalance.vision.images.region_rows import region_files
 from cobalance.vision.images.regions import read_regions, write_regions
 
 HOSTILE = ["a/b", "..", ".", "\u202eشارع 🛣️", "x" * 200, "ü" * 200, "A", "a", " %2F", "con"]
-"""The digests of the first two of `FARM_IMAGES`, by the last version that knew no crowds."""
 SQUARE = "[[1,1,3,1,3,3,1,3]]"
 
 
