@@ -1,1 +1,31 @@
 """Attributes that models propose and label, and how far their labels can be trusted."""
+
+PUBLIC = (
+    "annotators",
+    "annotators.annotator",
+    "annotators.linear_probe",
+    "auditing.consensus",
+    "auditing.correction",
+    "auditing.imbalance",
+    "auditing.sample",
+    "labelling.labels",
+    "labelling.remote",
+    "labelling.score_files",
+    "labelling.settings",
+    "language.chat",
+    "language.endpoint",
+    "language.endpoint_settings",
+    "language.local",
+    "language.transcript",
+    "measuring.matching",
+    "measuring.scores",
+    "measuring.shift",
+    "measuring.truth",
+    "proposing.attribute_flags",
+    "proposing.cost",
+    "proposing.extract",
+    "proposing.options",
+    "proposing.propose",
+    "proposing.review",
+)
+"""Modules that other rooms may import; a test compares them with the imports."""

@@ -1,1 +1,33 @@
 """Image files and vision models: finding, decoding, masks, loading weights, stored output."""
+
+PUBLIC = (
+    "images.arrays",
+    "images.decoding",
+    "images.image_file",
+    "images.mask_images",
+    "images.masks",
+    "images.outlines",
+    "images.properties",
+    "images.region_rows",
+    "images.regions",
+    "images.roots",
+    "images.uris",
+    "images.video_frames",
+    "models.checkpoints",
+    "models.classifiers",
+    "models.clip",
+    "models.conversation",
+    "models.detector",
+    "models.devices",
+    "models.loading",
+    "models.open_clip",
+    "models.options",
+    "models.prompts",
+    "models.vision",
+    "models.weight_files",
+    "models.weights",
+    "stored.dataset_files",
+    "stored.output_folder",
+    "stored.sorted_parquet",
+)
+"""Modules that other rooms may import; a test compares them with the imports."""
