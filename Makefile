@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check types tests test-latest test-lowest \
-	test-server beside bench docs lock clean
+	test-server beside bench docs site lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
@@ -74,6 +74,10 @@ bench: $(VENV)/bench
 
 docs: $(VENV)/dev
 	$(BIN)/python -m docs.generate
+
+# The pages of docs/ as a web site in build/site; a warning is an error.
+site: $(VENV)/dev
+	$(BIN)/mkdocs build --quiet
 
 comma := ,
 space := $() $()

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")]
 PAGES += sorted((ROOT / "docs").glob("*.md"))
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
-PLACE = re.compile(r"`((?:graph|ingest|generation|annotation|evaluation|workflows|app)/[\w/.]+)`")
+ROOMS = "|".join(path.parent.name for path in (ROOT / "cobalance").glob("*/__init__.py"))
+PLACE = re.compile(rf"`((?:{ROOMS})/[\w/.]+)`")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -22,7 +23,8 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
             assert heading in [re.sub(r"[^\w -]", "", one).replace(" ", "-") for one in headings]
 
 
-def test_places_of_the_architecture_exist() -> None:
-    found = PLACE.findall((ROOT / "docs" / "architecture.md").read_text("utf-8"))
-    assert len(found) > 40
-    assert [place for place in found if not (ROOT / "cobalance" / place).exists()] == []
+@pytest.mark.parametrize("page", ["architecture", "mechanisms"])
+def test_places_in_the_code_exist(page: str) -> None:
+    places = PLACE.findall((ROOT / "docs" / f"{page}.md").read_text("utf-8"))
+    assert len(places) > 30
+    assert [place for place in places if not (ROOT / "cobalance" / place).exists()] == []
