@@ -3,19 +3,25 @@
 Arguments: a folder to write to. Prints a JSON object: for each kind, empty or a traceback.
 """
 
+import importlib.util
 import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
+from click.testing import CliRunner
 from PIL import Image
+from streamlit.testing.v1 import AppTest
 
 from cobalance.annotation.annotators import ANNOTATORS
+from cobalance.app.cli.main import COMMANDS, HOMES, command_line
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.counting.cliques import Cliques
 from cobalance.evaluation.metrics import METRICS
@@ -208,6 +214,57 @@ def saved_query(folder: Path) -> None:
     assert [dict(row) for row in rows] == [{"concept": "lamp", "images": 1}]
 
 
+def load_file(path: Path, name: str) -> ModuleType:
+    """Import a file under the name that it would have in the package."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def census_dataset(folder: Path) -> Iterator[str]:
+    """A dataset of two dogs and a cat."""
+    records = [ImageRecord("a", "dog"), ImageRecord("b", "cat"), ImageRecord("c", "dog")]
+    name = f"extending {folder.name}"
+    with open_store(Settings.from_environment()) as store:
+        write_annotations(store, name, Annotations.from_records(records), source="test")
+        try:
+            yield name
+        finally:
+            drop_dataset(store, name)
+
+
+def web_page(folder: Path) -> None:
+    load_file(folder / "app/web/census/page.py", "cobalance.app.web.census.page")
+
+    def script() -> None:
+        import sys
+
+        sys.modules["cobalance.app.web.census.page"].page()
+
+    with census_dataset(folder) as name:
+        app = AppTest.from_function(script, default_timeout=300)
+        app.session_state["dataset"] = name
+        app.run()
+        assert not app.exception
+        assert {metric.label: metric.value for metric in app.metric} == {"cat": "1", "dog": "2"}
+
+
+def command(folder: Path) -> None:
+    load_file(folder / "app/cli/census.py", "cobalance.app.cli.census")
+    HOMES["census"] = "census.census"
+    COMMANDS["Diagnose"]["census"] = "census.census"
+
+    with census_dataset(folder) as name:
+        done = CliRunner().invoke(command_line(), ["census", name, "--format", "csv"], obj={})
+    assert done.exit_code == 0, done.output
+    assert sorted(done.stdout.split()) == ["cat,1", "class,images", "dog,2"]
+
+
 USES: dict[str, Callable[[Path], None]] = {
     "A backend": backend,
     "A filter": filter_,
@@ -221,6 +278,8 @@ USES: dict[str, Callable[[Path], None]] = {
     "A metric": metric,
     "A kind of task": task_kind,
     "A saved query": saved_query,
+    "A page": web_page,
+    "A command": command,
 }
 
 

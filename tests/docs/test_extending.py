@@ -27,9 +27,11 @@ def failures(
 ) -> dict[str, str]:
     """For each heading the traceback of its example's use; in a process of its own."""
     folder = tmp_path_factory.mktemp("extending")
-    for path, code in re.findall(r"```python\n# (mine/\w+\.py)\n(.*?)```", PAGE, re.DOTALL):
+    for path, code in re.findall(
+        r"```python\n# ((?:mine|app)/[\w/]+\.py)\n(.*?)```", PAGE, re.DOTALL
+    ):
         file = folder / path
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(code, encoding="utf-8")
     home = {} if settings.neo4j_uri else {"COBALANCE_HOME": str(settings.cobalance_home)}
     done = subprocess.run(
