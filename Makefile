@@ -59,7 +59,7 @@ SERVER := 2026.08.1
 LANGUAGE := CYPHER_25
 SERVER_TESTS := tests/graph tests/workflows tests/app tests/notebook tests/e2e
 test-server: $(VENV)/dev
-	$(BIN)/python -m pytest -p tests.other_server --neo4j $(SERVER) --language $(LANGUAGE) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder $(SERVER_TESTS)
+	$(BIN)/python -m pytest -p tests.support.other_server --neo4j $(SERVER) --language $(LANGUAGE) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder $(SERVER_TESTS)
 
 # What people have beside cobalance can be there: resolved, not installed.
 beside: $(VENV)/dev

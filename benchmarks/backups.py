@@ -26,7 +26,7 @@ from cobalance.workflows.backup.store_backup import back_up, restore
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 NAME = "large"
 

@@ -18,7 +18,7 @@ from cobalance.generation.planning.counterfactuals import plan_counterfactuals
 from cobalance.generation.planning.source_selection import select_sources
 from cobalance.generation.recipes import RECIPES
 from cobalance.ingest.concepts.word_lists import combine_words
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 SUBJECTS = (
     *(["man", "woman"] * 6 + ["lady", "couple of men", "young man in a suit", "man and woman"]),

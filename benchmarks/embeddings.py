@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from cobalance.ingest.embeddings.similarity import near_pairs, nearest, principal_axes, unit_vectors
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 SEED = 0
 COPIES = 500

@@ -36,7 +36,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.load.dataset import load_dataset
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 DATASET = "growth"
 CONCEPTS, MENTIONS, STEP = 600, 6, 500_000

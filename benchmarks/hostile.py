@@ -42,7 +42,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 from tests.ingest.dataset_files import CLASSES, DATASETS, ONE_FILE, archive
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 MOST_MB = 2048
 QUERY_LIMIT_S = 2.0

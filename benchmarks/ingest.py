@@ -39,7 +39,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
 PLAIN_BATCH = 1000

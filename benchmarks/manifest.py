@@ -27,7 +27,7 @@ from cobalance.generation.output.manifest_rows import Row, new_row
 from cobalance.generation.output.settlement_records import add_settled
 from cobalance.graph.jobs.rounds import Round, Span
 from cobalance.vision.stored.output_folder import OutputFolder
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 JOB = "0123456789abcdef"
 CHUNK = 16

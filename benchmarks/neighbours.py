@@ -26,7 +26,7 @@ from math import inf
 import numpy as np
 
 from cobalance.ingest.embeddings.neighbourhoods import neighbourhoods
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 SEED = 0
 CLUSTERS = 200

@@ -23,7 +23,7 @@ from benchmarks.coco_file import CLASSES, write_coco
 from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
 

@@ -38,7 +38,7 @@ from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
 DATASET = "scale"

@@ -21,7 +21,7 @@ from cobalance.workflows.on_spark.counting import count_cliques
 from cobalance.workflows.on_spark.deciding import decide_columns
 from cobalance.workflows.on_spark.images import count_singles, read_images
 from cobalance.workflows.on_spark.session import spark_session
-from tests.memory import peak_mb
+from tests.support.memory import peak_mb
 
 _ROWS = 250_000
 

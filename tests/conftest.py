@@ -27,8 +27,8 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows import folders as added_images
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
-from tests import class_archive, own_plugins
-from tests.forwarder import Forwarder
+from tests.support import class_archive, own_plugins
+from tests.support.forwarder import Forwarder
 
 hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machine is no failure
 hypothesis.settings.load_profile("cobalance")

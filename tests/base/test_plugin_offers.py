@@ -20,7 +20,7 @@ from cobalance.generation.planning.planners import PLANNERS
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format
 from cobalance.workflows.plugins import list_plugins, usable_plugins
-from tests.own_plugins import SOURCES
+from tests.support.own_plugins import SOURCES
 
 BRIGHT = (SOURCES / "bright.py").read_text(encoding="utf-8")
 

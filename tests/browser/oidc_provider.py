@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from tests.waiting import until
+from tests.support.waiting import until
 
 CLIENT_ID = "cobalance"
 CLIENT_SECRET = "a secret of the client: %+/"

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from cobalance.workflows.settings import Settings
-from tests.waiting import until
+from tests.support.waiting import until
 
 START_S = 300
 STOP_S = 120

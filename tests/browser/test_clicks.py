@@ -16,7 +16,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from tests.browser.pages import Pages, settle
 from tests.browser.server import WebApp, running
-from tests.waiting import until
+from tests.support.waiting import until
 
 SLOW_APP = Path(__file__).with_name("slow_app.py")
 DELAYS_MS = (50, 800)  # of a second click after the first, whose run takes longer

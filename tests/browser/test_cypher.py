@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from cobalance.workflows.demo.urbancars import NAME
 from tests.browser.pages import Pages, barriers, screenshot, settle
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 def link(text: str) -> str:

@@ -13,7 +13,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.overview import read_overview
 from tests.browser.pages import Pages, barriers, graph, screenshot, settle
-from tests.waiting import until
+from tests.support.waiting import until
 
 ROW_PX = 33  # of a table's header and rows
 

@@ -18,7 +18,7 @@ from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import finish_queries, start_queries
 from tests.browser.pages import Pages, barriers, screenshot, settle
 from tests.browser.server import WebApp, running
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 @pytest.fixture(scope="module")

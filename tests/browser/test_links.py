@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages import Pages, settle, walk
-from tests.waiting import until
+from tests.support.waiting import until
 
 ROW_PX = 33  # of a table's header and rows
 FIRST = '["cow","forest_road"]'  # the pair with the largest difference, in rates and in counts

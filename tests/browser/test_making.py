@@ -20,7 +20,7 @@ from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.status import list_jobs
 from tests.browser.pages import Pages, screenshot, settle, walk
 from tests.browser.server import WebApp, running
-from tests.waiting import until
+from tests.support.waiting import until
 
 PICTURE = "road.png"
 

@@ -16,7 +16,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows.demo.urbancars import urbancars
 from tests.browser.pages import Pages, barriers, graph, screenshot, settle
-from tests.waiting import until
+from tests.support.waiting import until
 
 PATHS = ["" if path == "diagnose" else path for _, path, _, _ in PAGES]
 HOSTILE_PATHS = ["", "datasets", "neighbourhood", "plan", "jobs", "compare", "cypher"]

@@ -10,7 +10,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.status import list_jobs, read_queries
 from cobalance.workflows.plan.planners import plan_dataset
 from tests.browser.pages import Pages, screenshot, settle
-from tests.waiting import until
+from tests.support.waiting import until
 
 ROW_PX = 33  # of a table's header and rows
 IMAGES_X, TICK_X = 380, 16  # places of columns in the table of queries

@@ -15,11 +15,11 @@ from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from cobalance.workflows.panel.study import Sample, draw_study
 from cobalance.workflows.settings import Settings
-from tests.audited_run import CONCEPTS, write_audited_run
 from tests.browser.pages import Pages, barriers, screenshot, settle
 from tests.browser.server import WebApp, running
-from tests.edited_job import make, order, write_pictures
-from tests.studied_job import write_studied_job
+from tests.support.audited_run import CONCEPTS, write_audited_run
+from tests.support.edited_job import make, order, write_pictures
+from tests.support.studied_job import write_studied_job
 
 IDS = ["first", "second", "third"]
 _BE_BUSY = """ms => setTimeout(() => {

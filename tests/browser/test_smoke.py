@@ -1,7 +1,7 @@
 """The harness itself: the app answers, a page comes to rest, and what is wrong is seen."""
 
 from tests.browser.pages import settle
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 def test_the_health_endpoint_needs_no_page(browser, app):

@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.local.home import Home
 from cobalance.graph.database.local.settings import LocalServerSettings
-from tests.waiting import until
+from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

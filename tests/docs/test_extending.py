@@ -16,7 +16,7 @@ from cobalance.workflows.demo.loading import load_demo
 from cobalance.workflows.settings import Settings
 from tests.browser.server import environment_of
 from tests.docs.extensions import USES
-from tests.own_plugins import ROOT, SOURCES
+from tests.support.own_plugins import ROOT, SOURCES
 
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 

@@ -17,8 +17,8 @@ from websockets.sync.client import connect as open_websocket
 import cobalance as cb
 from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations, save_scores
 from cobalance.workflows.label.decide import decide_labels
-from tests.audited_run import CONCEPTS, labelled, write_audited_run
-from tests.edited_job import make, order, write_pictures
+from tests.support.audited_run import CONCEPTS, labelled, write_audited_run
+from tests.support.edited_job import make, order, write_pictures
 
 PAGE = (Path(__file__).parents[2] / "docs" / "graph.md").read_text(encoding="utf-8")
 CODE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

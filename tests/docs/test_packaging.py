@@ -37,7 +37,7 @@ from tests.docs.containers import (
     neo4j_up,
     run,
 )
-from tests.waiting import until
+from tests.support.waiting import until
 
 COPIED = [
     name for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.M) for name in line.split()

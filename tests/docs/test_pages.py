@@ -56,7 +56,7 @@ NOT_RUN: dict[str, dict[str, str]] = {
     },
     "extending": {
         "mkdir -p plugins": "`tests/docs/test_extending.py` runs it",
-        "cp -r docs/cobalance-mine": "`tests/own_plugins.py` installs the package",
+        "cp -r docs/cobalance-mine": "`tests/support/own_plugins.py` installs the package",
     },
     "formats": {"cobalance ingest instances_train2017.json": COCO},
     "generation": {

@@ -8,7 +8,7 @@ from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job, read_queries
 from tests.e2e.scored import RANK_BY, known, places
-from tests.manifests import read_manifest
+from tests.support.manifests import read_manifest
 
 QUERIES = [("country", ("cow",), 1), ("urban", ("cow",), 2), ("urban", ("gate",), 1)]
 BEST_OF = 9

@@ -7,7 +7,7 @@ from random import Random
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.status import read_job
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 def kill_workers(

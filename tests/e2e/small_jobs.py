@@ -9,7 +9,7 @@ from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.status import read_job
 from cobalance.vision.stored.output_folder import OutputFolder
-from tests.manifests import read_manifest
+from tests.support.manifests import read_manifest
 
 QUERIES = [("country", ("cow", "gate"), 5), ("urban", ("cow",), 4), ("urban", ("gate",), 3)]
 WANTED = sum(n for _, _, n in QUERIES)

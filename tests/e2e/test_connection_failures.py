@@ -17,7 +17,7 @@ from cobalance.graph.jobs.statements import ADD_CANDIDATES
 from cobalance.workflows.work import run as gpu_workers
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 def test_the_graph_goes_away_and_comes_back(way, store, loaded, own, options, fails, caplog):

@@ -30,9 +30,9 @@ from cobalance.statistics.q_values import q_values
 from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.plan.planners import Planned, plan_dataset
 from cobalance.workflows.settings import Settings
-from tests.counted import Images, count_cliques
 from tests.e2e import short_sighted
-from tests.manifests import read_manifest
+from tests.support.counted import Images, count_cliques
+from tests.support.manifests import read_manifest
 
 Kind = tuple[str, frozenset[str]]
 CarryOut = Callable[[Planned], str]

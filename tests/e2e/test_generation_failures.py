@@ -17,8 +17,8 @@ from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e import failing
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete, candidates, draw_masks
+from tests.support.waiting import until
 from tests.tiny.diffusion import inpainting
-from tests.waiting import until
 
 
 def test_a_model_that_is_missing_and_then_there(store, loaded, own, work, tmp_path):

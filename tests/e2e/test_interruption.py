@@ -18,7 +18,7 @@ from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.workflows.store import open_store
 from tests.app.cli.calling import call
-from tests.waiting import until
+from tests.support.waiting import until
 
 IMAGES = 3_000
 DATASET = "interrupted"

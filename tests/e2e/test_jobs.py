@@ -22,7 +22,7 @@ from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e import failing
 from tests.e2e.small_jobs import PLAIN, QUERIES, WANTED, assert_complete, candidates
-from tests.manifests import read_manifest
+from tests.support.manifests import read_manifest
 
 
 def test_painted_objects_are_told_of(store, loaded, own, work):

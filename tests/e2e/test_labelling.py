@@ -30,8 +30,8 @@ from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import change_thresholds, decide_labels
 from cobalance.workflows.label.order import LabelOrder, order_labels
 from tests.e2e import bright
+from tests.support.waiting import until
 from tests.tiny.vision import save_owlv2
-from tests.waiting import until
 
 NAMES = ("boat", "o'sea {x}", "tree")
 

@@ -18,8 +18,8 @@ from cobalance.graph.jobs.reports import workers_alive
 from cobalance.graph.jobs.status import read_job
 from cobalance.workflows.settings import Settings
 from tests.browser.server import environment_of
-from tests.own_plugins import MINE, ROOT, write_files
-from tests.waiting import until
+from tests.support.own_plugins import MINE, ROOT, write_files
+from tests.support.waiting import until
 
 CLASSES = ("--class-category", "cat", "--class-category", "dog")
 

@@ -21,7 +21,7 @@ from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.load.dataset import drop_dataset
 from tests.app.cli.calling import call, spawn
 from tests.browser.server import environment_of
-from tests.manifests import read_manifest
+from tests.support.manifests import read_manifest
 from tests.tiny.brushnet import save_brushnet
 from tests.tiny.diffusion import save_pipeline
 from tests.tiny.vision import (

@@ -20,7 +20,7 @@ from cobalance.workflows.load.dataset import drop_dataset, load_dataset
 from cobalance.workflows.properties import order_properties, read_properties, show_properties
 from cobalance.workflows.work.run import worker_resources
 from tests.browser.server import environment_of
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 @pytest.fixture

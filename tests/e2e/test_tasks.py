@@ -16,7 +16,7 @@ from cobalance.graph.tasks.lifecycle import cancel_task, create_task, read_task,
 from cobalance.workflows.work.run import worker_resources
 from tests.browser.server import environment_of
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import simulate, summarize_plan
 from cobalance.statistics.imbalance import imbalance_table
-from tests.counted import Images, count_cliques, urbancars
+from tests.support.counted import Images, count_cliques, urbancars
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "data" / "conbias_concepts_generation_urbancars.json"

@@ -16,9 +16,9 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
 from tests.browser.server import environment_of
-from tests.manifests import read_manifest
-from tests.provenance import read_provenance
-from tests.waiting import until
+from tests.support.manifests import read_manifest
+from tests.support.provenance import read_provenance
+from tests.support.waiting import until
 
 CONCEPTS = ("cow", "forest_road", "gate", "street sign")
 SETTINGS = {"filters": {"sanity": {}, "blank": {}}}

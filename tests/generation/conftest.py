@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from cobalance.counting.cliques import Cliques
-from tests.counted import Images, count_cliques, urbancars
+from tests.support.counted import Images, count_cliques, urbancars
 
 
 @pytest.fixture(scope="session")

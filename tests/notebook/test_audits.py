@@ -5,7 +5,7 @@ import pytest
 
 import cobalance as cb
 from cobalance.vision.stored.output_folder import OutputFolder
-from tests.audited_run import CONCEPTS, labelled, shows, write_audited_run
+from tests.support.audited_run import CONCEPTS, labelled, shows, write_audited_run
 
 IMAGES = 41
 SKY, SEA = CONCEPTS

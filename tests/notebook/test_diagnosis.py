@@ -7,7 +7,7 @@ import cobalance as cb
 from cobalance.base.errors import DataError, OptionError, UnknownNameError
 from cobalance.counting.cliques import mine_cliques
 from cobalance.statistics.imbalance import imbalance_table
-from tests.unequal import images, rows_of
+from tests.support.unequal import images, rows_of
 
 
 def test_the_frame_is_the_imbalance_table_by_evidence(found):

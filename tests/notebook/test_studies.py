@@ -3,7 +3,7 @@
 import pytest
 
 import cobalance as cb
-from tests.studied_job import write_studied_job
+from tests.support.studied_job import write_studied_job
 
 
 def test_a_study_from_the_draw_to_its_end(store, dataset, own, tmp_path):

@@ -10,7 +10,7 @@ from cobalance.base.records import Annotations
 from cobalance.counting.cliques import Cliques, mine_cliques
 from cobalance.counting.incidence import incidence_of
 from cobalance.statistics.imbalance import imbalance_table
-from tests.unequal import images, rows_of
+from tests.support.unequal import images, rows_of
 
 
 def make_cliques(counts, class_sizes, members=None, concepts=("cow", "road", "sign")) -> Cliques:

@@ -12,7 +12,7 @@ from cobalance.generation.planning.plan import PlanOptions, queries_of, run_plan
 from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.statistics.imbalance import imbalance_table
 from cobalance.statistics.selection import CliqueFilter, find_rows, fold_repeats
-from tests.counted import count_cliques
+from tests.support.counted import count_cliques
 
 IMAGES = {
     ("x", frozenset("abc")): 40,

@@ -27,7 +27,7 @@ from cobalance.annotation.language.transcript import Transcript
 from cobalance.base.errors import OptionError
 from cobalance.vision.models.options import VlmOptions
 from cobalance.vision.stored.output_folder import OutputFolder
-from tests.scripted_endpoint import Answer, scripted_endpoint
+from tests.support.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-very-secret-0123456789"
 GREYS = (0, 51, 204)

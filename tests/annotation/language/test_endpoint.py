@@ -17,7 +17,7 @@ from cobalance.annotation.language.endpoint_settings import read_key
 from cobalance.annotation.language.transcript import Transcript
 from cobalance.base.errors import OptionError
 from cobalance.vision.stored.output_folder import OutputFolder
-from tests.scripted_endpoint import Answer, scripted_endpoint
+from tests.support.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-very-secret-0123456789"
 SCHEMA = {"type": "object"}

@@ -14,7 +14,7 @@ from cobalance.annotation.proposing.options import caption_of, read_preset
 from cobalance.annotation.proposing.propose import propose
 from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.vision.stored.output_folder import OutputFolder
-from tests.scripted_endpoint import Answer, scripted_endpoint
+from tests.support.scripted_endpoint import Answer, scripted_endpoint
 
 CAPTION = "a photo of a bird"
 

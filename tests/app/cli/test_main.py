@@ -27,7 +27,7 @@ from cobalance.graph.dataset.state import list_datasets
 from cobalance.graph.queries.catalogue import CATALOGUE
 from tests.app.cli.calling import call, run_code
 from tests.browser.server import environment_of
-from tests.unequal import images, rows_of
+from tests.support.unequal import images, rows_of
 
 ROWS = """id,class,concepts
 1,country,cow|road

@@ -12,7 +12,7 @@ import pytest
 from cobalance.base.errors import OptionError, UnknownNameError
 from cobalance.generation.export import ExportError, ExportOptions, export
 from tests.generation.export.conftest import REFERRING, WITH_IMAGES, contents, only
-from tests.manifests import read_manifest
+from tests.support.manifests import read_manifest
 
 
 def test_an_unknown_format_lists_the_known_ones(sample, tmp_path):

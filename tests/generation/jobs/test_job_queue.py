@@ -22,7 +22,7 @@ import cobalance.generation.jobs.job_queue
 from cobalance.base.errors import MachineError, StoreUnavailableError
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.job_queue import Queue
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 def test_a_queue_that_cannot_be_opened_is_a_clear_error(tmp_path):

@@ -8,7 +8,7 @@ from PIL import Image
 
 from cobalance.generation.output.image_files import image_file, mask_file
 from tests.conftest import HOSTILE
-from tests.provenance import read_provenance, xmp_of
+from tests.support.provenance import read_provenance, xmp_of
 
 IPTC = "{http://iptc.org/std/Iptc4xmpExt/2008-02-29/}DigitalSourceType"
 

@@ -13,7 +13,7 @@ from cobalance.generation.output.manifest import (
     manifest_frame,
     write_rows,
 )
-from tests.manifests import read_manifest
+from tests.support.manifests import read_manifest
 
 
 def write(path, frame):

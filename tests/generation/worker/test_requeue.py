@@ -8,7 +8,7 @@ from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.requeue import Requeuer
 from cobalance.generation.worker.resources import RetryingStore
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 def hand_out(folder, chunk, worker):

@@ -27,7 +27,7 @@ from cobalance.graph.console.guard import PROCEDURES, check_read_only
 from cobalance.graph.console.message_limit import MessageLimit
 from cobalance.graph.console.run import LANGUAGE, MAX_RUNNING, run_console_query
 from cobalance.graph.database.local.server_control import ensure_running
-from tests.waiting import until
+from tests.support.waiting import until
 
 CORPUS = json.loads((Path(__file__).parents[2] / "data" / "cypher_console.json").read_text("utf-8"))
 PARAMETERS = {"set": 1, "create": 2, "delete n": 3}

@@ -20,7 +20,7 @@ from cobalance.graph.queries.own_effects import read_own_effects, read_standing
 from cobalance.statistics.imbalance import imbalance_table
 from cobalance.statistics.own_effect import own_effects
 from tests.conftest import HOSTILE
-from tests.unequal import images, rows_of
+from tests.support.unequal import images, rows_of
 
 
 def ranked(table, ranking):

@@ -36,10 +36,10 @@ from cobalance.ingest.embeddings.stored import write_embeddings
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset
 from cobalance.workflows.store import open_store
 from cobalance.workflows.work.run import worker_resources
-from tests.audited_run import CONCEPTS, write_audited_run
 from tests.conftest import HOSTILE
-from tests.studied_job import write_studied_job
-from tests.waiting import until
+from tests.support.audited_run import CONCEPTS, write_audited_run
+from tests.support.studied_job import write_studied_job
+from tests.support.waiting import until
 
 WANTED = 60
 

@@ -25,8 +25,8 @@ from cobalance.workflows.backup.store_backup import back_up, restore
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.load.dataset import drop_dataset
 from tests.browser.server import environment_of
-from tests.manifests import read_manifest
-from tests.waiting import until
+from tests.support.manifests import read_manifest
+from tests.support.waiting import until
 from tests.workflows.backup.conftest import WANTED, dump, work
 
 OLD = Path(__file__).parents[2] / "data" / "backup-1.zip"

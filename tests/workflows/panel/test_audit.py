@@ -28,7 +28,7 @@ from cobalance.workflows.panel.verdicts import (
     warn_unsupported,
 )
 from cobalance.workflows.plan.planners import plan_dataset
-from tests.audited_run import CLASSES, CONCEPTS, labelled, shows, write_audited_run
+from tests.support.audited_run import CLASSES, CONCEPTS, labelled, shows, write_audited_run
 
 IMAGES = 65
 SKY, SEA = CONCEPTS

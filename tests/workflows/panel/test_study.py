@@ -15,8 +15,8 @@ from cobalance.graph.panels.panel import read_answers, read_panel
 from cobalance.graph.panels.studies import Study, close_study
 from cobalance.workflows.panel.answers import answer_task, panel_progress, person_tasks
 from cobalance.workflows.panel.study import Sample, draw_study, results_frame
-from tests.edited_job import GROUPS
-from tests.studied_job import SENTENCE as GAPPED, write_studied_job
+from tests.support.edited_job import GROUPS
+from tests.support.studied_job import SENTENCE as GAPPED, write_studied_job
 
 IMAGES = 6
 PEOPLE = ("ann", "bob")

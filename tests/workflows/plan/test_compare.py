@@ -11,7 +11,7 @@ from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.resampling import BASELINES
 from cobalance.notebook.data import urbancars
 from cobalance.workflows.plan.compare import budget_curve, compare_all, tolerance_curve
-from tests.counted import count_cliques
+from tests.support.counted import count_cliques
 
 MEASURED = ("images", "dataset", "remaining", "gap_after", "widest_gap")
 OF_COUNTS = ("conbias", "minimal", "published")

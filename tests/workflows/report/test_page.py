@@ -23,7 +23,7 @@ from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.report import markup
 from cobalance.workflows.report.contents import ReportOptions, read_contents
 from cobalance.workflows.report.page import page
-from tests import unequal
+from tests.support import unequal
 from tests.workflows.report.conftest import CLASSES, CONCEPTS, SIZES, images
 from tests.workflows.report.reading import Read
 

@@ -16,7 +16,7 @@ from cobalance.graph.panels.panel import list_panels
 from cobalance.vision.stored.output_folder import OutputFolder
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
-from tests.audited_run import CONCEPTS, shows, write_audited_run
+from tests.support.audited_run import CONCEPTS, shows, write_audited_run
 
 
 @pytest.fixture

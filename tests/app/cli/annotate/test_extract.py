@@ -15,7 +15,7 @@ from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.extract import extract_concepts
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
-from tests.scripted_endpoint import Answer, scripted_endpoint
+from tests.support.scripted_endpoint import Answer, scripted_endpoint
 
 FINDS = {
     "two dogs on a beach": ["dogs", "beach", "sand"],

@@ -10,7 +10,7 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
-from tests.scripted_endpoint import Answer, scripted_endpoint
+from tests.support.scripted_endpoint import Answer, scripted_endpoint
 from tests.tiny.vision import save_owlv2
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cobalance.vision.stored.output_folder import OutputFolder
 from tests.app.cli.calling import call
-from tests.audited_run import CONCEPTS, labelled, shows, write_audited_run
+from tests.support.audited_run import CONCEPTS, labelled, shows, write_audited_run
 
 IMAGES = 40
 

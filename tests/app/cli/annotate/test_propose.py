@@ -12,7 +12,7 @@ from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.write import write_annotations
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
-from tests.scripted_endpoint import Answer, scripted_endpoint
+from tests.support.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-never-to-be-seen"
 

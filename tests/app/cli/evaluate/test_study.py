@@ -9,7 +9,7 @@ from cobalance.graph.panels.panel import list_panels
 from cobalance.graph.panels.studies import Study
 from cobalance.workflows.panel.answers import answer_task
 from tests.app.cli.conftest import table
-from tests.studied_job import write_studied_job
+from tests.support.studied_job import write_studied_job
 
 
 @pytest.fixture

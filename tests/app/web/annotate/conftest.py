@@ -9,7 +9,7 @@ import pytest
 from cobalance.app.web.pictures.thumbnails import ImageFiles, Picture
 from cobalance.graph.database.store import GraphStore
 from cobalance.vision.stored.output_folder import OutputFolder
-from tests.audited_run import write_audited_run
+from tests.support.audited_run import write_audited_run
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from cobalance.ingest.captions.image_texts import write_image_texts
 from cobalance.workflows.settings import Settings
 from tests.app.conftest import OpenPage, shown_text
 from tests.app.web.annotate.test_page import labels, press
-from tests.audited_run import CONCEPTS, labelled, shows
-from tests.scripted_endpoint import Answer, scripted_endpoint
+from tests.support.audited_run import CONCEPTS, labelled, shows
+from tests.support.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-never-to-be-seen"
 END_S = 60

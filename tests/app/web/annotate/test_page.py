@@ -14,7 +14,7 @@ from cobalance.graph.annotations.attributes import (
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run, list_runs, read_run
 from cobalance.graph.database.store import GraphStore
 from tests.app.conftest import OpenPage, shown_text
-from tests.audited_run import BOX, CONCEPTS
+from tests.support.audited_run import BOX, CONCEPTS
 
 HOSTILE = "<b>o'x</b> :red[y] " + "z" * 150
 

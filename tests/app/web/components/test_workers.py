@@ -13,7 +13,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from tests.app.conftest import Login, OpenPage, shown_text
-from tests.waiting import until
+from tests.support.waiting import until
 
 PROGRAM = """
 import signal

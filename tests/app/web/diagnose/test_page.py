@@ -20,8 +20,8 @@ from cobalance.vision.images.properties import image_properties
 from cobalance.workflows import properties
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from cobalance.workflows.settings import Settings
-from tests import unequal
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
+from tests.support import unequal
 
 
 def cliques(app: AppTest) -> list[tuple[str, ...]]:

@@ -27,7 +27,7 @@ from cobalance.graph.jobs.status import read_job
 from cobalance.workflows.settings import Settings
 from tests.app.conftest import Login, OpenPage, shown_text
 from tests.conftest import HOSTILE
-from tests.edited_job import BEST_OF, GROUPS, make, order, write_pictures
+from tests.support.edited_job import BEST_OF, GROUPS, make, order, write_pictures
 
 IDS = ["first", "second", "third"]
 

@@ -14,7 +14,7 @@ from cobalance.graph.jobs.status import list_jobs, read_queries
 from cobalance.statistics.association import homogeneity_test
 from cobalance.statistics.q_values import q_values
 from tests.app.conftest import OpenPage, WriteDataset, created
-from tests.counted import Images, count_cliques
+from tests.support.counted import Images, count_cliques
 
 ARROW = " \N{RIGHTWARDS ARROW} "
 CLICKED, IN_URL = ("cow", "field"), '["cow","field"]'

@@ -14,7 +14,7 @@ from cobalance.graph.panels.panel import read_answers
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from tests.app.conftest import OpenPage, shown_text
-from tests.audited_run import CLASSES, CONCEPTS, write_audited_run
+from tests.support.audited_run import CLASSES, CONCEPTS, write_audited_run
 
 
 @pytest.fixture

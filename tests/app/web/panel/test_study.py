@@ -12,8 +12,8 @@ from cobalance.graph.panels.panel import read_answers
 from cobalance.graph.panels.studies import Study, close_study
 from cobalance.workflows.panel.study import Sample, draw_study
 from tests.app.conftest import OpenPage, shown_text
-from tests.edited_job import GROUPS
-from tests.studied_job import SENTENCE, write_studied_job
+from tests.support.edited_job import GROUPS
+from tests.support.studied_job import SENTENCE, write_studied_job
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from cobalance.base.errors import DataError, OptionError
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.workflows.settings import Settings
 from tests.browser.server import environment_of, running
-from tests.waiting import until
+from tests.support.waiting import until
 
 PAGE = (Path(__file__).parents[4] / "docs" / "operate.md").read_text(encoding="utf-8")
 TABLE = "\n".join(line for line in PAGE.splitlines() if line.startswith("| `cobalance_"))

@@ -21,7 +21,7 @@ from cobalance.workflows.settings import Settings
 from tests.app.cli.calling import run_without, spawn
 from tests.app.conftest import AUTH
 from tests.browser.server import environment_of, running
-from tests.waiting import until
+from tests.support.waiting import until
 
 OPEN = "0.0.0.0"
 

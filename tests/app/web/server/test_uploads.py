@@ -14,7 +14,7 @@ from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.write import write_annotations
 from tests.browser.server import WebApp, environment_of, running
-from tests.waiting import until
+from tests.support.waiting import until
 
 MB = 1024 * 1024
 SIZE = 700_000  # one fits into an MB, two do not

@@ -13,7 +13,7 @@ import pytest
 from cobalance.app.web.workers.supervisor import LocalWorkers, gpu_of, workers_allowed
 from cobalance.base.errors import CobalanceError, ConflictError
 from cobalance.workflows.settings import Settings
-from tests.waiting import until
+from tests.support.waiting import until
 
 Start = Callable[..., LocalWorkers]
 

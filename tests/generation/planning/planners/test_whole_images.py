@@ -19,7 +19,7 @@ from cobalance.generation.planning.simulation import simulate_images
 from cobalance.notebook.data import urbancars
 from cobalance.statistics.association import homogeneity_test
 from cobalance.statistics.q_values import q_values
-from tests.counted import count_cliques
+from tests.support.counted import count_cliques
 
 NAMES = ["day bed", "c_one", "cow", "road", "sign"]
 

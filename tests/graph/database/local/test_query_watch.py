@@ -16,7 +16,7 @@ from cobalance.graph.database.local.server_control import Endpoint, ensure_runni
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
-from tests.waiting import until
+from tests.support.waiting import until
 
 HEAP_MB = 256
 # A list, and then as many others for a moment each: a few seconds of work on any server.

@@ -21,7 +21,7 @@ from cobalance.base.errors import StoreUnavailableError
 from cobalance.graph.database.local.home import Home, ServerState
 from cobalance.graph.database.local.server_control import Endpoint, ensure_running, status, stop
 from cobalance.graph.database.local.settings import LocalServerSettings
-from tests.waiting import until
+from tests.support.waiting import until
 
 CLIENT = """
 import json, sys

@@ -10,7 +10,7 @@ import numpy as np
 
 from cobalance.counting.cliques import Cliques
 
-COUNTS = Path(__file__).parents[1] / "cobalance" / "workflows" / "demo" / "urbancars_counts.csv"
+COUNTS = Path(__file__).parents[2] / "cobalance" / "workflows" / "demo" / "urbancars_counts.csv"
 
 Images = Mapping[tuple[str, frozenset[str]], int]
 """How many images there are of each class with exactly each set of concepts."""

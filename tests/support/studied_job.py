@@ -9,7 +9,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
-from tests.edited_job import GROUPS, draw_picture
+from tests.support.edited_job import GROUPS, draw_picture
 
 CAPTION = "A {} in a field with a dog"
 SENTENCE = CAPTION.format("____")

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "docs" / "cobalance-mine"
 SOURCES = TEMPLATE / "src" / "cobalance_mine"
 MINE = {

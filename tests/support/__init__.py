@@ -1,0 +1,1 @@
+"""Datasets, files, servers and programs that tests of several rooms use."""
