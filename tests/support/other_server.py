@@ -1,6 +1,6 @@
 """A plugin of pytest: run tests against another release of Neo4j, in either default language.
 
-    python -m pytest -p tests.support.other_server --neo4j 2026.08.1 --language CYPHER_25 tests/graph/tags
+    python -m pytest -p tests.support.other_server --neo4j 2026.08.1 tests/graph/tags
 
 Each process of a run has a server of its own. A worker takes every task that it finds in its store:
 on one that processes share, a worker of a test would run the evaluations of another test anew.
