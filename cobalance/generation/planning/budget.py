@@ -6,8 +6,12 @@ from cobalance.base.arrays import IntArray
 from cobalance.counting.cliques import Cliques
 from cobalance.generation.planning.lean import Lean, match_cliques
 
-_SHARE_OF_BEST = 0.5  # of the best price of an image, the last that a round takes
+# A round takes no query whose price of an image is less than this share of the best.
+_SHARE_OF_BEST = 0.5
+# A round takes a hundredth of the budget, and prices the rest anew.
 _ROUNDS = 100
+# A change of the statistic below this is a rounding error.
+_STATISTIC_ERROR = 1e-9
 
 
 def spend_budget(cliques: Cliques, chosen: IntArray, images: IntArray, budget: int) -> IntArray:
@@ -52,28 +56,37 @@ def spend_budget(cliques: Cliques, chosen: IntArray, images: IntArray, budget: i
     values[chosen] = 1.0
     lean = Lean(cliques, values)
     rows, codes = np.nonzero(images)
-    wanted, places = images[rows, codes], np.arange(len(rows))
+    sizes, queries = images[rows, codes], np.arange(len(rows))
     shown = match_cliques(cliques, cliques.members[chosen[rows]])
-    pending, left = np.ones(len(rows), dtype=bool), budget
-    taken: list[int] = []
-    weights, kept = lean.weights, 0
+    is_pending, remaining = np.ones(len(rows), dtype=bool), budget
+
+    # The statistic is compared with the weights of the start, which do not change with the plan.
+    weights = lean.weights
     lowest = lean.statistic(weights)
-    while left > 0 and pending.any():
-        prices = lean.price_sets(shown, wanted)[places, codes] / wanted
-        order = np.flatnonzero(pending)[np.argsort(prices[pending], kind="stable")]
+    taken: list[int] = []
+    n_best = 0
+    while remaining > 0 and is_pending.any():
+        prices = lean.price_sets(shown, sizes)[queries, codes] / sizes
+        order = np.flatnonzero(is_pending)[np.argsort(prices[is_pending], kind="stable")]
         best = order[prices[order] <= _SHARE_OF_BEST * min(prices[order[0]], 0.0)]
-        best = best if len(best) else order[:1]
-        before = np.cumsum(wanted[best]) - wanted[best]
-        for at in best[before <= min(budget / _ROUNDS, left - 1)].tolist():
-            n = wanted[at] = min(int(wanted[at]), left)
-            lean.add(int(codes[at]), n, n * shown[at].toarray()[0])
-            taken.append(at)
-            pending[at] = False
-            left -= n
+        if not len(best):
+            best = order[:1]
+
+        images_before = np.cumsum(sizes[best]) - sizes[best]
+        for query in best[images_before <= min(budget / _ROUNDS, remaining - 1)].tolist():
+            n = sizes[query] = min(int(sizes[query]), remaining)
+            lean.add(int(codes[query]), n, n * shown[query].toarray()[0])
+            taken.append(query)
+            is_pending[query] = False
+            remaining -= n
+
         lean.weigh()
-        if (now := lean.statistic(weights)) <= lowest + 1e-9:
-            lowest, kept = min(now, lowest), len(taken)
-    found = np.zeros_like(images)
-    chosen_places = np.array(taken[:kept], dtype=np.int64)
-    found[rows[chosen_places], codes[chosen_places]] = wanted[chosen_places]
-    return found
+        statistic = lean.statistic(weights)
+        if statistic <= lowest + _STATISTIC_ERROR:
+            lowest, n_best = min(statistic, lowest), len(taken)
+
+    # Queries after the lowest statistic would only raise it again.
+    spent = np.zeros_like(images)
+    accepted = np.array(taken[:n_best], dtype=np.int64)
+    spent[rows[accepted], codes[accepted]] = sizes[accepted]
+    return spent

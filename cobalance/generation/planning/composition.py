@@ -129,31 +129,32 @@ def compose_dataset(
     """
     by_source = group_pairs((counterfactual.source, counterfactual) for counterfactual in asked)
     class_of = dict(zip(images["id"], images["class"], strict=True))
-    groups = {name for one in asked for name in (one.group, one.own_group) if name}
+    groups = {name for row in asked for name in (row.group, row.own_group) if name}
     if options.real != "all":
         _check_own_group(by_source, class_of, groups)
+
     left_out: Counter[str] = Counter()
     remain: Counter[str] = Counter()
     generated: list[str] = []
     stay: set[str] = set()
     used = 0
-    for source, wanted in by_source.items():
-        keeps_real = options.real == "all"
+    for source, counterfactuals in by_source.items():
         if source not in class_of:
             left_out[GONE] += 1
             continue
-        is_edited = any(one.tried for one in wanted)
+        is_edited = any(row.tried for row in counterfactuals)
         if options.real == "unedited" and not (is_edited and _gives_way(source, options.share)):
             stay.add(source)
             remain[BEYOND_SHARE if is_edited else NOT_EDITED] += 1
             continue
-        own = class_of[source]
-        shown = [one for one in wanted if not (keeps_real and one.group == own)]
-        lacking = {one.group for one in shown if not one.images}
-        if keeps_real:  # the image may be of another class than when it was planned
-            lacking |= groups - {own, *(one.group for one in shown)}
-        if lacking:
-            has_images = options.real != "none" or any(one.images for one in shown)
+
+        own_group = class_of[source]
+        keeps_real = options.real == "all"
+        shown = counterfactuals
+        if keeps_real:
+            shown = [row for row in counterfactuals if row.group != own_group]
+        if _lacks_group(shown, groups, own_group, keeps_real=keeps_real):
+            has_images = options.real != "none" or any(row.images for row in shown)
             if options.incomplete == "drop" or not has_images:
                 left_out[LACKS_GROUP if is_edited else NOT_EDITED] += 1
                 continue
@@ -161,25 +162,38 @@ def compose_dataset(
             keeps_real = options.real != "none"
         if keeps_real:
             stay.add(source)
-        # People may have accepted several of one group, and fewer of another.
-        each = min((len(one.images) for one in shown if one.images), default=1)
-        if keeps_real and own in groups:
-            each = 1
-        found = [image for one in shown for image in one.images[:each]]
-        used += bool(found)
-        generated += found
+
+        # The real image is the only one of its group, so that there is one of each.
+        each = 1
+        if not (keeps_real and own_group in groups):
+            # People may have accepted several of one group, and fewer of another.
+            each = min((len(row.images) for row in shown if row.images), default=1)
+        accepted = [image for row in shown for image in row.images[:each]]
+        used += bool(accepted)
+        generated += accepted
+
     real = []
     for image, class_name in class_of.items():
         if image in by_source:
-            kept = image in stay
+            stays = image in stay
         elif options.real == "all" and class_name in groups and options.incomplete == "drop":
-            kept = False
+            stays = False
             left_out[OTHERS_OF_GROUPS] += 1
         else:
-            kept = options.real != "none"
-        if kept:
+            stays = options.real != "none"
+        if stays:
             real.append(image)
     return Composition(tuple(real), tuple(generated), used, dict(left_out), dict(remain))
+
+
+def _lacks_group(
+    shown: Sequence[Counterfactual], groups: set[str], own_group: str, *, keeps_real: bool
+) -> bool:
+    """Whether the images made of a source leave out a group."""
+    if not all(row.images for row in shown):
+        return True
+    # The image may be of another class than when it was planned.
+    return keeps_real and bool(groups - {own_group, *(row.group for row in shown)})
 
 
 def _check_own_group(
@@ -187,13 +201,14 @@ def _check_own_group(
     class_of: Mapping[str, str],
     groups: set[str],
 ) -> None:
-    for source, wanted in by_source.items():
-        own = wanted[0].own_group or class_of.get(source)
-        if own in groups and own not in {one.group for one in wanted}:
+    for source, counterfactuals in by_source.items():
+        own_group = counterfactuals[0].own_group or class_of.get(source)
+        made = {row.group for row in counterfactuals}
+        if own_group in groups and own_group not in made:
             raise DataError(
-                f"The job made no image of the group {own!r} from images of that group, such as "
-                f"{source!r}, so that without the real ones it would lack them. Plan images of all "
-                "groups, with ",
+                f"The job made no image of the group {own_group!r} from images of that group, such "
+                f"as {source!r}, so that without the real ones it would lack them. Plan images of "
+                "all groups, with ",
                 Setting("plan.made", "all"),
                 ", or take all real images, with ",
                 Setting("real", "all"),
@@ -202,5 +217,6 @@ def _check_own_group(
 
 
 def _gives_way(source: str, share: float) -> bool:
+    # The same images give way whatever the share, and in each run.
     digest = hashlib.sha256(f"share/{source}".encode()).digest()
     return int.from_bytes(digest[:8]) < share * 2**64

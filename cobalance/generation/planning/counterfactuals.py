@@ -71,14 +71,15 @@ class CounterfactualOptions:
     cliques: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        for kind, value, known in (
+        for kind, value, choices in (
             ("choice of what is made", self.made, Shows),
             ("way with captions", self.captions, CaptionMode),
             ("choice for captions that name no group", self.unnamed, KeepOrDrop),
             ("choice for images of children", self.children, KeepOrDrop),
             ("choice for licences without derivatives", self.no_derivatives, KeepOrDrop),
         ):
-            check_known(kind, [value], get_args(known))
+            check_known(kind, [value], get_args(choices))
+
         if self.captions != "none" and not self.words:
             raise OptionError(
                 f"Captions are looked at ({self.captions}), and ",
@@ -112,10 +113,10 @@ and there is only 'woman'. Name two or more with plan.groups.
     if len(set(groups)) < len(groups):
         raise OptionError(f"A group is named twice: {', '.join(groups)}. Name each once.")
     if made != "own" and len(groups) < 2:
-        there = f"only {groups[0]!r}" if groups else "none"
+        present = f"only {groups[0]!r}" if groups else "none"
         raise OptionError(
             "An image is to be edited to show each of several groups, and there is "
-            f"{there}. Name two or more with ",
+            f"{present}. Name two or more with ",
             Setting("plan.groups"),
             ".",
         )
@@ -149,13 +150,22 @@ def plan_counterfactuals(
     """
     queries = []
     for row in images.sort_values("id", kind="stable").to_dict("records"):
-        own = row["class_name"]
-        asked = {"all": groups, "others": [each for each in groups if each != own], "own": [own]}
+        own_group = row["class_name"]
+        if made == "own":
+            targets: Sequence[str] = [own_group]
+        elif made == "others":
+            targets = [group for group in groups if group != own_group]
+        else:
+            targets = groups
+
         concepts = tuple(sorted(set(row["concepts"])))
-        for group in asked[made]:
-            caption = _of_group(row.get("caption"), group) or ""
-            captions = tuple(_of_group(row.get("captions"), group) or ())
-            edit = Edit(row["id"], caption, captions, "" if made == "all" else own)
+        for group in targets:
+            edit = Edit(
+                source_image=row["id"],
+                caption=_of_group(row.get("caption"), group) or "",
+                captions=tuple(_of_group(row.get("captions"), group) or ()),
+                own_group="" if made == "all" else own_group,
+            )
             queries.append(PlannedQuery(group, concepts, 1, edit))
     return tuple(queries)
 

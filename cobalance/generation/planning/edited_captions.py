@@ -46,46 +46,59 @@ class CaptionEdits:
         source have as many captions each.
         """
         one_group = self.options.captions == "one group"
-        if one_group and not captions:
-            return {}, NO_CAPTIONS
-        named = set[str]().union(*map(self._naming.groups_in, captions))
         if one_group:
-            if len(named) > 1:
-                return {}, f"images with {MANY_GROUPS}"
-            is_told = class_name in self.groups and class_name in self._naming.groups
-            if is_told and named and class_name not in named:
-                return {}, OTHER_GROUP
+            fault = self._fault(captions, class_name)
+            if fault is not None:
+                return {}, fault
+
         prompts = list[tuple[str, dict[str, str]]]()
-        kept = list[dict[str, str]]()
+        remaining = list[dict[str, str]]()
         reasons = list[str]()
         for caption in captions:
             texts, reason = self._to_groups(caption)
             if reason is None:
                 prompts.append((caption, texts))
-            else:
-                reasons.append(reason)
-            unnamed = reason in (NO_GROUP, NO_PERSON) and self._editor.is_neutral(caption)
-            if reason is None or (unnamed and self.options.unnamed == "keep"):
-                kept.append(texts or dict.fromkeys(self._asked, caption))
+                remaining.append(texts)
+                continue
+            reasons.append(reason)
+            is_true_of_all = reason in (NO_GROUP, NO_PERSON) and self._editor.is_neutral(caption)
+            if is_true_of_all and self.options.unnamed == "keep":
+                remaining.append(dict.fromkeys(self._asked, caption))
+
         if one_group and not prompts:
+            # That a caption names nobody is the last reason to give: it is true of most.
             worst = min(reasons, key=lambda reason: (reason in (NO_GROUP, NO_PERSON), reason))
             return {}, f"images with {worst}"
-        if self.options.made == "own":  # captions stay as they are
-            own = {class_name: prompts[0][0]} if prompts else {}
-            return {"caption": own, "captions": tuple(captions)}, None
-        first = prompts[0][1] if prompts else dict.fromkeys(self.groups, "")
-        each = {group: tuple(texts[group] for texts in kept) for group in self.groups}
-        return {"caption": first, "captions": each}, None
+
+        if self.options.made == "own":
+            # A control set has the captions as they are.
+            own_prompt = {class_name: prompts[0][0]} if prompts else {}
+            return {"caption": own_prompt, "captions": tuple(captions)}, None
+        prompt = prompts[0][1] if prompts else dict.fromkeys(self.groups, "")
+        by_group = {group: tuple(texts[group] for texts in remaining) for group in self.groups}
+        return {"caption": prompt, "captions": by_group}, None
+
+    def _fault(self, captions: Sequence[str], class_name: str) -> str | None:
+        """Reason to leave an image out: no captions, several groups, or another than its own."""
+        if not captions:
+            return NO_CAPTIONS
+        named = set[str]().union(*map(self._naming.groups_in, captions))
+        if len(named) > 1:
+            return f"images with {MANY_GROUPS}"
+        is_group = class_name in self.groups and class_name in self._naming.groups
+        if is_group and named and class_name not in named:
+            return OTHER_GROUP
+        return None
 
     def _to_groups(self, caption: str) -> tuple[dict[str, str], str | None]:
         texts = dict[str, str]()
         reasons = list[str]()
         for group in self._asked:
-            found = self._editor.edit_caption(caption, group)
-            if found.text is None:
-                reasons.append(found.reason)
+            edited = self._editor.edit_caption(caption, group)
+            if edited.text is None:
+                reasons.append(edited.reason)
             else:
-                texts[group] = found.text
+                texts[group] = edited.text
         if reasons:
             return {}, max(reasons, key=REASONS.index)
         return texts, None

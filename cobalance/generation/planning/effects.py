@@ -40,8 +40,9 @@ def widened_rows(before: Cliques, after: Cliques) -> IntArray:
 
     The one that it widens most comes first; equal ones are in the order of the table.
     """
-    was, becomes = _differences(before), _differences(after)
-    growth = np.where(find_leaning(after), becomes - was, 0.0)
+    differences_before, differences_after = _differences(before), _differences(after)
+    growth = np.where(find_leaning(after), differences_after - differences_before, 0.0)
+    # Less than this is a rounding error of the rates.
     rows = np.flatnonzero(growth > 1e-12)
     return rows[np.argsort(-growth[rows], kind="stable")]
 
@@ -77,9 +78,9 @@ def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFram
         "too_few_before": _too_few(first),
         "too_few_after": _too_few(then),
     }
-    for time, cliques in ((BEFORE, first), (AFTER, then)):
+    for prefix, cliques in ((BEFORE, first), (AFTER, then)):
         for code, name in enumerate(cliques.classes):
-            columns[time + name] = cliques.counts[:, code]
+            columns[prefix + name] = cliques.counts[:, code]
     return pd.DataFrame(columns, index=pd.Index(rows, name="row"))
 
 
@@ -115,28 +116,32 @@ def measure(
         ``widened``: how many cliques, chosen or not, are as `widened_rows` has them.
         Counts that are sums of weights are rounded.
     """
-    if after.counts.dtype.kind == "f":  # else it stays the table that is tested once
-        whole = np.rint(after.counts).astype(np.int64), np.rint(after.class_sizes).astype(np.int64)
-        after = replace(after, counts=whole[0], class_sizes=whole[1])
-    was, becomes = before.gaps()[chosen], after.gaps()[chosen]
+    # Counts of a weighted baseline are rounded; others stay the table that is tested once.
+    if after.counts.dtype.kind == "f":
+        counts = np.rint(after.counts).astype(np.int64)
+        sizes = np.rint(after.class_sizes).astype(np.int64)
+        after = replace(after, counts=counts, class_sizes=sizes)
+
     values: dict[str, int | float] = {
         "images": int(planned.images.sum()),
         "queries": int(np.count_nonzero(planned.images)),
     }
-    for when, cliques in (("_before", before), ("", after)):
+    for suffix, cliques in (("_before", before), ("", after)):
         leaning = find_leaning(cliques)[chosen]
         differences = _differences(cliques)[chosen][leaning]
-        values["leaning" + when] = len(differences)
-        values["difference" + when] = round(float(differences.sum()), 6)
-        values["largest" + when] = round(float(differences.max(initial=0)), 6)
+        values["leaning" + suffix] = len(differences)
+        values["difference" + suffix] = round(float(differences.sum()), 6)
+        values["largest" + suffix] = round(float(differences.max(initial=0)), 6)
+
+    gaps_before, gaps_after = before.gaps()[chosen], after.gaps()[chosen]
     return values | {
         "widened": len(widened_rows(before, after)),
-        "imbalanced": int((was > 0).sum()),
-        "solved": int(((was > 0) & (becomes == 0)).sum()),
-        "remaining": int((becomes > 0).sum()),
-        "gap_before": int(was.sum()),
-        "gap_after": int(becomes.sum()),
-        "widest_gap": int(becomes.max(initial=0)),
+        "imbalanced": int((gaps_before > 0).sum()),
+        "solved": int(((gaps_before > 0) & (gaps_after == 0)).sum()),
+        "remaining": int((gaps_after > 0).sum()),
+        "gap_before": int(gaps_before.sum()),
+        "gap_after": int(gaps_after.sum()),
+        "widest_gap": int(gaps_after.max(initial=0)),
     }
 
 
@@ -154,16 +159,21 @@ def plan_curve(
     leaning = chosen[find_leaning(before)[chosen]]
     counts, sizes = before.counts.astype(np.int64), before.class_sizes.astype(np.int64)
     index, members = SubsetIndex(before.members), planned.sets(before).members
+
+    # Queries are whole, so that a point comes after the query that reaches its number of images.
     ends = np.cumsum(planned.images.sum(axis=1))
     total = int(ends[-1]) if len(ends) else 0
     bounds = np.unique(np.searchsorted(ends, np.linspace(0, total, points + 1)[1:]) + 1)
-    found = [(0, float(_differences(before)[leaning].sum()))]
-    for first, last in pairwise([0, *bounds.tolist()] if total else []):
+    spans = list(pairwise([0, *bounds.tolist()])) if total else []
+
+    curve = [(0, float(_differences(before)[leaning].sum()))]
+    for first, last in spans:
         add_to_counts(index, counts, members[first:last], planned.images[first:last])
         sizes = sizes + planned.images[first:last].sum(axis=0)
         differences = rate_differences(counts[leaning], sizes)[0]
-        found.append((int(ends[min(last, len(ends)) - 1]), float(differences.sum())))
-    return pd.DataFrame(found, columns=["images", "difference"])
+        n_images = int(ends[min(last, len(ends)) - 1])
+        curve.append((n_images, float(differences.sum())))
+    return pd.DataFrame(curve, columns=["images", "difference"])
 
 
 _told_before: WeakKeyDictionary[Incidence, tuple[float, float]] = WeakKeyDictionary()
@@ -184,25 +194,30 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
         the first; ``bits_before`` and ``bits``; see
         `cobalance.statistics.concepts_alone.concepts_alone`.
     """
-    places = {name: code for code, name in enumerate(images.concepts)}
-    recode = np.array([*(places.get(name, -1) for name in cliques.concepts), -1])
+    code_of = {name: code for code, name in enumerate(images.concepts)}
+    recode = np.array([*(code_of.get(name, -1) for name in cliques.concepts), -1])
+    is_known = [name in cliques.classes for name in images.classes]
     classes = [cliques.classes.index(name) for name in images.classes if name in cliques.classes]
-    known = [name in cliques.classes for name in images.classes]
     added = np.zeros((len(planned.images), len(images.classes)), dtype=np.int64)
-    added[:, known] = planned.images[:, classes]
+    added[:, is_known] = planned.images[:, classes]
+    # In descending order the padding comes last.
     members = np.sort(recode[planned.sets(cliques).members], axis=1)[:, ::-1]
+
     if images not in _told_before:
         _told_before[images] = concepts_alone(images)
-    before, after = _told_before[images], concepts_alone(images, members, added)
+    accuracy_before, bits_before = _told_before[images]
+    accuracy, bits = concepts_alone(images, members, added)
+
+    # Of a large dataset a sample is predicted, so that its classes are smaller.
     sizes = images.class_sizes() * min(1.0, MOST_IMAGES / max(len(images.labels), 1))
     sizes = sizes[sizes > 0]
-    error = np.sqrt(before[0] * (1 - before[0]) * (1 / sizes).sum()) / max(len(sizes), 1)
+    variance = accuracy_before * (1 - accuracy_before) * (1 / sizes).sum()
     return {
-        "told_before": before[0],
-        "told": after[0],
-        "told_error": float(error),
-        "bits_before": before[1],
-        "bits": after[1],
+        "told_before": accuracy_before,
+        "told": accuracy,
+        "told_error": float(np.sqrt(variance) / max(len(sizes), 1)),
+        "bits_before": bits_before,
+        "bits": bits,
     }
 
 
@@ -214,10 +229,10 @@ def measure_all(
     images: Incidence | None,
 ) -> dict[str, int | float]:
     """Measure a plan by `measure`, and by `measure_told` where all images are at hand."""
-    found = measure(before, after, planned, chosen)
+    values = measure(before, after, planned, chosen)
     if images is None or not has_all(before, images):
-        return found
-    return found | measure_told(before, planned, images)
+        return values
+    return values | measure_told(before, planned, images)
 
 
 def has_all(cliques: Cliques, images: Incidence | None) -> bool:

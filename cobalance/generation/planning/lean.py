@@ -16,9 +16,13 @@ WITHOUT_EVIDENCE = 0.3
 """Weight of a clique without evidence: with none it would be pushed over to another class."""
 NOT_CHOSEN = 0.1
 """Weight of a clique that is not chosen, unless it leans more than before."""
-_MOST_PLACES = 20_000_000  # of a table to look up cliques in
-_LEAST_VARIANCE = 5e-4  # rarer cliques weigh no more
-_NEAR = 2  # times the largest q-value: the chi-square test is not the exact one
+# A table to look up cliques in has at most so many places, each of four bytes.
+_MOST_PLACES = 20_000_000
+# Cliques whose rate has less variance than this weigh no more for being rarer.
+_LEAST_VARIANCE = 5e-4
+# The chi-square test is not the exact one: up to so many times its largest q-value a clique still
+# counts as leaning.
+_NEAR = 2
 
 
 def find_leaning(cliques: Cliques) -> BoolArray:
@@ -67,27 +71,32 @@ class CliqueSets:
         lengths = np.diff(sets.indptr)
         codes = np.full((len(lengths), lengths.max(initial=0)), -1, dtype=np.int64)
         codes[np.arange(codes.shape[1]) < lengths[:, None]] = sets.indices
-        at: IntArray = np.arange(len(codes))
+
+        # A set is walked to with each of its cliques so far, the empty one at first.
+        walks: IntArray = np.arange(len(codes))
         nodes: IntArray = np.zeros(len(codes), dtype=np.int64)
-        found_at, found = list[IntArray](), list[IntArray]()
+        rows, cliques = [walks[:0]], [walks[:0]]
         for column in codes.T:
-            code = column[at]
-            keys = np.where(code >= 0, nodes * self.n_concepts + code, -1)
-            places: IntArray
-            if isinstance(self._next, pd.Index):
-                places = self._next.get_indexer(pd.Index(keys))
-            else:
-                places = self._next[keys]
-            known = places >= 0
-            larger, where = self._added_rows[places[known]], at[known]
-            found_at.append(where)
-            found.append(larger)
+            code = column[walks]
+            places = self._look_up(np.where(code >= 0, nodes * self.n_concepts + code, -1))
+            is_clique = places >= 0
+            larger, row = self._added_rows[places[is_clique]], walks[is_clique]
+            rows.append(row)
+            cliques.append(larger)
+
+            # Cliques of the largest size lead nowhere.
             open_ = larger + 1 < self._n_open
-            at = np.concatenate([at, where[open_]])
+            walks = np.concatenate([walks, row[open_]])
             nodes = np.concatenate([nodes, larger[open_] + 1])
-        rows, columns = np.concatenate([at[:0], *found_at]), np.concatenate([at[:0], *found])
-        ones = np.ones(len(rows), dtype=np.float32)
-        return sparse.csr_matrix((ones, (rows, columns)), (len(lengths), self.n_cliques))
+
+        entries = np.concatenate(rows), np.concatenate(cliques)
+        ones = np.ones(len(entries[0]), dtype=np.float32)
+        return sparse.csr_matrix((ones, entries), (len(lengths), self.n_cliques))
+
+    def _look_up(self, keys: IntArray) -> IntArray:
+        if isinstance(self._next, pd.Index):
+            return self._next.get_indexer(pd.Index(keys))
+        return self._next[keys]
 
     def worth_of_concepts(self, shown: "sparse.csr_matrix", worth: FloatArray) -> FloatArray:
         """Sum the worth of the cliques that each concept adds to sets, or would take from them.
@@ -103,8 +112,8 @@ class CliqueSets:
         float64 array, shape (n_sets, n_concepts)
         """
         self._added.data = worth[self._added_rows]
-        found: FloatArray = (shown @ self._added[1:]).toarray() + self._added[0].toarray()
-        return found
+        sums: FloatArray = (shown @ self._added[1:]).toarray() + self._added[0].toarray()
+        return sums
 
 
 def match_cliques(cliques: Cliques, members: IntArray) -> "sparse.csr_matrix":
@@ -117,9 +126,9 @@ def match_cliques(cliques: Cliques, members: IntArray) -> "sparse.csr_matrix":
     """
     pairs = [np.zeros((2, 0), dtype=np.int64)]
     pairs += [np.stack(pair) for pair in SubsetIndex(cliques.members).subsets(members)]
-    at, rows = np.concatenate(pairs, axis=1)
-    ones = np.ones(len(at), dtype=np.float32)
-    return sparse.csr_matrix((ones, (at, rows)), (len(members), len(cliques)))
+    sets, rows = np.concatenate(pairs, axis=1)
+    ones = np.ones(len(sets), dtype=np.float32)
+    return sparse.csr_matrix((ones, (sets, rows)), (len(members), len(cliques)))
 
 
 def _extensions(members: IntArray, n_concepts: int) -> tuple["sparse.csr_matrix", IntArray]:
@@ -128,21 +137,24 @@ def _extensions(members: IntArray, n_concepts: int) -> tuple["sparse.csr_matrix"
     Of shape (1 + n_cliques, n_concepts), followed by the larger clique's row of each entry.
     """
     index, sizes = SubsetIndex(members), (members >= 0).sum(axis=1)
-    smaller, concepts, larger = [], [], []
+    nothing: IntArray = np.zeros(0, dtype=np.int64)
+    smaller, concepts, larger = [nothing], [nothing], [nothing]
     for size in range(1, members.shape[1] + 1):
         rows = np.flatnonzero(sizes == size)
         parts = index.combinations(members[rows, :size])
         for place in range(size):
-            without = parts[:, (1 << size) - 1 ^ 1 << place]  # -1 for the empty set
-            known = (without >= 0) | (size == 1)
-            smaller.append(without[known] + 1)
-            concepts.append(members[rows[known], place])
-            larger.append(rows[known])
-    row, column, value = (
-        np.concatenate([*some, np.zeros(0, dtype=np.int64)]) for some in (smaller, concepts, larger)
-    )
-    entries = (value + 1.0, (row.astype(np.int64), column.astype(np.int64)))
-    matrix = sparse.csr_matrix(entries, (1 + len(members), n_concepts))
+            # The part of all members but one has all bits but that one's; -1 for the empty set.
+            without = parts[:, (1 << size) - 1 ^ 1 << place]
+            is_mined = (without >= 0) | (size == 1)
+            smaller.append(without[is_mined] + 1)
+            concepts.append(members[rows[is_mined], place])
+            larger.append(rows[is_mined])
+
+    row = np.concatenate(smaller).astype(np.int64)
+    column = np.concatenate(concepts).astype(np.int64)
+    # Rows are counted from 1 while they are values, so that no stored value is 0.
+    values = np.concatenate(larger) + 1.0
+    matrix = sparse.csr_matrix((values, (row, column)), (1 + len(members), n_concepts))
     return matrix, matrix.data.astype(np.int64) - 1
 
 
@@ -197,8 +209,9 @@ class Lean:
         of_chosen = np.full_like(apart, WITHOUT_EVIDENCE)
         if self.evidence.any():
             terms = (self._scale * apart)[self.evidence]
-            near = (terms + np.median(terms)) ** -self.share_left
-            of_chosen[self.evidence] = near / near.mean()
+            falling = (terms + np.median(terms)) ** -self.share_left
+            of_chosen[self.evidence] = falling / falling.mean()
+
         of_others = np.where(apart > self._before, 1.0, NOT_CHOSEN)
         self.weights = self._scaled * np.where(self.chosen, of_chosen, of_others)
 
@@ -213,6 +226,7 @@ class Lean:
         terms = np.divide(self._sum_squares(), spread, out=np.zeros_like(spread), where=spread > 0)
         p_values = stats.chi2.sf(terms, np.count_nonzero(self.sizes) - 1)
         self.evidence = self.evidence & (q_values(p_values) <= _NEAR * MAX_Q_VALUE)
+
         if not self.evidence.any():
             counts, sizes = self.counts.T.astype(np.int64), self.sizes.astype(np.int64)
             now = replace(self._cliques, counts=counts, class_sizes=sizes)
@@ -245,17 +259,20 @@ class Lean:
         """
         k, sizes, total = self.counts, self.sizes, self.sizes.sum()
         all_images = k.sum(axis=0)
+
+        # With m images of a set that shows the clique, k^2 / n becomes (k + m)^2 / (n + m); of a
+        # set that does not, k^2 / (n + m). The three rows are what sets sum over their cliques.
         weighted = self.weights * np.vstack([2 * k, 2 * all_images, np.ones_like(all_images)])
         sums = np.asarray(shown @ weighted.T.astype(np.float32), dtype=np.float64)
-        many = np.asarray(n, dtype=np.float64).reshape(-1, 1)
-        gains = many * (sums[:, :-2] + many * sums[:, -1:]) / (sizes + many)
-        of_all = many * (sums[:, -2:-1] + many * sums[:, -1:]) / (total + many)
-        diluted = (
-            many
-            / (sizes + many)
-            * np.divide(k**2 @ self.weights, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-        )
-        of_all -= many / (total + many) * (all_images**2 @ self.weights) / total
+        of_classes, of_all_images, weight = sums[:, :-2], sums[:, -2:-1], sums[:, -1:]
+        m = np.asarray(n, dtype=np.float64).reshape(-1, 1)
+        gains = m * (of_classes + m * weight) / (sizes + m)
+        of_all = m * (of_all_images + m * weight) / (total + m)
+
+        # All cliques are diluted, whether the set shows them or not.
+        squares = np.divide(k**2 @ self.weights, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        diluted = m / (sizes + m) * squares
+        of_all -= m / (total + m) * (all_images**2 @ self.weights) / total
         prices: FloatArray = gains - diluted - of_all
         return prices
 

@@ -54,11 +54,14 @@ class PlanOptions:
                 raise OptionError(
                     f"{option} is {images}; give 1 image or more, or leave it out for no limit"
                 )
+
         if self.min_size is not None and self.min_size < 1:
             raise OptionError(f"min_size is {self.min_size}; the smallest clique has 1 concept")
         if self.max_size is not None and self.max_size < (self.min_size or 1):
             raise OptionError(
-                *(Setting("max_size"), f" is {self.max_size}, below ", Setting("min_size")),
+                Setting("max_size"),
+                f" is {self.max_size}, below ",
+                Setting("min_size"),
                 f", which is {self.min_size}. Give a larger or a smaller one.",
             )
 
@@ -79,8 +82,10 @@ class PlanOptions:
                     f" is {size}, but the cliques were mined up to size {mined}. "
                     f"Mine them up to {size}, or ask for at most {mined}.",
                 )
+
         largest = mined if self.max_size is None else self.max_size
-        return min(2, largest) if self.min_size is None else self.min_size, largest
+        smallest = min(2, largest) if self.min_size is None else self.min_size
+        return smallest, largest
 
     def rows(self, cliques: Cliques) -> IntArray:
         """Find the rows of the cliques of these sizes, ascending; raises as `resolve`.
@@ -89,8 +94,9 @@ class PlanOptions:
         """
         smallest, largest = self.resolve(cliques)
         sizes = cliques.sizes()
-        of_file = np.array([*map(is_image_property, cliques.concepts), False])
-        can_make = ~of_file[cliques.members].any(axis=1)
+        # Properties of image files cannot be asked for; the last entry is that of the padding.
+        is_property = np.array([*map(is_image_property, cliques.concepts), False])
+        can_make = ~is_property[cliques.members].any(axis=1)
         return np.flatnonzero((sizes >= smallest) & (sizes <= largest) & can_make)
 
     def cap(self, images: IntArray) -> IntArray:
@@ -152,10 +158,12 @@ class Plan:
         frame = pd.DataFrame([query[:3] for query in self.queries], columns=columns)
         if any(query.sources for query in self.queries):
             frame["sources"] = [query.sources for query in self.queries]
+
         edits = [query.edit for query in self.queries]
         if any(edits):
-            frame["source_image"] = [None if one is None else one.source_image for one in edits]
-            frame["caption"] = [None if one is None else one.caption for one in edits]
+            for column in ("source_image", "caption"):
+                # None where a query edits no image.
+                frame[column] = [getattr(edit, column, None) for edit in edits]
         return frame
 
     def images_by_class(self) -> dict[str, int]:
@@ -293,20 +301,24 @@ def run_planner(
                 "Plan with another, such as conbias."
             )
         return planner.plan_images(cliques, chosen, options, images)
-    some = cliques.take(chosen)
-    found = planner(some, options)
-    result = found if isinstance(found, PlannedImages) else PlannedImages(found)
-    if np.shape(result.images) != some.counts.shape:
+
+    chosen_cliques = cliques.take(chosen)
+    result = planner(chosen_cliques, options)
+    if not isinstance(result, PlannedImages):
+        result = PlannedImages(result)
+    if np.shape(result.images) != chosen_cliques.counts.shape:
         raise DataError(
             f"The planner returned images of shape {np.shape(result.images)}, not "
-            f"{some.counts.shape}: a row for each clique, a column for each class. Correct it, or "
-            "choose another."
+            f"{chosen_cliques.counts.shape}: a row for each clique, a column for each class. "
+            "Correct it, or choose another."
         )
-    kept = options.cap(result.images)
-    if options.budget is not None and kept.sum() > options.budget:
-        kept = spend_budget(cliques, chosen, kept, options.budget)
-        result = PlannedImages(kept)
-    return replace(result, images=kept, members=some.members)
+
+    limited = options.cap(result.images)
+    if options.budget is not None and limited.sum() > options.budget:
+        limited = spend_budget(cliques, chosen, limited, options.budget)
+        # A part of a plan has no bound, and is not known to be the best.
+        result = PlannedImages(limited)
+    return replace(result, images=limited, members=chosen_cliques.members)
 
 
 def queries_of(
@@ -327,16 +339,20 @@ def queries_of(
     sets, images = planned.sets(cliques), planned.images
     rows, codes = np.nonzero(images)
     if planned.sources is None:
-        # rows ascend within a size by concept codes, which are in order of name
+        # Rows ascend within a size by concept codes, which are in order of name.
         order = np.argsort(-sets.sizes()[rows], kind="stable")
         rows, codes = rows[order], codes[order]
+
     sources: list[tuple[str, ...]] = [()] * len(rows)
     if planned.sources is not None and len(ids):
-        sources = [tuple(ids[at] for at in of if at >= 0) for of in planned.sources[rows].tolist()]
+        for position, places in enumerate(planned.sources[rows].tolist()):
+            # -1 stands behind the last source.
+            sources[position] = tuple(ids[place] for place in places if place >= 0)
     names = sets.take(rows).names()
+    numbers = images[rows, codes].tolist()
     return tuple(
-        PlannedQuery(cliques.classes[code], concepts, n, None, of)
-        for code, concepts, n, of in zip(
-            codes.tolist(), names, images[rows, codes].tolist(), sources, strict=True
+        PlannedQuery(cliques.classes[code], concepts, n, None, sources_of_query)
+        for code, concepts, n, sources_of_query in zip(
+            codes.tolist(), names, numbers, sources, strict=True
         )
     )

@@ -83,14 +83,16 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
     {"class": "urban", "concepts": ["cow", "road"], "n": 3}
     ]}
     """
-    options, own = _drop_none(asdict(plan.options)), dict(plan.planner_options)
+    options, own_options = _drop_none(asdict(plan.options)), dict(plan.planner_options)
     lines: list[dict[str, Any]] = [
         {"format": FORMAT, "version": VERSION, "planner": plan.planner},
         {"options": options} if options else {},
-        {"planner_options": own} if own else {},
+        {"planner_options": own_options} if own_options else {},
         _drop_none({"proven": plan.proven, "bound": plan.bound, "note": plan.note or None}),
         {} if summary is None else {"summary": summary},
     ]
+
+    # Each line is a part of one JSON object, so that it loses its braces.
     head = "".join(f"{_dump(line)[1:-1]},\n" for line in lines if line)
     queries = ",\n".join(_dump(_query_values(query)) for query in plan.queries)
     return f'{{{head}"queries": [\n{queries}\n]}}\n'.encode()
@@ -102,9 +104,11 @@ def _drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _query_values(query: PlannedQuery) -> dict[str, Any]:
     class_name, concepts, n, edit, sources = query
-    edited = {"sources": sources} | ({} if edit is None else asdict(edit))
     values = {"class": class_name, "concepts": concepts, "n": n}
-    return values | {name: value for name, value in edited.items() if value}
+    optional: dict[str, Any] = {"sources": sources}
+    if edit is not None:
+        optional |= asdict(edit)
+    return values | {name: value for name, value in optional.items() if value}
 
 
 def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
@@ -126,41 +130,66 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
         raw = _PlanFile.model_validate_json(content)
     except ValidationError as error:
         fault = first_fault(error)
-        told = fault.kind not in ("missing", "json_invalid")
-        found = f" (it is {fault.value!r:.60})" if told else ""
-        raise InputError(file, fault.place or None, fault.reason + found, REMEDY) from error
+        reason = fault.reason
+        # A file that is no JSON, or lacks a field, has no value to show.
+        if fault.kind not in ("missing", "json_invalid"):
+            reason += f" (it is {fault.value!r:.60})"
+        raise InputError(file, fault.place or None, reason, REMEDY) from error
+
     is_of_cliques = not raw.queries or any(query.source_image is None for query in raw.queries)
     if is_of_cliques and (raw.options is None or raw.options.max_size is None):
         place = "options" if raw.options is None else "options.max_size"
         raise InputError(file, place, "field required", REMEDY)
-    seen: dict[tuple[str, tuple[str, ...] | str], int] = {}
+
+    first_of: dict[tuple[str, tuple[str, ...] | str], int] = {}
     queries = []
     for position, query in enumerate(raw.queries):
         record = f"queries[{position}]"
-        if not query.concepts and query.edit is None:
-            reason = "tuple should have at least 1 item where no source_image is edited"
-            raise InputError(file, f"{record}.concepts", reason, REMEDY)
-        values = query.class_name, query.concepts, query.n, query.edit, query.sources
-        queries.append(PlannedQuery(*values))
-        try:
-            check_query(queries[-1])
-        except OptionError as error:
-            raise InputError(file, record, str(error), REMEDY) from error
-        if query.edit is None and (query.caption or query.captions or query.own_group):
-            what = "an own_group" if query.own_group else "captions"
-            reason = f"it has {what}, and no source_image to edit"
-            raise InputError(file, record, reason, REMEDY)
-        first = seen.setdefault((query.class_name, query.source_image or query.concepts), position)
+        queries.append(_read_query(query, file, record))
+        key = query.class_name, query.source_image or query.concepts
+        first = first_of.setdefault(key, position)
         if first != position:
-            of = "concepts" if query.edit is None else "source image"
-            reason = f"queries[{first}] asks for the same class and {of}"
+            shared = "concepts" if query.edit is None else "source image"
+            reason = f"queries[{first}] asks for the same class and {shared}"
             raise InputError(file, record, reason, "Keep one of them, with the sum of their n.")
+
     try:
         options = PlanOptions(**({} if raw.options is None else raw.options.model_dump()))
     except OptionError as error:
         raise InputError(file, "options", str(error), REMEDY) from error
-    said = (raw.proven, raw.bound, raw.note)
-    return Plan(raw.planner, options, tuple(queries), raw.planner_options, *said)
+    return Plan(
+        planner=raw.planner,
+        options=options,
+        queries=tuple(queries),
+        planner_options=raw.planner_options,
+        proven=raw.proven,
+        bound=raw.bound,
+        note=raw.note,
+    )
+
+
+def _read_query(query: _Query, file: str, record: str) -> PlannedQuery:
+    """Check a query of a file by itself.
+
+    Raises
+    ------
+    InputError
+        It asks for nothing, or has fields of an edit without an image to edit.
+    """
+    if not query.concepts and query.edit is None:
+        reason = "tuple should have at least 1 item where no source_image is edited"
+        raise InputError(file, f"{record}.concepts", reason, REMEDY)
+    planned = PlannedQuery(query.class_name, query.concepts, query.n, query.edit, query.sources)
+    try:
+        check_query(planned)
+    except OptionError as error:
+        raise InputError(file, record, str(error), REMEDY) from error
+
+    if query.edit is None and (query.caption or query.captions or query.own_group):
+        extra = "an own_group" if query.own_group else "captions"
+        reason = f"it has {extra}, and no source_image to edit"
+        raise InputError(file, record, reason, REMEDY)
+    return planned
 
 
 def _dump(value: object) -> str:

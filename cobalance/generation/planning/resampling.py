@@ -27,7 +27,10 @@ BASELINES: Mapping[str, str] = MappingProxyType(
 """What each does, by name. A group has the images that show the same concepts."""
 PRUNED_SHARE = 0.1
 """Of the images, pruned at most where nothing else is said; of a class never more than half."""
-_STEPS, _WORSE = 200, 0.7  # of pruning; of a step's best price, the last that it takes
+# Pruning takes so many steps for all images, so that it is done after a fraction of them.
+_STEPS = 200
+# A step drops no image whose price is less than this share of the step's best.
+_WORSE = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,25 +63,38 @@ def group_images(cliques: Cliques, incidence: Incidence) -> Groups:
 
     Images of classes that the cliques do not have are left out, with group -1.
     """
-    used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
-    used[cliques.members] = True
-    places = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
-    recode = np.array([places.get(name, PADDING) for name in incidence.concepts], dtype=np.int64)
-    labels = {name: code for code, name in enumerate(cliques.classes)}
-    class_codes = np.array([labels.get(name, -1) for name in incidence.classes], dtype=np.int64)
+    recode, class_codes = _recode(cliques, incidence)
     classes = class_codes[incidence.labels]
     codes = recode[incidence.indices] if len(incidence.indices) else np.zeros(0, dtype=np.int64)
-    shown = (codes[start:end] for start, end in pairwise(incidence.indptr.tolist()))
-    keys = np.array([held[held != PADDING].tobytes() for held in shown], dtype=object)
-    of_image, kept = np.full(len(classes), -1, dtype=np.int64), classes >= 0
-    of_image[kept], found = pd.factorize(keys[kept])
-    sets = [np.frombuffer(key, dtype=np.int64) for key in found]
-    members = np.full((len(sets), max(map(len, sets), default=0) or 1), PADDING, dtype=np.int64)
-    for row, held in enumerate(sets):
-        members[row, : len(held)] = held
+    has_class = classes >= 0
+
+    keys = np.empty(len(classes), dtype=object)
+    for image, (start, end) in enumerate(pairwise(incidence.indptr.tolist())):
+        shown = codes[start:end]
+        keys[image] = shown[shown != PADDING].tobytes()
+    of_image = np.full(len(classes), -1, dtype=np.int64)
+    of_image[has_class], distinct = pd.factorize(keys[has_class])
+
+    sets = [np.frombuffer(key, dtype=np.int64) for key in distinct]
+    # A table without any concept still has a column.
+    width = max(map(len, sets), default=0) or 1
+    members = np.full((len(sets), width), PADDING, dtype=np.int64)
+    for row, concepts in enumerate(sets):
+        members[row, : len(concepts)] = concepts
     images = np.zeros((len(sets), len(cliques.classes)), dtype=np.int64)
-    np.add.at(images, (of_image[kept], classes[kept]), 1)
+    np.add.at(images, (of_image[has_class], classes[has_class]), 1)
     return Groups(cliques, members, images, of_image, classes)
+
+
+def _recode(cliques: Cliques, incidence: Incidence) -> tuple[IntArray, IntArray]:
+    """The cliques' codes of the concepts and the classes of images; -1 for unknown names."""
+    used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
+    used[cliques.members] = True
+    code_of = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
+    label_of = {name: code for code, name in enumerate(cliques.classes)}
+    concepts = [code_of.get(name, PADDING) for name in incidence.concepts]
+    classes = [label_of.get(name, -1) for name in incidence.classes]
+    return np.array(concepts, dtype=np.int64), np.array(classes, dtype=np.int64)
 
 
 def resample_counts(groups: Groups, baseline: str, most: int | None = None) -> FloatArray:
@@ -101,6 +117,7 @@ def resample_counts(groups: Groups, baseline: str, most: int | None = None) -> F
     check_known("baseline", [baseline], BASELINES)
     if baseline == "pruning":
         return _prune(groups, most)
+
     images = groups.images
     has = images > 0
     if baseline == "over-sampling":
@@ -114,31 +131,35 @@ def resample_counts(groups: Groups, baseline: str, most: int | None = None) -> F
 
 def _prune(groups: Groups, most: int | None) -> FloatArray:
     """Drop images one of a group and class at a time, those first that lean most."""
-    cliques, kept = groups.cliques, groups.images.astype(np.float64)
+    cliques, counts = groups.cliques, groups.images.astype(np.float64)
     lean = Lean(cliques, np.ones(len(cliques)))
     shown = match_cliques(cliques, groups.members)
-    left = round(kept.sum() * PRUNED_SHARE) if most is None else most
-    least = lean.sizes / 2
-    step = max(1, int(kept.sum()) // _STEPS)
-    while left > 0 and lean.evidence.any():
-        may_drop = (kept > 0) & (lean.sizes > np.maximum(least, 1))
+    remaining = round(counts.sum() * PRUNED_SHARE) if most is None else most
+    # No class loses more than half of its images.
+    least = np.maximum(lean.sizes / 2, 1)
+    step = max(1, int(counts.sum()) // _STEPS)
+
+    while remaining > 0 and lean.evidence.any():
+        may_drop = (counts > 0) & (lean.sizes > least)
+        # A class of one image divides by zero; it may not drop it.
         with np.errstate(divide="ignore", invalid="ignore"):
             prices = np.where(may_drop, lean.price_sets(shown, -1), np.inf)
-        order = np.argsort(prices, axis=None, kind="stable")[: min(step, left)]
+        order = np.argsort(prices, axis=None, kind="stable")[: min(step, remaining)]
         lowest = prices.flat[order[0]]
-        best = order[prices.flat[order] <= _WORSE * lowest] if lowest < 0 else order[:0]
-        if not len(best):
+        if lowest >= 0:
             break
-        cells, codes = np.divmod(best, kept.shape[1])
-        kept[cells, codes] -= 1
+
+        best = order[prices.flat[order] <= _WORSE * lowest]
+        group_rows, codes = np.divmod(best, counts.shape[1])
+        counts[group_rows, codes] -= 1
         for code in np.unique(codes).tolist():
-            of_class = shown[cells[codes == code]]
-            gone = np.asarray(of_class.sum(axis=0), dtype=np.float64).ravel()
-            lean.add(code, -of_class.shape[0], -gone)
-        left -= len(best)
+            of_class = shown[group_rows[codes == code]]
+            dropped = np.asarray(of_class.sum(axis=0), dtype=np.float64).ravel()
+            lean.add(code, -of_class.shape[0], -dropped)
+        remaining -= len(best)
         lean.find_evidence()
         lean.weigh()
-    return kept
+    return counts
 
 
 def simulate_baseline(
@@ -198,10 +219,11 @@ def image_list(
     order = np.argsort(np.asarray(ids, dtype=object), kind="stable")
     after = resample_counts(groups, baseline, most)
     times = image_multiples(groups, after, np.random.default_rng(seed), order, baseline)
+
     taken = {"weight": times} if baseline == "weights" else {"times": times.astype(np.int64)}
-    names = np.array(incidence.classes, dtype=object)[incidence.labels]
-    found = pd.DataFrame({"image": list(ids), "class": names, **taken})
-    return found.astype({"image": object}).set_index("image")
+    classes = np.array(incidence.classes, dtype=object)[incidence.labels]
+    images = pd.DataFrame({"image": list(ids), "class": classes, **taken})
+    return images.astype({"image": object}).set_index("image")
 
 
 def image_multiples(
@@ -220,19 +242,21 @@ def image_multiples(
         The images in the order in which they are drawn from.
     """
     multiples = np.ones(len(groups.of_image))
-    kept = order[groups.of_image[order] >= 0]
-    kept = kept[rng.permutation(len(kept))]
-    cell = groups.of_image[kept] * groups.images.shape[1] + groups.classes[kept]
+    images = order[groups.of_image[order] >= 0]
+    images = images[rng.permutation(len(images))]
+    # A cell is a class of a group; the images of each lie together, in random order.
+    cell = groups.of_image[images] * groups.images.shape[1] + groups.classes[images]
     by_cell = np.argsort(cell, kind="stable")
-    kept, cell = kept[by_cell], cell[by_cell]
-    wanted, there = after.ravel()[cell], groups.images.ravel()[cell]
+    images, cell = images[by_cell], cell[by_cell]
+
+    n_after, n_before = after.ravel()[cell], groups.images.ravel()[cell]
     if baseline == "weights":
-        multiples[kept] = wanted / there
+        multiples[images] = n_after / n_before
         return multiples
     _, first = np.unique(cell, return_index=True)
     rank = np.arange(len(cell)) - np.repeat(first, np.diff(np.append(first, len(cell))))
-    each, more = np.divmod(wanted.astype(np.int64), there)
-    multiples[kept] = each + (rank < more)
+    times, n_once_more = np.divmod(n_after.astype(np.int64), n_before)
+    multiples[images] = times + (rank < n_once_more)
     return multiples
 
 
@@ -268,9 +292,11 @@ def balancing_weights(groups: Sequence[object], classes: Sequence[str]) -> pd.Da
     >>> found["weight"].tolist()
     [0.75, 0.75, 1.5, 1.0]
     """
-    codes = pd.factorize(pd.Series(list(groups), dtype=object))[0]
     images = pd.DataFrame(
-        {"group": codes, "class": pd.factorize(np.array(classes, dtype=object))[0]}
+        {
+            "group": pd.factorize(pd.Series(list(groups), dtype=object))[0],
+            "class": pd.factorize(np.array(classes, dtype=object))[0],
+        }
     )
     by_group = images.groupby("group")["class"]
     counts = {

@@ -68,6 +68,7 @@ def sets_of(cliques: Cliques, queries: Iterable[PlannedQuery]) -> PlannedImages:
     width = max((len(query.concepts) for query in queries), default=1)
     members = np.full((len(queries), width), PADDING, dtype=np.int64)
     images = np.zeros((len(queries), len(class_codes)), dtype=np.int64)
+
     for position, query in enumerate(queries):
         check_query(query)
         (class_code,) = _look_up("class", class_codes, (query.class_name,))
@@ -85,7 +86,8 @@ def simulate_images(cliques: Cliques, planned: PlannedImages) -> Cliques:
     """
     rows = np.flatnonzero(planned.images.any(axis=1))
     members, images = planned.sets(cliques).members[rows], planned.images[rows]
-    counts = cliques.counts.astype(np.int64)  # a copy
+    # A copy: the counts are added to in place.
+    counts = cliques.counts.astype(np.int64)
     add_to_counts(SubsetIndex(cliques.members), counts, members, images)
     return replace(cliques, counts=counts, class_sizes=cliques.class_sizes + images.sum(axis=0))
 
@@ -114,21 +116,24 @@ def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:
         The plan names a class or concept that `cliques` does not know.
     """
     planned = sets_of(cliques, plan.queries)
-    gaps = cliques.gaps(), simulate_images(cliques, planned).gaps()
+    gaps_before = cliques.gaps()
+    gaps_after = simulate_images(cliques, planned).gaps()
     frame = pd.DataFrame(
         {
             "size": cliques.sizes(),
             "cliques": 1,
-            "imbalanced_before": (gaps[0] > 0).astype(np.int64),
-            "imbalanced_after": (gaps[1] > 0).astype(np.int64),
-            "total_gap_before": gaps[0],
-            "total_gap_after": gaps[1],
+            "imbalanced_before": (gaps_before > 0).astype(np.int64),
+            "imbalanced_after": (gaps_after > 0).astype(np.int64),
+            "total_gap_before": gaps_before,
+            "total_gap_after": gaps_after,
         }
     )
+
     planned_sizes = planned.sets(cliques).sizes()
     largest = max(cliques.members.shape[1], planned_sizes.max(initial=0))
     images = np.zeros((largest + 1, len(cliques.classes)), dtype=np.int64)
     np.add.at(images, planned_sizes, planned.images)
+
     sizes = pd.RangeIndex(1, largest + 1, name="size")
     summary = frame.groupby("size").sum().reindex(sizes, fill_value=0)
     summary[[f"images_{name}" for name in cliques.classes]] = images[1:]

@@ -87,53 +87,82 @@ def select_sources(
         check_groups(groups, options.made)
     classes = set(images["class_name"])
     if options.made == "others":
-        for group in groups:
-            if group not in classes:
-                raise OptionError(
-                    f"The group {group!r} is no class of the dataset, so that it is unknown which "
-                    "images show it already. Ask for every group, with ",
-                    Setting("plan.made", "all"),
-                    ".",
-                )
+        _check_are_classes(groups, classes)
     shown = {name for concepts in images["concepts"] for name in concepts}
     for names in (options.concepts, *options.cliques):
         check_known("concept", names, shown)
     split = choose_split(set(images["split"]), options)
-    known = {row["id"]: row for row in texts.to_dict("records")}
-    captions = None
-    if options.captions != "none" and words is not None:
-        captions = CaptionEdits(words, tuple(groups), options)
-        if options.captions == "one group" and not any(texts["captions"]):
-            raise DataError(
-                "The recipe edits captions of the dataset's images, and none of them has any. ",
-                Action("ingest", ..., captions="captions.json"),
-                " to add them, or plan with the recipe pinpoint, which takes images without "
-                "captions, too.",
-            )
-    of_classes = set(groups) if options.made != "own" and set(groups) <= classes else classes
+    edits = _open_edits(texts, groups, options, words)
+
+    # No group is inferred: where groups are classes, images of other classes show none.
+    of_classes = classes
+    if options.made != "own" and set(groups) <= classes:
+        of_classes = set(groups)
+
+    texts_of = {row["id"]: row for row in texts.to_dict("records")}
+    child_words = () if words is None else words.children
     left_out = Counter[str]()
     rows: list[dict[Any, Any]] = []
     for row in images.to_dict("records"):
-        text = known.get(row["id"], {})
-        written = text.get("captions") or ()
+        text = texts_of.get(row["id"], {})
+        captions = text.get("captions") or ()
         reason = _reason(row, text, split, of_classes, options)
         if reason is None and options.children == "drop":
-            child_words = words.children if words is not None else ()
-            if any(names_children(caption, child_words) for caption in written):
-                reason = CHILDREN
+            reason = _reason_of_children(captions, child_words)
         edited: dict[str, Any] = {}
-        if reason is None and captions is not None:
-            edited, reason = captions.edit(written, row["class_name"])
+        if reason is None and edits is not None:
+            edited, reason = edits.edit(captions, row["class_name"])
+
         if reason is None:
             rows.append(row | edited)
         else:
             left_out[reason] += 1
+
     if options.limit is not None and len(rows) > options.limit:
         left_out[LIMIT] = len(rows) - options.limit
         rows = sorted(rows, key=lambda row: _digest(row["id"]))[: options.limit]
     rows.sort(key=lambda row: row["id"])
-    columns = ["id", "class_name", "concepts", *(("caption", "captions") if captions else ())]
+    columns = ["id", "class_name", "concepts"]
+    if edits is not None:
+        columns += ["caption", "captions"]
     return Selection(pd.DataFrame(rows, columns=columns), dict(left_out.most_common()))
+
+
+def _check_are_classes(groups: Sequence[str], classes: Collection[str]) -> None:
+    for group in groups:
+        if group not in classes:
+            raise OptionError(
+                f"The group {group!r} is no class of the dataset, so that it is unknown which "
+                "images show it already. Ask for every group, with ",
+                Setting("plan.made", "all"),
+                ".",
+            )
+
+
+def _open_edits(
+    texts: pd.DataFrame,
+    groups: Sequence[str],
+    options: CounterfactualOptions,
+    words: GroupWords | None,
+) -> CaptionEdits | None:
+    """Open the editor of captions; None where they stay as they are.
+
+    Raises
+    ------
+    DataError
+        It needs captions, and no image has any.
+    """
+    if options.captions == "none" or words is None:
+        return None
+    edits = CaptionEdits(words, tuple(groups), options)
+    if options.captions == "one group" and not any(texts["captions"]):
+        raise DataError(
+            "The recipe edits captions of the dataset's images, and none of them has any. ",
+            Action("ingest", ..., captions="captions.json"),
+            " to add them, or plan with the recipe pinpoint, which takes images without "
+            "captions, too.",
+        )
+    return edits
 
 
 def choose_split(splits: Collection[str | None], options: CounterfactualOptions) -> str | None:
@@ -154,34 +183,45 @@ def choose_split(splits: Collection[str | None], options: CounterfactualOptions)
     >>> choose_split({"train2017", "val2017"}, CounterfactualOptions(captions="none"))
     'train2017'
     """
-    named = sorted(split for split in splits if isinstance(split, str))
-    if not named:
+    names = sorted(split for split in splits if isinstance(split, str))
+    if not names:
         return None
-    wanted, is_control = options.split, options.made == "own"
-    if wanted not in named:
-        like = [name for name in named if name.casefold().startswith(wanted.casefold())]
-        if not like and is_control and is_test_split(wanted):
-            like = [name for name in named if is_test_split(name)]
-        if len(like) != 1 and not is_test_split(wanted):
-            check_known("split", [wanted], named)
-        wanted = like[0] if len(like) == 1 else wanted
-    if is_control and not is_test_split(wanted):
+    is_control = options.made == "own"
+    split = _match_split(options.split, names, is_control)
+
+    if is_control and not is_test_split(split):
         raise OptionError(
-            f"The split {wanted!r} is not one to test on, and a control set is made of test "
+            f"The split {split!r} is not one to test on, and a control set is made of test "
             "images. Name the test split with ",
             Setting("plan.split"),
-            f"; the dataset has {', '.join(named)}.",
+            f"; the dataset has {', '.join(names)}.",
         )
-    if not is_control and is_test_split(wanted):
+    if not is_control and is_test_split(split):
         raise OptionError(
-            f"The split {wanted!r} is for tests, which are to be of real images: images of it "
+            f"The split {split!r} is for tests, which are to be of real images: images of it "
             "edited would tell a model what it is tested on. Edit images to train on, with ",
             Setting("plan.split", "train"),
-            f" (the dataset has {', '.join(named)}), or make a control set of test images, with "
+            f" (the dataset has {', '.join(names)}), or make a control set of test images, with "
             "the recipe resampled-control.",
         )
-    check_known("split", [wanted], named)
-    return wanted
+    check_known("split", [split], names)
+    return split
+
+
+def _match_split(asked: str, names: Sequence[str], is_control: bool) -> str:
+    """The one split whose name begins as the one asked for, else the name asked for."""
+    if asked in names:
+        return asked
+    matches = [name for name in names if name.casefold().startswith(asked.casefold())]
+    # Datasets call the split of a control set test, val or dev.
+    if not matches and is_control and is_test_split(asked):
+        matches = [name for name in names if is_test_split(name)]
+    if len(matches) == 1:
+        return matches[0]
+    # A split for tests is refused with its own reason, whether it exists or not.
+    if not is_test_split(asked):
+        check_known("split", [asked], names)
+    return asked
 
 
 def is_test_split(name: str) -> bool:
@@ -228,13 +268,21 @@ def _reason(
         return GENERATED
     if split is not None and row["split"] != split:
         return OTHER_SPLIT
-    chosen = not options.cliques or any(concepts.issuperset(one) for one in options.cliques)
+    chosen = not options.cliques or any(concepts.issuperset(clique) for clique in options.cliques)
     if not chosen or not concepts.issuperset(options.concepts):
         return OTHER_CONCEPTS
     if row["class_name"] not in classes:
         return NO_CLASS
-    forbidden = forbids_derivatives(text.get("license"), text.get("license_url"))
-    return NO_DERIVATIVES if options.no_derivatives == "drop" and forbidden else None
+    if options.no_derivatives == "drop" and forbids_derivatives(
+        text.get("license"), text.get("license_url")
+    ):
+        return NO_DERIVATIVES
+    return None
+
+
+def _reason_of_children(captions: Collection[str], words: Sequence[str]) -> str | None:
+    names = any(names_children(caption, words) for caption in captions)
+    return CHILDREN if names else None
 
 
 def _digest(image_id: str) -> bytes:

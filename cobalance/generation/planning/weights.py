@@ -23,14 +23,16 @@ def weigh_cliques(cliques: Cliques, texts: tuple[str, ...]) -> FloatArray:
         name, _, number = text.rpartition("=")
         try:
             weight = float(number)
-            listed = json.loads(name) if name.lstrip().startswith("[") else name.split(" + ")
+            # Names that contain " + " are given as a JSON list.
+            concepts = json.loads(name) if name.lstrip().startswith("[") else name.split(" + ")
         except ValueError:
             weight = -1.0
+
         if not name.strip() or not 0 <= weight < float("inf"):
             raise OptionError(
                 f"The weight {text!r} is not as in 'cow + field=2', with a number of 0 or more."
             )
-        clique = tuple(sorted(str(one).strip() for one in listed))
+        clique = tuple(sorted(str(concept).strip() for concept in concepts))
         (row,) = find_rows(cliques, [clique])
         if row < 0:
             raise OptionError(f"The weight {text!r} names a clique that is not to be balanced.")

@@ -1,4 +1,4 @@
-"""ALIA recipe: edit whole images by instructions, and drop those that a classifier is sure of."""
+"""ALIA recipe: edit whole images by instructions, and drop edits that a classifier is sure of."""
 
 from cobalance.generation.recipes.recipe import Recipe
 

@@ -187,7 +187,7 @@ class Sources:
     def _picture(
         self, uri: str, wanted_px: tuple[int, int] | None, sized: str = "annotations", at: str = ""
     ) -> "Image.Image":
-        """An upright image, of the size of its annotations, or of what else is `sized` and `at`."""
+        """Open an image upright, in the size of its annotations or that of other images."""
         try:
             content = self.read_image(uri)
         except (JobBlockedError, OutOfMemoryError):

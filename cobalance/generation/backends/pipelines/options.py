@@ -95,7 +95,7 @@ def check_pipeline(checkpoint: Checkpoint, latents: int, extra: int, wanted: str
 
 
 def wrong_kind(checkpoint: Checkpoint, problem: str, wanted: str) -> JobBlockedError:
-    """The error for a model that is not what a backend needs."""
+    """The error for a model that does not fit a backend."""
     return JobBlockedError(
         f"The model {checkpoint.name} is of the wrong kind: {problem}. Give {wanted}."
     )

@@ -45,10 +45,13 @@ def choose_planner(images: Incidence | None, options: Collection[str] = ()) -> s
     ('conbias', 'minimal')
     """
     usual = COUNTS if images is None else WHOLE_IMAGES
-    takes = {name: {*PLANNERS[name].options.model_fields} for name in (usual, *PLANNERS)}
-    shared = {one.name for one in fields(PlanOptions)}
-    check_known("option of a plan", options, shared.union(*takes.values()))
-    return next((name for name, own in takes.items() if own.issuperset(options)), usual)
+    options_of = {name: {*PLANNERS[name].options.model_fields} for name in (usual, *PLANNERS)}
+    shared = {option.name for option in fields(PlanOptions)}
+    check_known("option of a plan", options, shared.union(*options_of.values()))
+
+    # The usual one is first, so that another is taken only where it lacks an option.
+    matches = (name for name, own in options_of.items() if own.issuperset(options))
+    return next(matches, usual)
 
 
 def plan(
@@ -100,11 +103,19 @@ def plan(
     """
     own = dict(planner_options or {})
     limits = options or PlanOptions()
+    # Whole images even out single concepts, too: each shows several.
     if limits.min_size is None and planner == WHOLE_IMAGES:
         limits = replace(limits, min_size=1)
     opened = PLANNERS.open(planner, own)
     min_size, max_size = limits.resolve(cliques)
-    found = run_planner(cliques, opened, limits, chosen, images)
-    resolved = replace(limits, min_size=min_size, max_size=max_size)
-    queries = queries_of(cliques, found, ids)
-    return Plan(planner, resolved, queries, own, found.proven, found.bound, found.note)
+
+    planned = run_planner(cliques, opened, limits, chosen, images)
+    return Plan(
+        planner=planner,
+        options=replace(limits, min_size=min_size, max_size=max_size),
+        queries=queries_of(cliques, planned, ids),
+        planner_options=own,
+        proven=planned.proven,
+        bound=planned.bound,
+        note=planned.note,
+    )

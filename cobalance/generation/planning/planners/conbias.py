@@ -80,9 +80,11 @@ def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
     sizes, counts = cliques.sizes(), cliques.counts.astype(np.int64)
     index = SubsetIndex(cliques.members)
     images = np.zeros_like(counts)
+
     for size in range(max_size, min_size - 1, -1):
         rows = np.flatnonzero((sizes == size) & (np.ptp(counts, axis=1) > 0))
         missing = counts[rows].max(axis=1, keepdims=True) - counts[rows]
         images[rows] = options.cap(missing)
+        # Images of a clique count in all of its parts, whose gaps are looked at next.
         add_to_counts(index, counts, cliques.members[rows], images[rows])
     return images

@@ -131,19 +131,27 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     weights = weigh_cliques(cliques, own.weights)[rows]
     if not weights.any() or len(cliques.classes) < 2:
         return PlannedImages(images, proven=True, bound=0.0)
+
     chosen = cliques.take(rows)
     slack = np.full(len(chosen), float(own.gap))
     if own.significance is not None:
         most = chosen.counts.max(axis=1).astype(np.float64)
         slack = insignificant_gaps(most, len(chosen.classes), own.significance)
-    found = Search(
+    search = Search(
         chosen,
-        Tolerance(np.full(len(chosen), own.tolerance), slack, weights),
-        Caps(options.max_per_query, own.max_per_class, own.overshoot, options.budget),
+        Tolerance(share=np.full(len(chosen), own.tolerance), slack=slack, weights=weights),
+        Caps(
+            query=options.max_per_query,
+            per_class=own.max_per_class,
+            overshoot=own.overshoot,
+            budget=options.budget,
+        ),
         exact=plan_exactly(chosen, PlanOptions(1)),
         rates=own.rates,
         seconds=own.seconds,
         solver_gap=own.solver_gap,
-    ).run()
-    images[rows] = found.images
-    return PlannedImages(images, found.proven, found.bound, found.note)
+    )
+
+    planned = search.run()
+    images[rows] = planned.images
+    return PlannedImages(images, planned.proven, planned.bound, planned.note)

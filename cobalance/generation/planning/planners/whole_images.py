@@ -25,16 +25,31 @@ from cobalance.statistics.q_values import MAX_Q_VALUE
 DEFAULT_SHARE = 0.1
 """Of the dataset's images, the budget where none is given."""
 LARGEST_QUERY, SMALLEST_QUERY = 8, 2
-SOURCES = 5  # of a query, at most
-_POOL = 20_000  # concept sets, of at most three times as many images
-SEEN = 3  # images that show two concepts together
-_LARGEST_SHARE = 0.98  # of real images show no more concepts than a planned one may
-_STEPS, _ROUNDS = 100, 20  # of queries; of weighing evidence anew
-_FALL = 1.15  # of their sizes, as a power of the budget left: four images each on average
-_CONCEPT_PRICE = 0.8  # of a concept beyond the real mean, in gains of an image by it, at last
-_FEW = 4  # concepts: of images with fewer the price is as of those
-_WORSE = 0.7  # of the best price of a step, the last that it takes
-_NEAREST_AMONG = 4_000  # sets, where a set has few images of its own
+"""Images of the first queries and of the last: smaller ones leave less lean, in more queries."""
+SOURCES = 5
+"""The most source images of a query."""
+SEEN = 3
+"""An edit adds a concept only if it shares this many real images with each other concept."""
+
+# The sample has at most so many concept sets, drawn from at most three times as many images.
+_POOL = 20_000
+# No planned image shows more concepts than this share of the real images do.
+_LARGEST_SHARE = 0.98
+# The queries of a budget are chosen in so many steps, and evidence is found anew so many times.
+_STEPS, _ROUNDS = 100, 20
+# The size of queries falls as this power of the remaining budget: four images each on average.
+_FALL = 1.15
+# Price of a concept beyond the real mean once no clique leans any more, relative to the gain of a
+# concept. A constant price left a third more cliques leaning with twenty classes.
+_CONCEPT_PRICE = 0.8
+# Where real images show fewer concepts than this, the price is that of images with as many.
+_FEW = 4
+# A step takes no set whose price is less than this share of the step's best.
+_WORSE = 0.7
+# Where a set has few images of its own, its sources are looked for among so many other sets.
+_NEAREST_AMONG = 4_000
+# A change of the price below this is a rounding error.
+_PRICE_ERROR = 1e-9
 
 
 class WholeImageOptions(Options):
@@ -156,26 +171,37 @@ class Pool:
             if used[code] and not is_image_property(name)
         }
         images = images.restrict(np.array([name in code_of for name in images.concepts], bool))
-        codes = np.array([code_of[name] for name in images.concepts], dtype=np.int64)
+
+        # From here on concepts and classes have the codes of the cliques.
+        recode = np.array([code_of[name] for name in images.concepts], dtype=np.int64)
+        codes = recode[images.indices]
         label_of = {name: code for code, name in enumerate(cliques.classes)}
         labels = np.array([label_of.get(name, -1) for name in images.classes])[images.labels]
-        lengths, held = np.diff(images.indptr), codes[images.indices]
-        drawn = np.random.default_rng(0).permutation(len(lengths))
-        found: dict[bytes, list[int]] = {}
-        for image in drawn[(lengths[drawn] > 0) & (labels[drawn] >= 0)][: 3 * _POOL].tolist():
-            key = held[images.indptr[image] : images.indptr[image + 1]].tobytes()
-            if key in found or len(found) < _POOL:
-                known = found.setdefault(key, [])
-                if len(known) < 4 * SOURCES:
-                    known.append(image)
-        shows = replace(images, indices=held, concepts=cliques.concepts).matrix()
+        lengths = np.diff(images.indptr)
+
+        order = np.random.default_rng(0).permutation(len(lengths))
+        drawn = order[(lengths[order] > 0) & (labels[order] >= 0)][: 3 * _POOL]
+        images_of_sets = _group_by_set(drawn, images.indptr, codes)
+
+        shows = replace(images, indices=codes, concepts=cliques.concepts).matrix()
         pairs = (shows.T @ shows).toarray()
         seen = (pairs >= SEEN).astype(np.float32)
         np.fill_diagonal(seen, 1)
-        sets = shows[[showing[0] for showing in found.values()]]
-        most = int(np.quantile(lengths, _LARGEST_SHARE)) if len(lengths) else 0
-        mean = float(lengths.mean()) if len(lengths) else 0.0
-        return cls(CliqueSets(cliques), sets, list(found.values()), labels, seen, most, mean)
+
+        first_images = [of_set[0] for of_set in images_of_sets]
+        most, mean = 0, 0.0
+        if len(lengths):
+            most = int(np.quantile(lengths, _LARGEST_SHARE))
+            mean = float(lengths.mean())
+        return cls(
+            cliques=CliqueSets(cliques),
+            sets=shows[first_images],
+            images=images_of_sets,
+            labels=labels,
+            seen=seen,
+            most=most,
+            mean=mean,
+        )
 
     @cached_property
     def shown(self) -> "sparse.csr_matrix":
@@ -197,25 +223,52 @@ class Pool:
         int64 array, shape (n_queries, `SOURCES`)
             Rows of the incidence; -1 behind the last.
         """
-        rng = np.random.default_rng(0)
-        among = np.sort(rng.permutation(len(self.images))[:_NEAREST_AMONG])
-        sizes = np.diff(self.sets.indptr)
-        found = np.full((len(places), SOURCES), -1, dtype=np.int64)
-        others = self.sets[among].T.tocsr()
-        nearest: dict[int, IntArray] = {}
-        few = np.unique([place for place in places.tolist() if len(self.images[place]) < SOURCES])
-        for some in np.array_split(few.astype(np.int64), 1 + len(few) // 500):
-            shared = (self.sets[some] @ others).toarray()
-            apart = sizes[some, None] + sizes[among] - 2 * shared
-            order = np.argpartition(apart, min(SOURCES, apart.shape[1] - 1), axis=1)[:, :SOURCES]
-            ranks = np.argsort(np.take_along_axis(apart, order, axis=1), axis=1, kind="stable")
-            nearest |= zip(some.tolist(), among[np.take_along_axis(order, ranks, 1)], strict=True)
+        nearest = self._find_nearest(places)
+        sources = np.full((len(places), SOURCES), -1, dtype=np.int64)
+
         for row, (place, code) in enumerate(zip(places.tolist(), codes.tolist(), strict=True)):
-            own = sorted(self.images[place], key=lambda image: bool(self.labels[image] == code))
-            near = [self.images[at][0] for at in nearest.get(place, ())]
-            images = list(dict.fromkeys([*own, *near]))[:SOURCES]
-            found[row, : len(images)] = images
-        return found
+            # The sort is stable: False, which is another class, comes first.
+            of_set = sorted(self.images[place], key=lambda image: bool(self.labels[image] == code))
+            of_near_sets = [self.images[near][0] for near in nearest.get(place, ())]
+            images = list(dict.fromkeys([*of_set, *of_near_sets]))[:SOURCES]
+            sources[row, : len(images)] = images
+        return sources
+
+    def _find_nearest(self, places: IntArray) -> dict[int, IntArray]:
+        """Find the nearest sets of each set that has fewer images than a query has sources."""
+        rng = np.random.default_rng(0)
+        candidates = np.sort(rng.permutation(len(self.images))[:_NEAREST_AMONG])
+        candidate_sets = self.sets[candidates].T.tocsr()
+        sizes = np.diff(self.sets.indptr)
+        short = [place for place in places.tolist() if len(self.images[place]) < SOURCES]
+        pending = np.unique(short).astype(np.int64)
+
+        nearest: dict[int, IntArray] = {}
+        # 500 sets at a time: the distances are a dense matrix.
+        for part in np.array_split(pending, 1 + len(pending) // 500):
+            shared = (self.sets[part] @ candidate_sets).toarray()
+            distances = sizes[part, None] + sizes[candidates] - 2 * shared
+            last = min(SOURCES, distances.shape[1] - 1)
+            closest = np.argpartition(distances, last, axis=1)[:, :SOURCES]
+            of_closest = np.take_along_axis(distances, closest, axis=1)
+            ranks = np.argsort(of_closest, axis=1, kind="stable")
+            rows = candidates[np.take_along_axis(closest, ranks, axis=1)]
+            nearest |= zip(part.tolist(), rows, strict=True)
+        return nearest
+
+
+def _group_by_set(drawn: IntArray, indptr: IntArray, codes: IntArray) -> list[list[int]]:
+    """Group drawn images by their concept set: at most `_POOL` sets, a few images of each."""
+    images_of: dict[bytes, list[int]] = {}
+    for image in drawn.tolist():
+        key = codes[indptr[image] : indptr[image + 1]].tobytes()
+        if key not in images_of and len(images_of) == _POOL:
+            continue
+        images = images_of.setdefault(key, [])
+        # More than SOURCES, so that images of another class can come first.
+        if len(images) < 4 * SOURCES:
+            images.append(image)
+    return list(images_of.values())
 
 
 def _concepts(sets: "sparse.csr_matrix", row: int) -> tuple[int, ...]:
@@ -262,26 +315,37 @@ class _Search:
         """Choose queries until one of the ends is reached."""
         if self.budget <= 0:
             return self._result()
+
         step = max(1, round(2 * self.budget / (self.first + self.last) / _STEPS))
-        left = weighed = self.budget
-        while left > 0 and self.lean.evidence.any() and len(self.pool.images):
-            larger = (self.first - self.last) * (left / self.budget) ** _FALL
-            n = min(left, round(self.last + larger))
-            offer = self._best_offer(n, min(step, left // n))
+        remaining = last_round = self.budget
+        while remaining > 0 and self.lean.evidence.any() and len(self.pool.images):
+            larger = (self.first - self.last) * (remaining / self.budget) ** _FALL
+            n = min(remaining, round(self.last + larger))
+            offer = self._best_offer(n, min(step, remaining // n))
             if not len(offer.places):
                 break
-            rows = [row for row in range(len(offer.places)) if self._add(offer, row, n)]
-            made = n * len(rows)
-            shown = np.asarray(offer.shown[rows].sum(axis=0), dtype=np.float64).ravel()
-            self.lean.add(offer.code, made, n * shown)
-            left -= made
-            price = _CONCEPT_PRICE * (1 - self.lean.share_left) ** 3
-            self.concept_price = price * max(0.0, offer.gain) / max(self.pool.mean, _FEW)
-            if left <= weighed - self.budget / _ROUNDS:
-                weighed = left
+
+            remaining -= self._accept(offer, n)
+            self._price_concepts(offer.gain)
+            # A test costs all cliques, so that it is made once in a twentieth of the budget.
+            if remaining <= last_round - self.budget / _ROUNDS:
+                last_round = remaining
                 self.lean.find_evidence()
             self.lean.weigh()
         return self._result()
+
+    def _accept(self, offer: _Offer, n: int) -> int:
+        """Add `n` images of each query of an offer to the counts; returns how many in all."""
+        rows = [row for row in range(len(offer.places)) if self._add(offer, row, n)]
+        n_images = n * len(rows)
+        shown = np.asarray(offer.shown[rows].sum(axis=0), dtype=np.float64).ravel()
+        self.lean.add(offer.code, n_images, n * shown)
+        return n_images
+
+    def _price_concepts(self, gain: float) -> None:
+        """Set the price of a concept beyond the real mean, which rises as fewer cliques lean."""
+        share = _CONCEPT_PRICE * (1 - self.lean.share_left) ** 3
+        self.concept_price = share * max(0.0, gain) / max(self.pool.mean, _FEW)
 
     def _add(self, offer: _Offer, row: int, n: int) -> bool:
         """Add images of a query, unless that makes it larger than any may be."""
@@ -296,22 +360,36 @@ class _Search:
         """The best queries of `n` images, of the two classes where one set buys most."""
         lean, pool = self.lean, self.pool
         prices = lean.price_sets(pool.shown, n) + self._price_fuller(pool.sets)[:, None]
+
         offers = []
         for code in np.argsort(prices.min(axis=0), kind="stable")[:2].tolist():
-            many = min(4 * most + 4, most + most // 2 + 60, len(prices))
-            places = np.argpartition(prices[:, code], many - 1)[:many]
+            # Edits change the order of the prices, so that more are edited than taken.
+            n_edited = min(4 * most + 4, most + most // 2 + 60, len(prices))
+            places = np.argpartition(prices[:, code], n_edited - 1)[:n_edited]
             worth = lean.price_cliques(code, n)
             sets, price = self._edit(places, worth, prices[places, code])
             price[self._find_full(code, n, sets)] = np.inf
+
             shown = pool.cliques.find_shown(sets)
             taken, total = self._take(code, n, most, shown, price)
-            gains = self._price_fuller(sets)[taken] - price[taken]
-            gain = float(gains.mean()) if len(taken) else 0.0
-            offers.append(_Offer(code, total, gain, places[taken], sets[taken], shown[taken]))
+            gain = 0.0
+            if len(taken):
+                # A gain is of the statistic alone, without the price of concepts.
+                gain = float((self._price_fuller(sets)[taken] - price[taken]).mean())
+            offers.append(
+                _Offer(
+                    code=code,
+                    price=total,
+                    gain=gain,
+                    places=places[taken],
+                    sets=sets[taken],
+                    shown=shown[taken],
+                )
+            )
         return min(offers, key=lambda offer: offer.price)
 
     def _price_fuller(self, sets: "sparse.csr_matrix") -> FloatArray:
-        """The price of what sets have beyond the mean of real images."""
+        """The price of the concepts that sets have beyond the mean of real images."""
         return self.concept_price * np.maximum(0.0, np.diff(sets.indptr) - self.pool.mean)
 
     def _take(
@@ -320,6 +398,7 @@ class _Search:
         """Take sets one by one, the cheapest first, each priced after those before it."""
         together = sparse.diags_array(self.lean.price_together(code, n))
         between = (shown @ together @ shown.T).toarray()
+
         lowest, total, taken = price.min(), 0.0, list[int]()
         while len(taken) < most and price.min() <= _WORSE * lowest < 0:
             best = int(price.argmin())
@@ -332,38 +411,46 @@ class _Search:
         """Rows of the sets of which a query has as many images as it may have."""
         full = {
             concepts
-            for (of, concepts), made in self.images.items()
-            if of == code and made + n > self.largest
+            for (class_code, concepts), n_made in self.images.items()
+            if class_code == code and n_made + n > self.largest
         }
-        rows = [row for row in range(sets.shape[0]) if full and _concepts(sets, row) in full]
+        if not full:
+            return np.zeros(0, dtype=np.int64)
+        rows = [row for row in range(sets.shape[0]) if _concepts(sets, row) in full]
         return np.array(rows, dtype=np.int64)
 
     def _edit(
         self, places: IntArray, worth: FloatArray, cost: FloatArray
     ) -> tuple["sparse.csr_matrix", FloatArray]:
         """Add or drop the concept that lowers the price of each set most, a few times."""
-        pool, at, cost = self.pool, np.arange(len(places)), cost.copy()
-        held = pool.sets[places].toarray()
+        pool, cost = self.pool, cost.copy()
+        rows = np.arange(len(places))
+        # 1 where a set has a concept: dense, as most columns are looked at in each round.
+        members = pool.sets[places].toarray()
+
         for _ in range(self.edits):
-            sets, size = sparse.csr_matrix(held), held.sum(axis=1, keepdims=True)
+            sets, size = sparse.csr_matrix(members), members.sum(axis=1, keepdims=True)
             changes = pool.cliques.worth_of_concepts(pool.cliques.find_shown(sets), worth)
             may_add = (sets @ pool.seen >= size) & (size < pool.most)
             adding = changes + self.concept_price * (size >= pool.mean)
             dropping = -changes - self.concept_price * (size > pool.mean)
             moves = np.where(
-                held > 0,
+                members > 0,
                 np.where(size > 1, dropping, np.inf),
                 np.where(may_add, adding, np.inf),
             )
+
             best = moves.argmin(axis=1)
-            lowers = moves[at, best] < -1e-9
+            lowers = moves[rows, best] < -_PRICE_ERROR
             if not lowers.any():
                 break
-            held[at[lowers], best[lowers]] = 1 - held[at[lowers], best[lowers]]
-            cost[lowers] += moves[at, best][lowers]
-        return sparse.csr_matrix(held), cost
+            edited, concept = rows[lowers], best[lowers]
+            members[edited, concept] = 1 - members[edited, concept]
+            cost[lowers] += moves[edited, concept]
+        return sparse.csr_matrix(members), cost
 
     def _result(self) -> PlannedImages:
+        """The chosen queries, how good they are, and the images that they follow."""
         queries, pool, lean = list(self.images), self.pool, self.lean
         if not queries:
             return PlannedImages(
@@ -371,29 +458,37 @@ class _Search:
                 note=self._why_nothing(),
                 members=np.zeros((0, 1), dtype=np.int64),
             )
+
         codes = np.array([code for code, _ in queries])
         n = np.array([self.images[query] for query in queries])
         images = np.zeros((len(queries), len(lean.sizes)), dtype=np.int64)
         images[np.arange(len(queries)), codes] = n
-        lengths = np.array([len(concepts) for _, concepts in queries])
+
+        concepts = [of_query for _, of_query in queries]
+        lengths = np.array([len(of_query) for of_query in concepts])
         members = np.full((len(queries), lengths.max()), -1, dtype=np.int64)
-        members[np.arange(members.shape[1]) < lengths[:, None]] = np.concatenate(
-            [concepts for _, concepts in queries]
-        )
+        members[np.arange(members.shape[1]) < lengths[:, None]] = np.concatenate(concepts)
+
         places = np.array([self.places[query] for query in queries])
         sets = sets_matrix(members, pool.cliques.n_concepts)
         changed = np.asarray(abs(sets - pool.sets[places]).sum(axis=1)).ravel()
         bound = self._bound(sets, images)
-        left = lean.statistic(self.weights)
         note = (
-            f"The lean statistic falls from {self.before:,.0f} to {left:,.0f}; no mix of these "
+            f"The lean statistic falls from {self.before:,.0f} to "
+            f"{lean.statistic(self.weights):,.0f}; no mix of these "
             f"sets with as many images of each class gets below {bound:,.0f}. Planned images show "
             f"{n @ lengths / n.sum():.1f} concepts, real ones {pool.mean:.1f}; "
             f"{n @ changed / n.sum():.1f} of them differ from the real image that they follow, and "
             f"an added one is seen with each of the others in {SEEN} real images or more."
         )
-        sources = pool.find_sources(places, codes)
-        return PlannedImages(images, None, bound, note, members, sources)
+        return PlannedImages(
+            images,
+            proven=None,
+            bound=bound,
+            note=note,
+            members=members,
+            sources=pool.find_sources(places, codes),
+        )
 
     def _why_nothing(self) -> str:
         if not self.lean.chosen.any() or np.count_nonzero(self.lean.sizes) < 2:

@@ -12,9 +12,12 @@ from cobalance.counting.cliques import Cliques
 from cobalance.counting.subsets import SubsetIndex
 from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps, Tolerance
 
-OPTIMAL, INFEASIBLE = 0, 2  # of scipy.optimize
-MOST_AHEAD = 100  # images beyond a count that are looked at for a line below
-MOST_LINES = 20_000  # unknowns: more rows make the solver too slow on more
+OPTIMAL, INFEASIBLE = 0, 2
+"""Statuses of `scipy.optimize.milp`."""
+MOST_AHEAD = 100
+"""How many images beyond a count a line below all counts looks at one by one."""
+MOST_LINES = 20_000
+"""The most unknowns with lines: with more, the further rows make the solver too slow."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Programme:
         self.cliques, self.tolerance, self.caps, self.scale = cliques, tolerance, caps, scale
         self.most = most
         pairs = list(SubsetIndex(cliques.members).subsets(cliques.members))
-        wholes, parts = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        wholes, parts = (np.concatenate(rows) for rows in zip(*pairs, strict=True))
         size = len(cliques)
         self.covers = sparse.csr_array((np.ones(len(parts)), (parts, wholes)), shape=(size, size))
 
@@ -89,16 +92,15 @@ class Programme:
     def allows(self, images: IntArray) -> bool:
         """Whether images keep to all caps."""
         before, after, caps = self.cliques.counts, self.counts_after(images), self.caps
+        # What a class has beyond the largest count before counts only where images were added.
         beyond = np.where(after > before, after - before.max(axis=1, keepdims=True), 0)
-        return all(
-            cap is None or found <= cap
-            for cap, found in (
-                (caps.query, images.max(initial=0)),
-                (caps.per_class, images.sum(axis=0).max(initial=0)),
-                (caps.overshoot, beyond.max(initial=0)),
-                (caps.budget, images.sum()),
-            )
+        capped = (
+            (images.max(initial=0), caps.query),
+            (images.sum(axis=0).max(initial=0), caps.per_class),
+            (beyond.max(initial=0), caps.overshoot),
+            (images.sum(), caps.budget),
         )
+        return all(cap is None or n <= cap for n, cap in capped)
 
     @property
     def image_cost(self) -> float:
@@ -114,7 +116,8 @@ class Programme:
         """
         sizes, weights = self.cliques.sizes(), np.zeros(len(self.cliques))
         for size in sorted(set(sizes.tolist())):
-            weights[sizes == size] = 1 - np.asarray(self.covers.T @ weights)[sizes == size]
+            of_size = sizes == size
+            weights[of_size] = 1 - np.asarray(self.covers.T @ weights)[of_size]
         return weights
 
     def least_images(self) -> FloatArray:
@@ -138,33 +141,45 @@ class Programme:
         rows = _Rows(self.cliques.counts.shape[1], may_exceed)
         self._add_tolerance(rows, balanced, with_lines=is_strict and n_images <= MOST_LINES)
         self._add_totals(rows)
-        costs = np.concatenate(
-            [
-                np.full(n_images, self.image_cost if may_exceed else 1.0),
-                np.zeros(len(balanced) * rows.has_largest),
-                weights[balanced] if may_exceed else [],
-            ]
-        )
-        lower, upper = np.zeros(len(costs)), np.full(len(costs), np.inf)
-        upper[:n_images] = np.inf if self.caps.query is None else self.caps.query
-        if self.most is not None:
-            upper[:n_images] = self.most.T.ravel()
-        if is_strict:
-            lower[:n_images] = self.least_images().T.ravel()
-            lower = np.minimum(lower, upper)  # what caps forbid, the rows forbid
-        found = milp(
-            costs,
+
+        costs = [np.full(n_images, self.image_cost if may_exceed else 1.0)]
+        if rows.has_largest:
+            costs.append(np.zeros(len(balanced)))
+        if may_exceed:
+            costs.append(weights[balanced])
+        cost = np.concatenate(costs)
+
+        is_whole = (np.arange(len(cost)) < n_images) & whole
+        result = milp(
+            cost,
             constraints=rows.constraint(),
-            bounds=Bounds(lower, upper),
-            integrality=((np.arange(len(costs)) < n_images) & whole).astype(np.int64),
+            bounds=self._bounds(len(cost), is_strict),
+            integrality=is_whole.astype(np.int64),
             options={"time_limit": seconds, "mip_rel_gap": gap},
         )
-        least = found.mip_dual_bound if whole else found.fun
-        if found.x is None:
-            return Solution(None, float(least or 0) if whole else 0.0, int(found.status))
-        images = found.x[:n_images].reshape(self.cliques.counts.shape[::-1]).T
-        known = found.status == OPTIMAL or whole
-        return Solution(images, float(least or 0) if known else 0.0, int(found.status))
+
+        # A relaxation that was not solved to the end says nothing of the optimum.
+        status = int(result.status)
+        images = None
+        if result.x is not None:
+            images = result.x[:n_images].reshape(self.cliques.counts.shape[::-1]).T
+        is_bound = whole or (images is not None and status == OPTIMAL)
+        least = result.mip_dual_bound if whole else result.fun
+        return Solution(images, float(least or 0) if is_bound else 0.0, status)
+
+    def _bounds(self, n_unknowns: int, is_strict: bool) -> Bounds:
+        """Bounds of the unknowns: images come first, class by class."""
+        n_images = self.cliques.counts.size
+        lower, upper = np.zeros(n_unknowns), np.full(n_unknowns, np.inf)
+        if self.most is not None:
+            upper[:n_images] = self.most.T.ravel()
+        elif self.caps.query is not None:
+            upper[:n_images] = self.caps.query
+        if is_strict:
+            lower[:n_images] = self.least_images().T.ravel()
+            # Caps that forbid the least images leave no plan; the rows say so, not the bounds.
+            lower = np.minimum(lower, upper)
+        return Bounds(lower, upper)
 
     def _add_tolerance(self, rows: "_Rows", balanced: IntArray, *, with_lines: bool) -> None:
         """Keep each class within its caps, and of the `balanced` cliques within the tolerance."""
@@ -172,31 +187,42 @@ class Programme:
         covers, identity = self.covers[balanced], sparse.eye_array(len(balanced)).tocsr()
         share = 1 - self.tolerance.share[balanced]
         slack = self.tolerance.slack_of(counts.shape[1])[balanced]
+
         for code, scale in enumerate(self.scale):
             scaled = scale * counts[:, code]
-            if rows.has_largest:  # at most that, and at least its share less the slack
+            if rows.has_largest:
+                # At most the largest count, and at least its share less the slack.
                 rows.add({code: scale * covers}, -identity, 0 * identity, -scaled)
-                kept = sparse.diags_array(share)
-                rows.add({code: -scale * covers}, kept, -identity, slack[:, code] + scaled)
-            else:  # at least the share of the other class less the slack
+                shares = sparse.diags_array(share)
+                rows.add({code: -scale * covers}, shares, -identity, slack[:, code] + scaled)
+            else:
+                # At least the share of the other class less the slack.
                 other = 1 - code
-                kept = sparse.diags_array(share * self.scale[other])
+                shares = sparse.diags_array(share * self.scale[other])
                 lead = scaled - share * self.scale[other] * counts[:, other]
-                on_images = {code: -scale * covers, other: kept @ covers}
+                on_images = {code: -scale * covers, other: shares @ covers}
                 rows.add(on_images, None, -identity, slack[:, code] + lead)
             if with_lines:
-                start = counts.max(axis=1) if rows.has_largest else counts[:, 1 - code]
-                first, slope = whole_line(share, slack[:, code], start)
-                tighter = np.flatnonzero(first > np.maximum(share * start - slack[:, code], 0))
-                first, slope, start = first[tighter], slope[tighter], start[tighter]
-                missing, kept = first - counts[tighter, code], sparse.diags_array(slope)
-                on_images = {code: -covers[tighter]}
-                if rows.has_largest:
-                    rows.add(on_images, kept @ identity[tighter], None, slope * start - missing)
-                else:
-                    on_images[1 - code] = kept @ covers[tighter]
-                    rows.add(on_images, None, None, -missing)
+                self._add_lines(rows, balanced, code)
             self._add_caps(rows, code)
+
+    def _add_lines(self, rows: "_Rows", balanced: IntArray, code: int) -> None:
+        """Keep counts of a class above the lines of whole counts, where these say more."""
+        counts = self.cliques.counts[balanced].astype(np.float64)
+        share = 1 - self.tolerance.share[balanced]
+        slack = self.tolerance.slack_of(counts.shape[1])[balanced, code]
+        start = counts.max(axis=1) if rows.has_largest else counts[:, 1 - code]
+        first, slope = whole_line(share, slack, start)
+
+        tighter = np.flatnonzero(first > np.maximum(share * start - slack, 0))
+        first, slope, start = first[tighter], slope[tighter], start[tighter]
+        missing, slopes = first - counts[tighter, code], sparse.diags_array(slope)
+        covers = self.covers[balanced][tighter]
+        if rows.has_largest:
+            largest = slopes @ sparse.eye_array(len(balanced)).tocsr()[tighter]
+            rows.add({code: -covers}, largest, None, slope * start - missing)
+        else:
+            rows.add({code: -covers, 1 - code: slopes @ covers}, None, None, -missing)
 
     def _add_caps(self, rows: "_Rows", code: int) -> None:
         """Keep a class within the caps on overshoot and on the class."""
@@ -213,11 +239,13 @@ class Programme:
         n_cliques, n_classes = self.cliques.counts.shape
         every = sparse.csr_array(np.ones((1, n_cliques)))
         if self.most is not None:
+            # Each class is as large as the first one: two inequalities make an equation.
             sizes, first = self.cliques.class_sizes * self.scale, self.scale[0] * every
             for code, scale in enumerate(self.scale[1:], start=1):
                 lead = sizes[[code]] - sizes[0]
                 rows.add({0: first, code: -scale * every}, None, None, lead)
                 rows.add({0: -first, code: scale * every}, None, None, -lead)
+
         if self.caps.budget is not None:
             in_all = dict.fromkeys(range(n_classes), every)
             rows.add(in_all, None, None, np.array([float(self.caps.budget)]))
@@ -227,7 +255,8 @@ class _Rows:
     """Rows of a programme: images by class, the largest count where classes are not two, excess."""
 
     def __init__(self, n_classes: int, has_excess: bool) -> None:
-        self.has_largest = n_classes != 2  # of two classes, the other one is the largest
+        # Of two classes, the other one is the largest.
+        self.has_largest = n_classes != 2
         self._n_classes, self._has_excess = n_classes, has_excess
         self._blocks: list[list[Any]] = []
         self._most: list[FloatArray] = []
@@ -235,8 +264,11 @@ class _Rows:
     def add(self, on_images: dict[int, Any], largest: Any, beyond: Any, most: FloatArray) -> None:
         """Add rows that are at most `most`; None for a block of zeros."""
         row = [on_images.get(code) for code in range(self._n_classes)]
-        row += [largest] if self.has_largest else []
-        self._blocks.append([*row, *([beyond] if self._has_excess else [])])
+        if self.has_largest:
+            row.append(largest)
+        if self._has_excess:
+            row.append(beyond)
+        self._blocks.append(row)
         self._most.append(most)
 
     def constraint(self) -> LinearConstraint:
@@ -264,7 +296,8 @@ def whole_line(
     """
     exact = share * start - slack
     first = np.ceil(exact - ROUNDING)
-    slope = share - (first - exact) / MOST_AHEAD  # below all that follow
+    # Beyond the counts that are looked at one by one, this slope is below all that follow.
+    slope = share - (first - exact) / MOST_AHEAD
     for ahead in range(1, MOST_AHEAD):
         then = np.ceil(exact + share * ahead - ROUNDING)
         slope = np.minimum(slope, (then - first) / ahead)

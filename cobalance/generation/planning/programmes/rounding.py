@@ -54,28 +54,36 @@ def round_near(programme: Programme, wanted: FloatArray, sizes: FloatArray) -> I
     for size in sorted(set(clique_sizes.tolist()), reverse=True):
         lacking = np.rint(np.maximum(exact - programme.counts_after(images), 0)).astype(np.int64)
         images[clique_sizes == size] = lacking[clique_sizes == size]
+
+    # The counts that each smallest clique may have, by the largest rate of its classes.
     rows = np.flatnonzero(clique_sizes == clique_sizes.min())
     after, tolerance = programme.counts_after(images)[rows], programme.tolerance.take(rows)
-    top = (np.maximum(exact[rows], after) / sizes).max(axis=1, keepdims=True) * sizes
-    lowest = np.ceil((1 - tolerance.share)[:, None] * top - 1 + ROUNDING)
-    top[tolerance.weights == 0], lowest[tolerance.weights == 0] = np.inf, 0
+    highest = (np.maximum(exact[rows], after) / sizes).max(axis=1, keepdims=True) * sizes
+    lowest = np.ceil((1 - tolerance.share)[:, None] * highest - 1 + ROUNDING)
+    highest[tolerance.weights == 0], lowest[tolerance.weights == 0] = np.inf, 0
     images[rows] += np.maximum(lowest - after, 0).astype(np.int64)
     after = np.maximum(lowest, after)
+
+    # Each class takes what it lacks, or drops what it has too many, clique by clique.
     missing = sizes - cliques.class_sizes - images.sum(axis=0)
     spare = np.minimum(after - lowest, images[rows])
-    room = np.where(missing > 0, np.floor(top - after + ROUNDING), spare)
+    room = np.where(missing > 0, np.floor(highest - after + ROUNDING), spare)
     room = np.minimum(room, abs(missing))
-    change = np.clip(abs(missing) - (np.cumsum(room, axis=0) - room), 0, room)
+    room_before = np.cumsum(room, axis=0) - room
+    change = np.clip(abs(missing) - room_before, 0, room)
     images[rows] += (np.sign(missing) * change).astype(np.int64)
     return images
 
 
 def apply_caps(images: IntArray, caps: Caps) -> IntArray:
     """Apply the caps of queries, then of classes and of all images in proportion."""
-    less = images if caps.query is None else np.minimum(images, caps.query)
+    capped = images if caps.query is None else np.minimum(images, caps.query)
     if caps.per_class is not None:
-        less = np.stack([share_budget(column, caps.per_class) for column in less.T], axis=1)
-    return less if caps.budget is None else share_budget(less, caps.budget)
+        by_class = [share_budget(column, caps.per_class) for column in capped.T]
+        capped = np.stack(by_class, axis=1)
+    if caps.budget is None:
+        return capped
+    return share_budget(capped, caps.budget)
 
 
 def share_budget(images: IntArray, budget: int) -> IntArray:
@@ -105,11 +113,13 @@ def share_budget(images: IntArray, budget: int) -> IntArray:
     total = int(wanted.sum())
     if total <= budget:
         return wanted.copy()
-    scaled = wanted.ravel().astype(object) * budget  # Python's integers, which never overflow
-    given, left_over = (scaled // total).astype(np.int64), (scaled % total).astype(np.int64)
-    order = np.lexsort((-wanted.ravel(), -left_over))
-    given[order[: budget - int(given.sum())]] += 1
-    return given.reshape(wanted.shape)
+
+    # Python's integers never overflow.
+    scaled = wanted.ravel().astype(object) * budget
+    shares, remainders = (scaled // total).astype(np.int64), (scaled % total).astype(np.int64)
+    order = np.lexsort((-wanted.ravel(), -remainders))
+    shares[order[: budget - int(shares.sum())]] += 1
+    return shares.reshape(wanted.shape)
 
 
 def round_up_within(programme: Programme, images: IntArray, wanted: FloatArray) -> IntArray:
@@ -119,15 +129,16 @@ def round_up_within(programme: Programme, images: IntArray, wanted: FloatArray) 
     """
     images, caps = images.copy(), programme.caps
     rest = wanted - images
-    left = np.inf if caps.budget is None else caps.budget - int(images.sum())
+    remaining = np.inf if caps.budget is None else caps.budget - int(images.sum())
     room = np.full(images.shape[1], np.inf if caps.per_class is None else float(caps.per_class))
     room -= images.sum(axis=0)
+
     for place in np.argsort(-rest, axis=None, kind="stable"):
         row, code = divmod(int(place), images.shape[1])
-        if left < 1 or rest[row, code] <= ROUNDING:
+        if remaining < 1 or rest[row, code] <= ROUNDING:
             break
         if room[code] >= 1:
             images[row, code] += 1
             room[code] -= 1
-            left -= 1
+            remaining -= 1
     return images

@@ -33,13 +33,20 @@ from cobalance.generation.planning.programmes.tolerance import (
     plan_of_rates,
 )
 
-MOST_WHOLE = 20_000  # unknowns: of larger programmes, the largest cliques are rounded first
-NEARLY = 1e-3  # how near to the best the small cliques of a large programme are
-MOST_RATES = 6_500  # unknowns of a programme of rates
-REPAIRS = 5  # of a plan by rates, as its images change class sizes
-RATIO_STEPS = 5  # in which the ratio of class sizes settles
-MARGINS = (0.9, 0.6)  # of the nearest image: the rest is left to class sizes
-LINEAR = 0.45  # of that: the rest is left to rounding
+MOST_WHOLE = 20_000
+"""The most unknowns of a whole programme: of larger ones the largest cliques are rounded first."""
+NEARLY = 1e-3
+"""How near to the best the smaller cliques of a large programme are, as a share of the images."""
+MOST_RATES = 6_500
+"""The most unknowns of a programme of rates."""
+REPAIRS = 5
+"""How often a plan of rates is mended, as its images change class sizes."""
+RATIO_STEPS = 5
+"""Steps in which the ratio of class sizes settles."""
+MARGINS = (0.9, 0.6)
+"""Shares of the slack, which is one image, that a plan of rates aims at: class sizes take more."""
+LINEAR = 0.45
+"""Share of that for the linear programme; the rest is left to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +86,14 @@ class Search:
         OptionError
             The caps leave no plan within the tolerance, and there is no budget.
         """
-        found = self._rates() if self.rates else self._fewest()
+        outcome = self._rates() if self.rates else self._fewest()
         budget = self.caps.budget
-        if budget is None and found is INFEASIBLE:
+        if budget is None and outcome is INFEASIBLE:
             raise impossible(self.caps)
-        plan = found if isinstance(found, PlannedImages) else None
+        plan = outcome if isinstance(outcome, PlannedImages) else None
         if plan is not None and (budget is None or plan.images.sum() <= budget):
             return plan
+
         nearest = self._within_budget(plan)
         if budget is not None:
             return nearest
@@ -106,9 +114,10 @@ class Search:
         tolerance = self.tolerance
         if scale is None:
             scale = np.ones(len(self.cliques.classes))
-        if self.rates:  # to the nearest image
-            nearest = np.broadcast_to(scale, self.cliques.counts.shape)
-            tolerance = replace(tolerance, slack=nearest)
+        if self.rates:
+            # Rates cannot be told apart by less than an image.
+            one_image = np.broadcast_to(scale, self.cliques.counts.shape)
+            tolerance = replace(tolerance, slack=one_image)
         caps = self.caps if budget else replace(self.caps, budget=None)
         return Programme(self.cliques, tolerance, caps, scale)
 
@@ -121,34 +130,28 @@ class Search:
         Where none is found, and there are no caps, it is the next wider tolerance that has one.
         """
         asked = int(100 * float(self.tolerance.share.max()) + 1e-9)
-        nothing, largest = np.zeros_like(self.exact), int(self.cliques.sizes().max())
+        nothing = np.zeros_like(self.exact)
         if self._at(asked)._holds(nothing):
             return plan_of_rates(nothing)
-        scales = [self._at(0)._balanced_scale(margin) for margin in MARGINS]
-        leasts: dict[int, int] = {}
-        plans: dict[int, list[IntArray]] = {}
-        for percent in range(asked, asked + 1 if self._is_capped else 100):
-            best, most = None, np.inf
-            for step in range(percent, -1, -1):
-                one = self._at(step)
-                if step not in leasts:
-                    programme = one._programme(scales[0])
-                    leasts[step] = int(raise_size(programme, nothing, largest).sum())
-                if leasts[step] >= most:
-                    break
-                if step not in plans:
-                    plans[step] = one._whole_rates(scales)
-                for plan in plans[step]:
-                    if leasts[step] <= plan.sum() < most and self._at(percent)._holds(plan):
-                        best, most = plan, plan.sum()
-            if best is not None:
-                note = f"No plan within {asked}% was found; this one is within {percent}%."
-                cheapest = plan_of_rates(best)
-                return cheapest if percent == asked else replace(cheapest, note=note)
+
+        candidates = _RatePlans(self)
+        widest = asked if self._is_capped else 99
+        for percent in range(asked, widest + 1):
+            best = candidates.find_cheapest(percent)
+            if best is None:
+                continue
+            cheapest = plan_of_rates(best)
+            if percent == asked:
+                return cheapest
+            note = f"No plan within {asked}% was found; this one is within {percent}%."
+            return replace(cheapest, note=note)
+
         if self._is_capped:
             return INFEASIBLE
+        if self.caps.budget:
+            return None
         note = "No plan by rates was found, within this tolerance or a wider one."
-        return None if self.caps.budget else PlannedImages(nothing, proven=False, note=note)
+        return PlannedImages(nothing, proven=False, note=note)
 
     def _balanced_scale(self, margin: float) -> FloatArray:
         """The scale of class sizes at which all rates can be equal, to the nearest image.
@@ -161,15 +164,17 @@ class Search:
         scale = class_scale(before)
         programme = self._strict(scale, margin)
         weights = programme.euler_weights()
+
         for _ in range(RATIO_STEPS):
             filled = raise_to_tolerance(programme, np.zeros_like(self.exact), int(sizes.min()))
             after = programme.counts_after(filled)
-            short = after - (after * scale).max(axis=1, keepdims=True) / scale
-            short[sizes == sizes.min()] = 0
-            left = before - weights @ (self.cliques.counts - short)
-            if (left < 1).any() and (left > -1).any():
+            below = after - (after * scale).max(axis=1, keepdims=True) / scale
+            below[sizes == sizes.min()] = 0
+            rest = before - weights @ (self.cliques.counts - below)
+            # Where something of a class is left and nothing of another, there is no ratio.
+            if (rest < 1).any() and (rest > -1).any():
                 break
-            scale = class_scale(np.abs(left))
+            scale = class_scale(np.abs(rest))
             programme = self._strict(scale, margin)
         return scale
 
@@ -190,45 +195,63 @@ class Search:
         The largest cliques get what they lack. How many more images of them, within their
         tolerance, and of the others are best, a linear programme tells.
         """
-        sizes, n_classes = self.cliques.sizes(), len(scale)
-        kinds = sorted(set(sizes.tolist()))
-        fits = [one for one in kinds[:-1] if (sizes <= one).sum() * n_classes <= MOST_RATES]
-        low = max(fits, default=kinds[0])
+        low = self._largest_in_programme(len(scale))
         programme = self._strict(scale, margin)
+        tolerance, before = programme.tolerance, self.cliques.class_sizes
         images = raise_to_tolerance(programme, np.zeros_like(self.exact), low)
         after = programme.counts_after(images)
-        tolerance = programme.tolerance
-        highest = (after * scale + tolerance.slack).min(axis=1) / (1 - tolerance.share)
-        room = np.floor(np.maximum(highest[:, None] / scale - after, 0) + ROUNDING)
-        room[(sizes <= low) | (tolerance.weights == 0)] = np.inf
-        if self.caps.query is not None:
-            room = np.minimum(room, np.maximum(self.caps.query - images, 0))
-        next_size = min((one for one in kinds if one > low), default=0)
-        roomy = np.flatnonzero((sizes == next_size) & room.any(axis=1))
-        rows = np.flatnonzero(sizes <= low)
-        most = max(MOST_RATES // n_classes - len(rows), 0)
-        frequent = roomy[np.argsort(-after[roomy].sum(axis=1), kind="stable")[:most]]
-        rows = np.append(rows, frequent)
-        cliques = replace(
-            self.cliques.take(rows),
-            counts=after[rows],
-            class_sizes=self.cliques.class_sizes + images.sum(axis=0),
+        room = self._room(programme, images, low)
+        rows = self._rows_of_rates(room, after, low)
+
+        part_cliques = replace(
+            self.cliques.take(rows), counts=after[rows], class_sizes=before + images.sum(axis=0)
         )
-        weights = np.where(sizes <= low, tolerance.weights, 0)
-        half = replace(tolerance, slack=tolerance.slack * LINEAR, weights=weights).take(rows)
-        part = Programme(cliques, half, replace(self.caps, budget=None), scale, most=room[rows])
+        weights = np.where(self.cliques.sizes() <= low, tolerance.weights, 0)
+        narrow = replace(tolerance, slack=tolerance.slack * LINEAR, weights=weights).take(rows)
+        caps = replace(self.caps, budget=None)
+        part = Programme(part_cliques, narrow, caps, scale, most=room[rows])
         answer = part.solve(whole=False, seconds=np.inf, gap=0)
         if answer.images is None:
             return None
+
         wanted = images.astype(np.float64)
         wanted[rows] += answer.images
-        before = self.cliques.class_sizes
         images = round_near(programme, wanted, np.rint(before + wanted.sum(axis=0)))
         for _ in range(REPAIRS):
-            images = raise_to_tolerance(
-                self._programme(class_scale(before + images.sum(axis=0))), images
-            )
+            actual_scale = class_scale(before + images.sum(axis=0))
+            images = raise_to_tolerance(self._programme(actual_scale), images)
         return images
+
+    def _largest_in_programme(self, n_classes: int) -> int:
+        """The largest size of which all cliques go into a programme of rates."""
+        sizes = self.cliques.sizes()
+        distinct = sorted(set(sizes.tolist()))
+        largest: int = distinct[0]
+        for size in distinct[:-1]:
+            if (sizes <= size).sum() * n_classes <= MOST_RATES:
+                largest = size
+        return largest
+
+    def _room(self, programme: Programme, images: IntArray, low: int) -> FloatArray:
+        """How many more images of each query the tolerance of larger cliques and the cap allow."""
+        tolerance, scale = programme.tolerance, programme.scale
+        after = programme.counts_after(images)
+        highest = (after * scale + tolerance.slack).min(axis=1) / (1 - tolerance.share)
+        room: FloatArray = np.floor(np.maximum(highest[:, None] / scale - after, 0) + ROUNDING)
+        room[(self.cliques.sizes() <= low) | (tolerance.weights == 0)] = np.inf
+        if self.caps.query is not None:
+            room = np.minimum(room, np.maximum(self.caps.query - images, 0))
+        return room
+
+    def _rows_of_rates(self, room: FloatArray, after: IntArray, low: int) -> IntArray:
+        """Rows of the small cliques, and of the most frequent ones of the next size with room."""
+        sizes, n_classes = self.cliques.sizes(), after.shape[1]
+        next_size = sizes[sizes > low].min(initial=sizes.max())
+        roomy = np.flatnonzero((sizes == next_size) & (sizes > low) & room.any(axis=1))
+        rows = np.flatnonzero(sizes <= low)
+        most = max(MOST_RATES // n_classes - len(rows), 0)
+        frequent = roomy[np.argsort(-after[roomy].sum(axis=1), kind="stable")[:most]]
+        return np.append(rows, frequent)
 
     def _strict(self, scale: FloatArray, margin: float) -> Programme:
         programme = self._programme(scale)
@@ -246,7 +269,8 @@ class Search:
 
     def _fewest(self) -> PlannedImages | int | None:
         """The fewest images; where none within the tolerance is found None, or INFEASIBLE."""
-        if self._is_exact:  # as Algorithm 1 is optimal then
+        if self._is_exact:
+            # Algorithm 1 is optimal then.
             return PlannedImages(self.exact, proven=True, bound=float(self.exact.sum()))
         programme, status, finished = self._programme(), OPTIMAL, False
         bound = float(programme.least_images().sum())
@@ -259,19 +283,22 @@ class Search:
                 candidates.append(np.rint(answer.images).astype(np.int64))
         else:
             candidates.append(raise_to_tolerance(programme, self._by_size(programme)))
-        fits = any(_fits(programme, one) for one in candidates)
+
+        # The relaxation is asked where the solver did not finish, or nothing else fits.
+        fits = any(_fits(programme, images) for images in candidates)
         if status not in (OPTIMAL, INFEASIBLE) or not (self._is_small or fits):
             answer = programme.solve(whole=False, seconds=self.seconds, gap=self.solver_gap)
             bound, status = max(bound, answer.bound), answer.status
             if answer.images is not None:
                 candidates.append(raise_to_tolerance(programme, round_down(answer.images)))
-        fit = [one for one in candidates if _fits(programme, one)]
-        if not fit:
+
+        fitting = [images for images in candidates if _fits(programme, images)]
+        if not fitting:
             return INFEASIBLE if status == INFEASIBLE else None
-        best = min(fit, key=lambda one: int(one.sum()))
-        return bounded_plan(
-            best, float(best.sum()), float(np.ceil(bound - ROUNDING)), "images", finished=finished
-        )
+        best = min(fitting, key=lambda images: int(images.sum()))
+        # Images are whole, so that a bound with a fraction is rounded up.
+        least = float(np.ceil(bound - ROUNDING))
+        return bounded_plan(best, float(best.sum()), least, "images", finished=finished)
 
     def _by_size(self, programme: Programme) -> IntArray:
         """Whole images of the largest cliques first, then the best for the others.
@@ -286,6 +313,7 @@ class Search:
         smaller, after = np.flatnonzero(sizes < size), programme.counts_after(images)
         if not len(smaller):
             return images
+
         roomy = np.flatnonzero((sizes == size) & programme.tolerance.has_room(after))
         most = max(MOST_WHOLE // after.shape[1] - len(smaller), 0)
         frequent = roomy[np.argsort(-after[roomy].sum(axis=1), kind="stable")[:most]]
@@ -295,6 +323,7 @@ class Search:
             if answer.images is not None:
                 images[frequent] += round_down(answer.images[len(smaller) :])
                 images = raise_size(programme, images, size)
+
         rest = self._rest(smaller, programme.counts_after(images))
         if not rest._is_small:
             images[smaller] = rest._by_size(rest._programme())
@@ -322,23 +351,26 @@ class Search:
 
     def _within_budget(self, full: PlannedImages | None) -> PlannedImages:
         """The least weighted sum of gaps beyond the tolerance."""
-        shared = [] if full is None else [apply_caps(full.images, self.caps)]
-        scale = None
-        if self.rates:
-            scale = class_scale(self.cliques.class_sizes + sum(one.sum(axis=0) for one in shared))
-        programme = self._programme(scale, budget=True)
         nothing = np.zeros_like(self.exact)
-        candidates = [nothing, apply_caps(self.exact, self.caps), *shared]
+        candidates = [nothing, apply_caps(self.exact, self.caps)]
+        scale, sizes = None, self.cliques.class_sizes
+        if full is not None:
+            within_caps = apply_caps(full.images, self.caps)
+            candidates.append(within_caps)
+            sizes = sizes + within_caps.sum(axis=0)
+        if self.rates:
+            scale = class_scale(sizes)
+        programme = self._programme(scale, budget=True)
         if not self.rates:
             candidates.append(apply_caps(raise_to_tolerance(programme, nothing), self.caps))
-        bound, status = 0.0, None
+
+        bound, finished = 0.0, False
         solve = partial(programme.solve, seconds=self.seconds, gap=self.solver_gap, may_exceed=True)
         if self._is_small:
             answer = solve(whole=True)
-            bound, status = answer.bound, answer.status
+            bound, finished = answer.bound, answer.status == OPTIMAL
             if answer.images is not None:
                 candidates.append(np.rint(answer.images).astype(np.int64))
-        finished = status == OPTIMAL
         if not finished:
             answer = solve(whole=False)
             bound = max(bound, answer.bound)
@@ -350,18 +382,58 @@ class Search:
     def _least(
         self, programme: Programme, candidates: Sequence[IntArray], bound: float, finished: bool
     ) -> PlannedImages:
+        """Choose the plan within the caps that leaves least; of equal ones, the cheapest."""
+
         def remainder(images: IntArray) -> float:
             return float((programme.excess(images) * programme.tolerance.weights).sum())
 
-        fit = [one for one in candidates if programme.allows(one)]
-        best = min(fit, key=lambda one: (round(remainder(one), 6), int(one.sum())))
+        allowed = [images for images in candidates if programme.allows(images)]
+        # Rounded, so that sums of floats do not decide between plans that leave the same.
+        best = min(allowed, key=lambda images: (round(remainder(images), 6), int(images.sum())))
+        if self.rates:
+            note = "Class sizes follow from the plan, so that less may be left."
+            return PlannedImages(best, proven=False, note=note)
         cost = programme.image_cost * int(best.sum())
         what = "images of gaps beyond the tolerance"
-        found = bounded_plan(best, remainder(best), bound - cost, what, finished=finished)
-        if not self.rates:
-            return found
-        note = "Class sizes follow from the plan, so that less may be left."
-        return PlannedImages(best, proven=False, note=note)
+        return bounded_plan(best, remainder(best), bound - cost, what, finished=finished)
+
+
+class _RatePlans:
+    """Plans for tolerances of whole percents, each made once and only if it may be the cheapest."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._scales = [search._at(0)._balanced_scale(margin) for margin in MARGINS]
+        self._leasts: dict[int, int] = {}
+        self._plans: dict[int, list[IntArray]] = {}
+
+    def find_cheapest(self, percent: int) -> IntArray | None:
+        """Find the plan of fewest images within a tolerance, of those for it and narrower ones."""
+        best, most = None, np.inf
+        for narrower in range(percent, -1, -1):
+            least = self._least_images(narrower)
+            # The narrower the tolerance, the more images the largest cliques take.
+            if least >= most:
+                break
+            for plan in self._plans_for(narrower):
+                if least <= plan.sum() < most and self._search._at(percent)._holds(plan):
+                    best, most = plan, plan.sum()
+        return best
+
+    def _least_images(self, percent: int) -> int:
+        """Images of the largest cliques, which no plan for a tolerance has fewer than."""
+        if percent not in self._leasts:
+            search = self._search
+            programme = search._at(percent)._programme(self._scales[0])
+            largest = int(search.cliques.sizes().max())
+            images = raise_size(programme, np.zeros_like(search.exact), largest)
+            self._leasts[percent] = int(images.sum())
+        return self._leasts[percent]
+
+    def _plans_for(self, percent: int) -> list[IntArray]:
+        if percent not in self._plans:
+            self._plans[percent] = self._search._at(percent)._whole_rates(self._scales)
+        return self._plans[percent]
 
 
 def _fits(programme: Programme, images: IntArray) -> bool:

@@ -10,7 +10,8 @@ from cobalance.base.errors import OptionError, Setting
 from cobalance.base.libraries import stats
 from cobalance.generation.planning.plan import PlannedImages
 
-ROUNDING = 1e-6  # HiGHS's tolerance of constraints
+ROUNDING = 1e-6
+"""HiGHS's tolerance of constraints."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +39,9 @@ class Tolerance:
 
     def has_room(self, counts: IntArray) -> npt.NDArray[np.bool_]:
         """Whether some class may have one more image: shape (n_cliques,)."""
-        more = [counts + one for one in np.eye(counts.shape[1], dtype=np.int64)]
-        fits = [self.excess(each.astype(np.float64)) == 0 for each in more]
-        room: npt.NDArray[np.bool_] = np.any(fits, axis=0)
+        room = np.zeros(len(counts), dtype=bool)
+        for one_more in np.eye(counts.shape[1], dtype=np.int64):
+            room |= self.excess((counts + one_more).astype(np.float64)) == 0
         return room
 
     def slack_of(self, n_classes: int) -> FloatArray:
@@ -95,8 +96,10 @@ def insignificant_gaps(most: FloatArray, n_classes: int, level: float) -> FloatA
 
 def plan_of_rates(images: IntArray) -> PlannedImages:
     """A plan within a tolerance of rates."""
+    if not images.any():
+        return PlannedImages(images, proven=True, bound=0.0)
     note = "Class sizes follow from the plan, so that fewer images may do."
-    return PlannedImages(images, not images.any(), 0.0, note if images.any() else "")
+    return PlannedImages(images, proven=False, bound=0.0, note=note)
 
 
 def bounded_plan(
@@ -106,13 +109,18 @@ def bounded_plan(
 
     A plan of a solver that has not finished is never proven: it depends on the clock.
     """
-    bound = min(max(bound, 0.0), value) + 0.0  # no -0.0
-    proven = finished and value - bound <= ROUNDING * (1 + value)
-    least = f"no plan has fewer than {bound:,.0f}" if bound else "how few it takes is unknown"
-    said = f"Not proven to be the best: {value:,.0f} {what}; {least}."
-    if value - bound <= ROUNDING * (1 + value):
-        said = "No plan is better, but the solver's time was up: another run may find another plan."
-    return PlannedImages(images, proven, bound, "" if proven else said)
+    # Adding 0.0 makes 0.0 of -0.0.
+    bound = min(max(bound, 0.0), value) + 0.0
+    is_best = value - bound <= ROUNDING * (1 + value)
+    proven = finished and is_best
+    if proven:
+        note = ""
+    elif is_best:
+        note = "No plan is better, but the solver's time was up: another run may find another plan."
+    else:
+        least = f"no plan has fewer than {bound:,.0f}" if bound else "how few it takes is unknown"
+        note = f"Not proven to be the best: {value:,.0f} {what}; {least}."
+    return PlannedImages(images, proven=proven, bound=bound, note=note)
 
 
 def class_scale(class_sizes: IntArray | FloatArray) -> FloatArray:
@@ -124,12 +132,13 @@ def class_scale(class_sizes: IntArray | FloatArray) -> FloatArray:
 
 def impossible(caps: Caps) -> OptionError:
     """The error for caps that leave no plan."""
-    named = (
+    caps_of = (
         (Setting("max_per_query"), caps.query),
         (Setting("planner.max_per_class"), caps.per_class),
         (Setting("planner.overshoot"), caps.overshoot),
     )
     parts: list[str | Setting] = ["No plan within the tolerance was found under the caps. Raise "]
-    for setting in [setting for setting, cap in named if cap is not None]:
-        parts += [setting, ", "]
+    for setting, cap in caps_of:
+        if cap is not None:
+            parts += [setting, ", "]
     return OptionError(*parts, "allow a larger tolerance, or give a ", Setting("budget"), ".")
