@@ -79,51 +79,63 @@ def run_artefact_test(
     CobalanceError
         The model is not kept and cannot be trained again, or an image not be read.
     """
-    found = read_evaluation(store, evaluation)
-    made = read_job(store, job)
-    if made.dataset != found.test:
+    tested = read_evaluation(store, evaluation)
+    dataset = read_job(store, job).dataset
+    if dataset != tested.test:
         raise OptionError(
-            f"The job {job} is of {made.dataset!r}, and the evaluation {evaluation} is tested on "
-            f"{found.test!r}. Name a job that edits images of {found.test!r}."
+            f"The job {job} is of {dataset!r}, and the evaluation {evaluation} is tested on "
+            f"{tested.test!r}. Name a job that edits images of {tested.test!r}."
         )
-    uris: dict[str, str] = {}
-    for one in read_accepted(store, job):
-        if one.edited and one.uri is not None and one.source_image is not None:
-            uris.setdefault(one.source_image, one.uri)
+    uris = _edits_by_source(store, job)
     if not uris:
         raise DataError(
             f"The job {job} has no accepted image that is an edit of another. Plan one with: ",
-            Action("plan_counterfactuals", found.test, recipe=RECIPE),
+            Action("plan_counterfactuals", tested.test, recipe=RECIPE),
             ".",
         )
-    done = open_model(lambda ask: ask(store), folders, found, progress)
-    test = done.images.test
+
+    trained = open_model(lambda ask: ask(store), folders, tested, progress)
+    test = trained.images.test
     rows = [row for row, image in enumerate(test.ids) if image in uris]
     if not rows:
         raise DataError(
             f"None of the {len(uris):,} images that the job {job} edits is a test image of the "
-            f"evaluation {evaluation} (split {done.settings.test_split or 'any'}). Order a job of "
-            "its test split."
+            f"evaluation {evaluation} (split {trained.settings.test_split or 'any'}). Order a job "
+            "of its test split."
         )
-    edited = _edit_examples(test, rows, uris, image_reader(folders, found.test))
-    predicted = predict(done.model, edited, seed=found.seed or 0, method=found.method)
+
+    edited = _edit_examples(test, rows, uris, image_reader(folders, tested.test))
+    predicted = predict(trained.model, edited, seed=tested.seed or 0, method=tested.method)
     after = check_predictions(predicted, "edited images")
-    before = done.predictions
+    before = trained.predictions
     before = before[before["image"].isin(after["image"])].reset_index(drop=True)
-    inputs = Inputs(before.assign(method=found.method), edited=after, seed=seed)
+
+    inputs = Inputs(before.assign(method=tested.method), edited=after, seed=seed)
     scores = METRICS.open("artefact_shift", {"first": first, "second": second})(inputs)
     save_scores(store, evaluation, scores)
     return ArtefactTest(before, after, scores)
+
+
+def _edits_by_source(store: GraphStore, job: str) -> dict[str, str]:
+    """Addresses of a job's accepted edits, by the image that is edited; the first of each."""
+    uris: dict[str, str] = {}
+    for image in read_accepted(store, job):
+        if image.edited and image.uri is not None and image.source_image is not None:
+            uris.setdefault(image.source_image, image.uri)
+    return uris
 
 
 def _edit_examples(
     test: Examples, rows: list[int], uris: Mapping[str, str], read_file: ReadFile
 ) -> Examples:
     """The test images of some rows, with the pixels of their edits."""
-    taken = test.take(np.array(rows, dtype=np.int64))
+    examples = test.take(np.array(rows, dtype=np.int64))
 
-    def read(at: IntArray) -> list[Pixels]:
-        files = (read_file(uris[taken.ids[row]], True) for row in at.tolist())
-        return [rgb_array(decode(content).upright()) for content in files]
+    def read(positions: IntArray) -> list[Pixels]:
+        pixels = []
+        for position in positions.tolist():
+            content = read_file(uris[examples.ids[position]], True)
+            pixels.append(rgb_array(decode(content).upright()))
+        return pixels
 
-    return replace(taken, read=read, whole=None, rows=None)
+    return replace(examples, read=read, whole=None, rows=None)

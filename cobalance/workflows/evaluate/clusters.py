@@ -27,7 +27,8 @@ from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.ingest.captions.image_texts import read_image_texts
 
-_PERSON = "person"  # in place of a group's word
+# Put in place of a group's word.
+_PERSON = "person"
 
 
 @dataclass(frozen=True)
@@ -104,27 +105,34 @@ def cluster_dataset(
         There are no such embeddings or words, or they cannot be loaded.
     """
     texts = TEXT_FEATURES.open(settings.embed, settings.options)
-    listed = group_words(settings.words) if settings.words else frozenset()
-    held = read_annotations(store, dataset, progress)
-    captions = _captions(folder, dataset, held.images)
+    group_terms = group_words(settings.words) if settings.words else frozenset()
+    annotations = read_annotations(store, dataset, progress)
+    images, mentions = annotations.images, annotations.mentions
+    captions = _captions(folder, dataset, images)
     if not len(captions):
         raise DataError(
             f"{dataset!r} has no captions. To load it with captions, ",
             Action("ingest", ..., dataset=dataset),
             ".",
         )
+
     progress("embed captions", 0, len(captions))
-    points = texts.read(_neutral(captions["caption"], listed), settings.seed)
+    points = texts.read(_neutral(captions["caption"], group_terms), settings.seed)
     progress("cluster captions", 0, None)
     rng = np.random.default_rng(settings.seed)
-    found = cluster_captions(captions, points, rng, k=settings.clusters)
-    classes = dict(zip(held.images["id"], held.images["class_name"].astype(STRING), strict=True))
-    own = {word for name in set(classes.values()) for word in readable(name).split()}
-    words = salient_words(captions, found, leave_out=listed | own if settings.words else ())
-    others = held.mentions.loc[held.mentions["source"] != SOURCE, "concept"]
-    names = cluster_names(words, taken=set(others))
-    shifts = _shifts(caption_clusters(found, classes), names, words)
-    return Clustered(found, names, shifts, len(held.images) - len(found))
+    clusters = cluster_captions(captions, points, rng, k=settings.clusters)
+
+    # A cluster is named by its topic, not by the classes or groups that it is compared between.
+    classes = dict(zip(images["id"], images["class_name"].astype(STRING), strict=True))
+    leave_out = frozenset[str]()
+    if settings.words:
+        leave_out = group_terms.union(*(readable(name).split() for name in set(classes.values())))
+    words = salient_words(captions, clusters, leave_out=leave_out)
+
+    other_concepts = mentions.loc[mentions["source"] != SOURCE, "concept"]
+    names = cluster_names(words, taken=set(other_concepts))
+    shifts = _shifts(caption_clusters(clusters, classes), names, words)
+    return Clustered(clusters, names, shifts, without=len(images) - len(clusters))
 
 
 def keep_clusters(
@@ -149,8 +157,8 @@ def remove_clusters(
     store: GraphStore, dataset: str, *, progress: Progress = silent
 ) -> IngestReport:
     """Remove the concepts that were clusters: the dataset is as it was without them."""
-    none = pd.DataFrame({"image": [], "concept": [], "source": [], "score": []})
-    return replace_mentions(store, dataset, [SOURCE], none, progress=progress)
+    no_mentions = pd.DataFrame({"image": [], "concept": [], "source": [], "score": []})
+    return replace_mentions(store, dataset, [SOURCE], no_mentions, progress=progress)
 
 
 def _captions(folder: Path, dataset: str, images: pd.DataFrame) -> pd.DataFrame:
@@ -164,8 +172,10 @@ def _captions(folder: Path, dataset: str, images: pd.DataFrame) -> pd.DataFrame:
 
 def _neutral(captions: pd.Series, words: Collection[str]) -> list[str]:
     """Captions with "person" for each word of a group."""
-    mask = match_words(words)
-    return [mask.sub(_PERSON, caption) if mask else caption for caption in captions]
+    pattern = match_words(words)
+    if not pattern:
+        return captions.tolist()
+    return [pattern.sub(_PERSON, caption) for caption in captions]
 
 
 def _shifts(

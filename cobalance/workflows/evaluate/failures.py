@@ -1,5 +1,6 @@
 """Where a model fails, by clique: its accuracy on the test images that show each."""
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
@@ -43,19 +44,20 @@ def accuracy_by_clique(
     DataError
         Its images have several labels each.
     """
-    found = read_evaluation(store, evaluation)
-    predictions = read_saved_predictions(folder, found)
+    run = read_evaluation(store, evaluation)
+    predictions = read_saved_predictions(folder, run)
     if "predicted" not in predictions:
         raise DataError(
             f"The evaluation {evaluation} predicts several labels an image, of which none is right "
             "or wrong as a whole. Choose one that predicts classes."
         )
-    shown = read_image_concepts(store, found.test).set_index("id")["concepts"]
+
     right = (predictions["class_name"] == predictions["predicted"]).to_numpy()
-    concepts_of = shown.reindex(predictions["image"]).tolist()
-    return accuracy_of_cliques(
-        right, [one if isinstance(one, tuple) else () for one in concepts_of], cliques
-    )
+    # Images that the dataset has lost since show no concept.
+    images = read_image_concepts(store, run.test)
+    concepts = dict(zip(images["id"], images["concepts"], strict=True))
+    concepts_of = [concepts.get(image, ()) for image in predictions["image"]]
+    return accuracy_of_cliques(right, concepts_of, cliques)
 
 
 def accuracy_of_cliques(
@@ -79,17 +81,19 @@ def accuracy_of_cliques(
     0       0.5            2
     1       NaN            0
     """
-    wanted = {name for clique in cliques for name in clique}
-    shows = {name: np.zeros(len(right), dtype=bool) for name in wanted}
+    shows = {name: np.zeros(len(right), dtype=bool) for clique in cliques for name in clique}
     for row, names in enumerate(concepts_of):
-        for name in wanted.intersection(names):
+        for name in shows.keys() & names:
             shows[name][row] = True
-    everywhere = np.ones(len(right), dtype=bool)
+
     n = np.zeros(len(cliques))
     hits = np.zeros(len(cliques))
-    for at, clique in enumerate(cliques):
-        images = np.logical_and.reduce([everywhere, *(shows[name] for name in clique)], axis=0)
-        n[at], hits[at] = images.sum(), (images & right).sum()
+    for row, clique in enumerate(cliques):
+        images = np.ones(len(right), dtype=bool)
+        for name in clique:
+            images &= shows[name]
+        n[row], hits[row] = images.sum(), (images & right).sum()
+
     columns = (*proportions(hits, n), n.astype(np.int64))
     return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
@@ -102,5 +106,8 @@ def accuracy_texts(frame: pd.DataFrame) -> list[str]:
     >>> accuracy_texts(accuracy_of_cliques(np.array([True]), [("cow",)], [("cow",), ("road",)]))
     ['100.0 [20.7, 100.0]', '-']
     """
-    rows = zip(*(100 * frame[name] for name in COLUMNS[:3]), strict=True)
-    return ["-" if value != value else f"{value:.1f} [{a:.1f}, {b:.1f}]" for value, a, b in rows]
+    texts = []
+    percent = 100 * frame[list(COLUMNS[:3])]
+    for value, low, high in percent.itertuples(index=False):
+        texts.append("-" if math.isnan(value) else f"{value:.1f} [{low:.1f}, {high:.1f}]")
+    return texts

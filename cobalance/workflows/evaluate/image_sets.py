@@ -1,6 +1,6 @@
 """Images to score: of a folder, an export or a dataset, and their features."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,16 +37,17 @@ def with_images(
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    found = _find(images, read_dataset)
-    synthetic = found.frame["synthetic"].astype(bool)
+    place = _find(images, read_dataset)
+    synthetic = place.frame["synthetic"].astype(bool)
     if synthetic.any():
-        found = found.where(synthetic)
+        place = place.where(synthetic)
     captions = inputs.captions
-    if captions is None and "captions" in found.frame:
-        captions = _captions(found.frame)
-    inputs = replace(inputs, images=_image_set(found), captions=captions)
+    if captions is None and "captions" in place.frame:
+        captions = _captions(place.frame)
+    inputs = replace(inputs, images=_image_set(place), captions=captions)
     if real is None:
         return inputs, None
+
     others = _find(real, read_dataset)
     others = others.where(~others.frame["synthetic"].astype(bool))
     if not len(others):
@@ -82,6 +83,7 @@ def with_features(
     images = inputs.images
     if images is None:
         raise OptionError("There are no images to compare with the real ones. Give images, too.")
+
     usual = sorted({FEATURES_OF[name] for name in metrics if name in FEATURES_OF})
     if features is None and len(usual) != 1:
         raise OptionError(
@@ -91,6 +93,7 @@ def with_features(
         )
     name = features or usual[0]
     check_known("features", [name], list(FEATURES))
+
     opened = FEATURES.open(name, options)
     opened, of_real = opened.fit(_examples(real), inputs.seed)
     return replace(
@@ -108,27 +111,33 @@ def _find(place: str, read_dataset: ReadDataset) -> LabelledImages:
         if (folder / TABLE).is_file():
             return read_export_images(folder)
         return read_folder_images(folder, labelled=False)
+
+    # A name that looks like a path is none of a dataset.
     if folder.exists() or len(folder.parts) > 1 or place.startswith((".", "~")):
         reason = "it is a file" if folder.exists() else "there is no such folder"
         raise InputError(place, None, reason, "Give a folder of images, an export or a dataset.")
     return read_dataset(place)
 
 
-def _image_set(found: LabelledImages) -> ImageSet:
-    frame = found.frame
+def _image_set(images: LabelledImages) -> ImageSet:
+    frame = images.frame
     uris, synthetic = frame["uri"].tolist(), frame["synthetic"].astype(bool).tolist()
-    content: Callable[[int], bytes] = lambda row: found.read(uris[row], synthetic[row])  # noqa: E731
-    return ImageSet(found.name, frame["image"].tolist(), content)
+
+    def read(row: int) -> bytes:
+        return images.read(uris[row], synthetic[row])
+
+    return ImageSet(images.name, frame["image"].tolist(), read)
 
 
 def _captions(frame: pd.DataFrame) -> pd.DataFrame | None:
-    every = frame[["image", "captions"]].explode("captions", ignore_index=True).dropna()
-    return every.rename(columns={"captions": "caption"}) if len(every) else None
+    captions = frame[["image", "captions"]].explode("captions", ignore_index=True).dropna()
+    return captions.rename(columns={"captions": "caption"}) if len(captions) else None
 
 
 def _examples(images: ImageSet) -> Examples:
-    none = np.full(len(images), -1)
-    return Examples(images.names, np.zeros_like(none), none, none, ("",), images.read)
+    unlabelled = np.full(len(images), -1)
+    no_label = np.zeros_like(unlabelled)
+    return Examples(images.names, no_label, unlabelled, unlabelled, ("",), images.read)
 
 
 def _table(images: ImageSet, values: FloatArray) -> pd.DataFrame:

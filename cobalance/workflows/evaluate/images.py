@@ -1,6 +1,6 @@
 """Training, validation and test images of an evaluation, with their groups."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -25,8 +25,10 @@ from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import image_reader
 
 ReadDataset = Callable[[str], LabelledImages]
-_KNOWN = 3  # a training, a validation and a test dataset
-_HOLD_OUT, _THIN = 21, 22  # purposes of generators
+# A training, a validation and a test dataset.
+_KNOWN = 3
+# Purposes of generators: each draws from a stream of its own.
+_HOLD_OUT, _THIN = 21, 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +113,7 @@ def evaluation_images(
     training = sets.thin_synthetic(training, evaluation.most_synthetic, run.generator(_THIN))
     tested = read(test).of_split(settings.test_split)
     sets.check_apart(training, tested)
+
     notes: list[str] = []
     validation: LabelledImages | None = None
     if settings.validation is not None or settings.validation_split is not None:
@@ -118,41 +121,57 @@ def evaluation_images(
         sets.check_held_out(training, validation)
         sets.check_apart(validation, tested)
     elif settings.validation_share:
-        held = sets.hold_out(
-            training,
-            settings.validation_share,
-            run.generator(_HOLD_OUT),
-            _groups(training, settings),
-        )
-        training, validation = held.training, held.validation
-        if held.left_out:
+        groups = _groups(training, settings)
+        parts = sets.hold_out(training, settings.validation_share, run.generator(_HOLD_OUT), groups)
+        training, validation = parts.training, parts.validation
+        if parts.left_out:
             notes.append(
-                f"{held.left_out:,} images that were made from held-out ones are not trained on."
+                f"{parts.left_out:,} images that were made from held-out ones are not trained on."
             )
     if validation is None and METHODS[evaluation.method].needs_validation_groups:
         raise OptionError(
             f"The method {evaluation.method} needs held-out images. Order it with validation "
             "images."
         )
-    parts = {"training": training, "test": tested}
-    parts |= {} if validation is None else {"validation": validation}
-    for images in parts.values():
+
+    return _code_images(evaluation.method, settings, training, validation, tested, notes)
+
+
+def _code_images(
+    method: str,
+    settings: RunSettings,
+    training: LabelledImages,
+    validation: LabelledImages | None,
+    test: LabelledImages,
+    notes: Sequence[str],
+) -> EvaluationImages:
+    """Examples of the three parts, with their groups; an error if the method cannot use them."""
+    images_by_part = {"training": training, "test": test}
+    if validation is not None:
+        images_by_part["validation"] = validation
+    for images in images_by_part.values():
         images.require_files()
-    found = {name: _groups(images, settings) for name, images in parts.items()}
-    given = [groups for groups in found.values() if groups is not None]
-    # An image may be in two parts of different datasets, with the same groups.
-    groups = pd.concat(given).drop_duplicates("image") if given else None
-    coded = code_examples(parts, groups, labels=settings.labels)
-    recipe = settings.recipe(evaluation.method)
-    recipe.check_images(coded["training"], coded.get("validation"))
-    seen = found["training"]
+    groups_by_part = {part: _groups(images, settings) for part, images in images_by_part.items()}
+
+    # Either all parts have groups or none. An image may be in two parts of different datasets,
+    # with the same groups.
+    groups = None
+    if settings.shortcuts:
+        groups = pd.concat(groups_by_part.values()).drop_duplicates("image")
+    examples = code_examples(images_by_part, groups, labels=settings.labels)
+    settings.recipe(method).check_images(examples["training"], examples.get("validation"))
+
+    training_groups = groups_by_part["training"]
+    if training_groups is not None:
+        classes = training.frame["class_name"].to_numpy()
+        training_groups = training_groups.assign(class_name=classes)
     return EvaluationImages(
-        coded["training"],
-        coded.get("validation"),
-        coded["test"],
-        found["test"],
-        None if seen is None else seen.assign(class_name=training.frame["class_name"].to_numpy()),
-        tuple(notes),
+        training=examples["training"],
+        validation=examples.get("validation"),
+        test=examples["test"],
+        groups=groups_by_part["test"],
+        training_groups=training_groups,
+        notes=tuple(notes),
     )
 
 
@@ -161,10 +180,10 @@ def _of_split(images: LabelledImages, split: str | None) -> LabelledImages:
     if split is None:
         return images
     frame = images.frame
-    found = images.where(
-        (frame["split"] == split) | (frame["synthetic"].astype(bool) & frame["split"].isna())
-    )
-    return found if len(found) else images.of_split(split)
+    unsplit_synthetic = frame["synthetic"].astype(bool) & frame["split"].isna()
+    selected = images.where((frame["split"] == split) | unsplit_synthetic)
+    # Where there is none, of_split says which splits there are.
+    return selected if len(selected) else images.of_split(split)
 
 
 def _groups(images: LabelledImages, settings: RunSettings) -> pd.DataFrame | None:

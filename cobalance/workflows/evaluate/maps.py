@@ -1,6 +1,7 @@
 """Class activation maps of an evaluation's model, and how much of them lies on the object."""
 
 import io
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -93,40 +94,48 @@ def map_activations(
         from cobalance.evaluation.training.networks.model import NetworkModel
     if most < 1:
         raise OptionError(f"{most} images are to be mapped; give 1 or more.")
-    found = read_evaluation(store, evaluation)
-    done = open_model(lambda ask: ask(store), folders, found, progress)
-    model = done.model
+
+    run = read_evaluation(store, evaluation)
+    trained = open_model(lambda ask: ask(store), folders, run, progress)
+    model = trained.model
     if not isinstance(model, NetworkModel):
         raise DataError(
             f"The model of the evaluation {evaluation} is linear on frozen features, which have no "
             "maps. Train one with a preset of a network, such as conbias."
         )
-    images = _draw_sample(done.images.test, most, seed)
+    images = _draw_sample(trained.images.test, most, seed)
     if images.several_labels:
         raise OptionError("Its images have several labels each. Map a model of classes.")
-    regions = read_regions(folders.regions, done.evaluation.test, list(images.ids))
-    of_image = dict(list(regions.groupby("id")))
+
+    regions = read_regions(folders.regions, trained.evaluation.test, list(images.ids))
+    regions_by_image = dict(list(regions.groupby("id")))
     predicted = model.probabilities(images).argmax(axis=1)
-    rows, kept = list[dict[str, Any]](), list[tuple[Any, BoolArray, str]]()
-    for row, seen in enumerate(grad_cam(model, images, images.labels)):
+    rows, maps, masks, classes = list[dict[str, Any]](), list[Any](), list[BoolArray](), list[str]()
+    for row, activation in enumerate(grad_cam(model, images, images.labels)):
         progress("map activations", row, len(images))
-        class_name = images.classes[int(images.labels[row])]
-        own = of_image.get(images.ids[row], regions.iloc[:0])
-        outline = object_mask(own, class_name, seen.shape, objects)
-        energy = share = float("nan")
+        image, class_name = images.ids[row], images.classes[int(images.labels[row])]
+        image_regions = regions_by_image.get(image, regions.iloc[:0])
+        outline = object_mask(image_regions, class_name, activation.shape, objects)
+        energy = share = math.nan
         if outline is not None:
-            kept.append((seen, outline, class_name))
-            total = float(seen.sum())
-            energy = float(seen[outline].sum()) / total if total else float("nan")
-            share = float(outline.mean())
-        named = images.ids[row], class_name, images.classes[int(predicted[row])]
-        rows.append(dict(zip(MAP_COLUMNS, (*named, energy, share, _png(seen)), strict=True)))
+            maps.append(activation)
+            masks.append(outline)
+            classes.append(class_name)
+            energy, share = _energy_within(activation, outline), float(outline.mean())
+        guess = images.classes[int(predicted[row])]
+        values = (image, class_name, guess, energy, share, _png(activation))
+        rows.append(dict(zip(MAP_COLUMNS, values, strict=True)))
+
     frame = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     write_maps(folders.open_output(), evaluation, frame)
-    maps, masks, classes = zip(*kept, strict=True) if kept else ((), (), ())
     scores = cam_energy(maps, masks, classes)
     save_scores(store, evaluation, scores)
-    return Activations(frame.drop(columns="map"), scores, len(frame) - len(kept))
+    return Activations(frame.drop(columns="map"), scores, len(frame) - len(maps))
+
+
+def _energy_within(activation: Any, outline: BoolArray) -> float:
+    total = float(activation.sum())
+    return float(activation[outline].sum()) / total if total else math.nan
 
 
 def object_mask(
@@ -144,6 +153,7 @@ def object_mask(
     size = annotated_px(chosen) or (width, height)
     if chosen.empty or ((size[0] > size[1]) != (width > height) and width != height):
         return None
+
     together = np.zeros(size[::-1], dtype=bool)
     for region in chosen.to_dict("records"):
         if isinstance(region["segmentation"], str):
@@ -153,9 +163,10 @@ def object_mask(
                 continue
         elif not pd.isna(region["x_px"]):
             together |= fill_box(box_of(region), *size)
+
     scaled = Image.fromarray(together).resize((width, height), Image.Resampling.NEAREST)
-    found: BoolArray = np.asarray(scaled, dtype=bool)
-    return found if found.any() else None
+    object_pixels: BoolArray = np.asarray(scaled, dtype=bool)
+    return object_pixels if object_pixels.any() else None
 
 
 def _draw_sample(images: Examples, most: int, seed: int) -> Examples:
@@ -165,9 +176,9 @@ def _draw_sample(images: Examples, most: int, seed: int) -> Examples:
     return images.take(np.sort(rng.choice(len(images), most, replace=False)))
 
 
-def _png(found: Any) -> bytes:
+def _png(activation: Any) -> bytes:
     """A map from 0 to 1 as a greyscale PNG."""
-    picture = Image.fromarray((np.clip(found, 0, 1) * 255).astype(np.uint8))
+    picture = Image.fromarray((np.clip(activation, 0, 1) * 255).astype(np.uint8))
     picture.thumbnail((STORED_PX, STORED_PX))
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", optimize=True)

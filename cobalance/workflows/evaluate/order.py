@@ -129,58 +129,98 @@ def order_evaluations(
     preset = _check_order(order)
     for name in order.train:
         dataset_state(store, name).require_complete()
+
     origin = reading.origin_of(store, order.train[0]) or order.train[0]
     test = order.test or origin
     splits = {name: split_sizes(store, name) for name in {*order.train, test}}
     test_split = order.test_split or _usual(splits[test], _TEST)
     _check_test(order.train, test, test_split, splits[test])
+
     shortcuts = shortcut_settings(choose_shortcuts(store, order.shortcuts, origin))
-    seeds = order.seeds or tuple(range(preset.seeds))
-    numbers = (reading.count_synthetic(store, name) for name in order.train)
-    added = min(filter(None, numbers), default=None)  # of the dataset that has the fewest
-    most = added if order.equal_numbers else None
     checked = {
         (train, method): _settings(order, preset, method, splits[train], test_split, shortcuts)
         for train in order.train
         for method in order.methods
     }
-    wanted: dict[tuple[str, str], list[NewEvaluation]] = {}
+
+    seeds = order.seeds or tuple(range(preset.seeds))
+    synthetic = {name: reading.count_synthetic(store, name) for name in order.train}
+    fewest = min(filter(None, synthetic.values()), default=None)
+    most = fewest if order.equal_numbers else None
+
+    # All images are checked before the first evaluation is created.
     read = cache(partial(read_dataset_images, store, read=lambda *_: b"", progress=progress))
+    ordered: dict[tuple[str, str], list[NewEvaluation]] = {}
     for (train, method), settings in checked.items():
-        is_made = reading.count_synthetic(store, train) > 0
-        evened = {
-            chosen: _with_equal_numbers(
-                method, settings, None if is_made and chosen != "real" else added
-            )
-            for chosen in order.training_sets
-        }
-        wanted[train, method] = [
-            NewEvaluation(
-                *(method, seed, own.model_dump(mode="json"), chosen, most),
-                **own.to_compare(),
-            )
-            for chosen, own in evened.items()
-            for seed in seeds
-        ]
-        for one in wanted[train, method][:: len(seeds)]:
-            evaluation_images(one, train, test, evened[one.training_set], read, Run(seeds[0]))
+        ordered[train, method] = []
+        for training_set in dict.fromkeys(order.training_sets):
+            run_settings = settings
+            if training_set == "real" or not synthetic[train]:
+                run_settings = _with_equal_numbers(method, settings, fewest)
+            runs = _runs_of_seeds(method, seeds, run_settings, training_set, most)
+            evaluation_images(runs[0], train, test, run_settings, read, Run(seeds[0]))
+            ordered[train, method] += runs
+
+    return _create_missing(store, order, ordered, checked, test, created_by)
+
+
+def _runs_of_seeds(
+    method: str,
+    seeds: Sequence[int],
+    settings: RunSettings,
+    training_set: str,
+    most_synthetic: int | None,
+) -> list[NewEvaluation]:
+    """New evaluations that differ by their seeds alone."""
+    return [
+        NewEvaluation(
+            method,
+            seed=seed,
+            settings=settings.model_dump(mode="json"),
+            training_set=training_set,
+            most_synthetic=most_synthetic,
+            **settings.to_compare(),
+        )
+        for seed in seeds
+    ]
+
+
+def _create_missing(
+    store: GraphStore,
+    order: EvaluationOrder,
+    ordered: Mapping[tuple[str, str], Sequence[NewEvaluation]],
+    settings: Mapping[tuple[str, str], RunSettings],
+    test: str,
+    created_by: str,
+) -> Ordered:
+    """Create evaluations unless they exist; queue failed and cancelled ones again.
+
+    Evaluations and settings are by training dataset and method.
+    """
     ids, known, extras = list[str](), list[str](), set[str]()
-    for (train, method), asked in wanted.items():
-        there = {} if order.again else _find_existing(store, train, test)
-        found = [there.get(_identity(one)) for one in asked]
-        new = [one for one, same in zip(asked, found, strict=True) if same is None]
-        ids += [same or one.id for one, same in zip(asked, found, strict=True)]
-        known += filter(None, found)
+    for (train, method), evaluations in ordered.items():
+        existing = {} if order.again else _find_existing(store, train, test)
+        new = []
+        for evaluation in evaluations:
+            same = existing.get(_identity(evaluation))
+            ids.append(same or evaluation.id)
+            if same is None:
+                new.append(evaluation)
+            else:
+                known.append(same)
+
         if new:
-            extra = checked[train, method].needed_extra(method)
+            extra = settings[train, method].needed_extra(method)
             extras.add(extra)
             create_evaluations(
-                *(store, new),
+                store,
+                new,
                 train=train,
                 test=test,
                 extra=join_needs(extra, METHODS.list_offered(method)),
                 created_by=created_by,
             )
+
     for same in known:
         if reading.read_evaluation(store, same).state in ("failed", "cancelled"):
             retry_task(store, same)
@@ -196,13 +236,14 @@ def _settings(
     shortcuts: dict[str, dict[str, list[str]]],
 ) -> RunSettings:
     """Settings of a method on a training dataset with splits of these sizes, checked."""
-    own = METHODS[method].options.model_fields
-    given = {name: value for name, value in order.method_options.items() if name in own}
+    # An order of several methods has options of each; a method takes its own.
+    fields = METHODS[method].options.model_fields
+    options = {name: value for name, value in order.method_options.items() if name in fields}
     settings = RunSettings(
         preset=order.preset,
         learner=preset.learner,
         learner_options=dict(preset.learner_options) | dict(order.learner_options),
-        method_options={**preset.method_options.get(method, {}), **given},
+        method_options={**preset.method_options.get(method, {}), **options},
         labels="concepts" if preset.labels == "concepts" else "class",
         train_split=order.train_split or _usual(sizes, _TRAIN),
         test_split=test_split,
@@ -210,27 +251,37 @@ def _settings(
         **_validation(order, preset, method, sizes),
     )
     settings.recipe(method).check()
+
     needs = METHODS[method].needs_groups or METHODS[method].needs_validation_groups
     if needs and not settings.shortcuts and settings.labels == "class":
         raise OptionError(
             f"The method {method} needs groups, and there are no shortcuts that make them. Name "
             "them in a TOML file with ",
-            *(Setting("shortcuts"), ", or leave the method out."),
+            Setting("shortcuts"),
+            ", or leave the method out.",
         )
     return settings
 
 
 def _find_existing(store: GraphStore, train: str, test: str) -> dict[object, str]:
     """Ids of evaluations of the images that two datasets have now, the newest of each."""
-    found = reading.list_evaluations(store, train)
-    of_both = [one for one in found if (one.train, one.test) == (train, test) and not one.outdated]
-    return {_identity(one): one.id for one in reversed(of_both)}
+    existing = {}
+    # They come newest first, so that the newest of several equal ones is put in last.
+    for evaluation in reversed(reading.list_evaluations(store, train)):
+        if (evaluation.train, evaluation.test) == (train, test) and not evaluation.outdated:
+            existing[_identity(evaluation)] = evaluation.id
+    return existing
 
 
-def _identity(one: NewEvaluation | reading.Evaluation) -> object:
+def _identity(evaluation: NewEvaluation | reading.Evaluation) -> object:
     """Key that tells evaluations of the same datasets apart."""
-    settings = json_text(one.settings)
-    return one.method, one.seed, settings, one.training_set, one.most_synthetic
+    return (
+        evaluation.method,
+        evaluation.seed,
+        json_text(evaluation.settings),
+        evaluation.training_set,
+        evaluation.most_synthetic,
+    )
 
 
 def _check_order(order: EvaluationOrder) -> Preset:
@@ -241,6 +292,7 @@ def _check_order(order: EvaluationOrder) -> Preset:
         raise OptionError("Name at least one dataset, one method and one training set.")
     if order.seeds is not None and (not order.seeds or min(order.seeds) < 0):
         raise OptionError("A seed is a whole number from 0 on; give one or more.")
+
     known = {option for name in order.methods for option in METHODS[name].options.model_fields}
     check_known("option of the methods", order.method_options, known)
     return PRESETS[order.preset]
@@ -267,13 +319,19 @@ def _check_test(
     if split is not None and split not in sizes:
         raise OptionError(
             f"{test!r} has no split {split!r}. Its splits: {known}. Name one of them with ",
-            *(Setting("test_split"), ", or another dataset with ", Setting("test"), "."),
+            Setting("test_split"),
+            ", or another dataset with ",
+            Setting("test"),
+            ".",
         )
     if split is None and test in train:
         raise OptionError(
             f"{test!r} has no split 'test' (its splits: {known}), so there is nothing to test on. "
             "Name a split with ",
-            *(Setting("test_split"), ", or a dataset of test images with ", Setting("test"), "."),
+            Setting("test_split"),
+            ", or a dataset of test images with ",
+            Setting("test"),
+            ".",
         )
 
 
@@ -283,14 +341,18 @@ def _validation(
     """Where an evaluation's validation images come from, as `RunSettings` has it."""
     if order.validation is not None or order.validation_split is not None:
         return {"validation": order.validation, "validation_split": order.validation_split}
-    select = {**preset.learner_options, **order.learner_options}.get("select", "last")
+
+    # A method with a model of its own has its own rule of selection, too.
     plugin = METHODS[method]
-    select = order.method_options.get("select", select) if plugin.own_model else select
+    select = {**preset.learner_options, **order.learner_options}.get("select", "last")
+    if plugin.own_model:
+        select = order.method_options.get("select", select)
     by_default = plugin.needs_validation and "select" not in order.method_options
     needed = plugin.needs_validation_groups or by_default or select != "last"
     if not needed and not preset.validation_share:
         return {}
-    usual = _usual(sizes, _VALIDATION)
-    if usual is not None:
-        return {"validation_split": usual}
+
+    split = _usual(sizes, _VALIDATION)
+    if split is not None:
+        return {"validation_split": split}
     return {"validation_share": preset.validation_share or VALIDATION_SHARE}

@@ -1,6 +1,6 @@
 """Tables of evaluations: scores, means over seeds, differences between methods, and their files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from pathlib import Path
 
@@ -22,7 +22,7 @@ HEADLINE = ("balanced_accuracy", "out_of_distribution", "worst_group")
 """Metrics that a table for people has by default."""
 
 
-def scores_frame(store: GraphStore, found: Sequence[Evaluation]) -> pd.DataFrame:
+def scores_frame(store: GraphStore, evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """A row for each score of some evaluations.
 
     Returns
@@ -31,59 +31,60 @@ def scores_frame(store: GraphStore, found: Sequence[Evaluation]) -> pd.DataFrame
         ``evaluation``, ``train``, ``training_set``, ``test``, ``method``, ``settings``, ``seed``,
         ``metric``, ``group``, ``value``, ``low``, ``high``, ``n``, ``outdated``.
     """
-    ordered = sorted(found, key=_order)
-    scores = read_scores(store, [one.id for one in ordered])
+    ordered = sorted(evaluations, key=_order)
     names = name_settings(ordered)
-    runs = [{**vars(one), "evaluation": one.id, "settings": names[one.id]} for one in ordered]
+    runs = [{**vars(run), "evaluation": run.id, "settings": names[run.id]} for run in ordered]
     frame = pd.DataFrame(runs, columns=["evaluation", *RUN, "seed", "outdated"])
+
+    scores = read_scores(store, frame["evaluation"].tolist())
     joined = frame.astype({"seed": "Int64"}).merge(scores, on="evaluation")
-    columns = [name for name in joined if name != "outdated"]
-    return joined[[*columns, "outdated"]].astype({"outdated": bool})
+    joined["outdated"] = joined.pop("outdated").astype(bool)
+    return joined
 
 
-def summary_frame(store: GraphStore, found: Sequence[Evaluation]) -> pd.DataFrame:
+def summary_frame(store: GraphStore, evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """Means and standard deviations over seeds of each row, of each seed of the newest evaluation.
 
     See `cobalance.evaluation.differences.mean_and_sd`.
     """
-    return mean_and_sd(scores_frame(store, newest(found)), (*RUN, *SCORE))
+    return mean_and_sd(scores_frame(store, newest(evaluations)), (*RUN, *SCORE))
 
 
-def newest(found: Sequence[Evaluation]) -> list[Evaluation]:
+def newest(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     """Of each row and seed the newest evaluation that has scores, newest first."""
-    ordered = sorted(
-        (one for one in found if one.scored_at is not None),
-        key=lambda one: (one.created_at is not None, one.created_at, one.id),
-        reverse=True,
-    )
-    kept = dict[tuple[object, ...], Evaluation]()
-    for one in ordered:
-        kept.setdefault((*one.row, one.seed), one)
-    return list(kept.values())
+    scored = [run for run in evaluations if run.scored_at is not None]
+    scored.sort(key=lambda run: (run.created_at is not None, run.created_at, run.id), reverse=True)
+    newest_by_row = dict[tuple[object, ...], Evaluation]()
+    for run in scored:
+        newest_by_row.setdefault((*run.row, run.seed), run)
+    return list(newest_by_row.values())
 
 
-def name_rows(found: Sequence[Evaluation], *, brief: bool = False) -> dict[str, str]:
+def name_rows(evaluations: Sequence[Evaluation], *, brief: bool = False) -> dict[str, str]:
     """Names of the rows of some evaluations, by id: ``erm (cars, augmented, linear)``.
 
     That is the method, what it was trained on, its settings, and the test dataset where there are
     several; for short names the others, too, only where there are several.
     """
-    settings = name_settings(found)
+    settings = name_settings(evaluations)
     parts = [
-        (one.train, one.training_set, settings[one.id], f"tested on {one.test}") for one in found
+        (run.train, run.training_set, settings[run.id], f"tested on {run.test}")
+        for run in evaluations
     ]
-    several = [len(set(column)) > 1 for column in zip(*parts, strict=True)]
-    said = several if brief else [True, True, True, *several[3:]]
+    is_named = [len(set(column)) > 1 for column in zip(*parts, strict=True)]
+    if not brief:
+        is_named = [True, True, True, *is_named[3:]]
+
     names = {}
-    for one, values in zip(found, parts, strict=True):
-        beside = ", ".join(filter(None, compress(values, said)))
-        names[one.id] = f"{one.method} ({beside})" if beside else one.method
+    for run, values in zip(evaluations, parts, strict=True):
+        details = ", ".join(filter(None, compress(values, is_named)))
+        names[run.id] = f"{run.method} ({details})" if details else run.method
     return names
 
 
 def differences_frame(
     folder: OutputFolder,
-    found: Sequence[Evaluation],
+    evaluations: Sequence[Evaluation],
     baseline: str,
     *,
     seed: int = 0,
@@ -111,34 +112,17 @@ def differences_frame(
     NoPredictionsError, InputError
         Predictions are missing, or are not of the same images.
     """
-    runs = sorted(newest(found), key=lambda one: one.job is not None)
+    runs = sorted(newest(evaluations), key=lambda run: run.job is not None)
     names = name_rows(runs)
-    whole = [one for one in runs if baseline in (one.id, names[one.id])]
-    settings = {one.id: dict(RunSettings.read(one.settings).to_compare()) for one in runs}
-    compared = dict[str, list[Evaluation]]()
-    for one in runs:
-        alike = "same_method" if one.method == baseline else "other_methods"
-        of_method = (
-            two
-            for two in runs
-            if two.method == baseline and settings[two.id][alike] == settings[one.id][alike]
-        )
-        for two in whole or of_method:
-            if two.test == one.test:
-                compared.setdefault(names[two.id], []).append(one)
-                break
+
     tables = []
-    for name, others in compared.items():
-        own = [one for one in runs if names[one.id] == name]
-        rows = own + [one for one in others if names[one.id] != name]
-        if len(rows) == len(own):
-            continue
-        saved = [read_saved_predictions(folder, one).assign(method=names[one.id]) for one in rows]
-        predictions = pd.concat(saved, ignore_index=True)
-        shortcuts = list(RunSettings.read(own[0].settings).shortcuts)
-        groups = predictions[["image", *shortcuts]].drop_duplicates("image") if shortcuts else None
-        rng = np.random.default_rng(seed)
-        tables.append(compare_methods(predictions.drop(columns=shortcuts), groups, name, rng))
+    for name, compared in _by_baseline(runs, names, baseline).items():
+        baseline_runs = [run for run in runs if names[run.id] == name]
+        others = [run for run in compared if names[run.id] != name]
+        if others:
+            rng = np.random.default_rng(seed)
+            tables.append(_compare(folder, baseline_runs, others, names, rng))
+
     if not tables:
         known = ", ".join(sorted(set(names.values()))) or "none"
         raise OptionError(
@@ -148,14 +132,55 @@ def differences_frame(
     return pd.concat(tables, ignore_index=True)
 
 
-def _order(one: Evaluation) -> tuple[object, ...]:
-    return (one.train or "", one.job is not None, one.training_set or "", one.method, one.seed or 0)
+def _by_baseline(
+    runs: Sequence[Evaluation], names: Mapping[str, str], baseline: str
+) -> dict[str, list[Evaluation]]:
+    """Evaluations by the name of the row that each is compared with; some have none."""
+    whole_row = [run for run in runs if baseline in (run.id, names[run.id])]
+    of_method = [run for run in runs if run.method == baseline]
+    settings = {run.id: dict(RunSettings.read(run.settings).to_compare()) for run in runs}
+
+    compared = dict[str, list[Evaluation]]()
+    for run in runs:
+        alike = "same_method" if run.method == baseline else "other_methods"
+        for reference in whole_row or of_method:
+            has_same_settings = settings[reference.id][alike] == settings[run.id][alike]
+            if reference.test == run.test and (whole_row or has_same_settings):
+                compared.setdefault(names[reference.id], []).append(run)
+                break
+    return compared
+
+
+def _compare(
+    folder: OutputFolder,
+    baseline_runs: Sequence[Evaluation],
+    others: Sequence[Evaluation],
+    names: Mapping[str, str],
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Differences of the predictions of some evaluations from those of the baseline's row."""
+    tables = [
+        read_saved_predictions(folder, run).assign(method=names[run.id])
+        for run in (*baseline_runs, *others)
+    ]
+    predictions = pd.concat(tables, ignore_index=True)
+
+    shortcuts = list(RunSettings.read(baseline_runs[0].settings).shortcuts)
+    groups = None
+    if shortcuts:
+        groups = predictions[["image", *shortcuts]].drop_duplicates("image")
+    name = names[baseline_runs[0].id]
+    return compare_methods(predictions.drop(columns=shortcuts), groups, name, rng)
+
+
+def _order(run: Evaluation) -> tuple[object, ...]:
+    return (run.train or "", run.job is not None, run.training_set or "", run.method, run.seed or 0)
 
 
 def export_evaluations(
     store: GraphStore,
     folder: "OutputFolder | None",
-    found: Sequence[Evaluation],
+    evaluations: Sequence[Evaluation],
     file: Path,
     format_: str | None = None,
     *,
@@ -193,22 +218,25 @@ def export_evaluations(
             f"{file} does not end like a format's files: {', '.join(formats)}. Name it so, or name "
             "the format."
         )
+
     name = format_ or formats[file.suffix.lower()]
-    frame = _frame(store, folder, found, name, metrics, baseline)
+    frame = _frame(store, folder, evaluations, name, metrics, baseline)
     with replacing(file) as part:
         part.write_bytes(REPORTS[name].write(frame, title))
     return len(frame)
 
 
-def export_bytes(store: GraphStore, found: Sequence[Evaluation], format_: str, title: str) -> bytes:
+def export_bytes(
+    store: GraphStore, evaluations: Sequence[Evaluation], format_: str, title: str
+) -> bytes:
     """The scores of evaluations in a format, as `export_evaluations` writes them."""
-    return REPORTS[format_].write(_frame(store, None, found, format_, (), None), title)
+    return REPORTS[format_].write(_frame(store, None, evaluations, format_, (), None), title)
 
 
 def _frame(
     store: GraphStore,
     folder: "OutputFolder | None",
-    found: Sequence[Evaluation],
+    evaluations: Sequence[Evaluation],
     format_: str,
     metrics: Sequence[str],
     baseline: str | None,
@@ -216,22 +244,24 @@ def _frame(
     """The table that a format shows."""
     report = REPORTS[format_]
     if baseline is not None and folder is not None:
-        frame = differences_frame(folder, found, baseline)
+        frame = differences_frame(folder, evaluations, baseline)
     elif report.is_for_people:
-        frame = summary_frame(store, found)
+        frame = summary_frame(store, evaluations)
     else:
-        frame = scores_frame(store, newest(found))
+        frame = scores_frame(store, newest(evaluations))
+
     known = list(dict.fromkeys(frame["metric"]))
-    wanted = list(metrics)
-    if report.is_for_people and not wanted:
-        wanted = [name for name in HEADLINE if name in known] or known
-    if wanted or report.is_for_people:
-        frame = frame[frame["metric"].isin(wanted)]
+    selected = list(metrics)
+    if report.is_for_people and not selected:
+        selected = [name for name in HEADLINE if name in known] or known
+    if selected or report.is_for_people:
+        frame = frame[frame["metric"].isin(selected)]
         if not len(frame):
             raise OptionError(
-                f"No evaluation has scores of {', '.join(wanted or HEADLINE)}. There are scores of "
-                f"{', '.join(sorted(known)) or 'nothing'}."
+                f"No evaluation has scores of {', '.join(selected or HEADLINE)}. There are scores "
+                f"of {', '.join(sorted(known)) or 'nothing'}."
             )
-    if report.is_for_people and baseline is None:
-        return arrange(frame, wanted)
-    return frame.round(4) if report.is_for_people else frame
+
+    if not report.is_for_people:
+        return frame
+    return arrange(frame, selected) if baseline is None else frame.round(4)

@@ -44,10 +44,10 @@ def score_tables(
 
 def with_clusters(store: GraphStore, dataset: str, predictions: pd.DataFrame) -> pd.DataFrame:
     """Predictions with the cluster of each image, where the dataset has any."""
-    found = read_clusters(store, dataset).set_index("id")["cluster"]
-    if found.isna().all() or "image" not in predictions:
+    clusters = read_clusters(store, dataset).set_index("id")["cluster"]
+    if clusters.isna().all() or "image" not in predictions:
         return predictions
-    return predictions.assign(cluster=predictions["image"].map(found).astype(STRING))
+    return predictions.assign(cluster=predictions["image"].map(clusters).astype(STRING))
 
 
 def with_groups(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.DataFrame:
@@ -61,8 +61,8 @@ def with_groups(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.Da
     if groups is None:
         return predictions
     states = align_groups(groups, predictions["image"])
-    own = predictions.reset_index(drop=True).drop(columns=list(states), errors="ignore")
-    return own.join(states)
+    others = predictions.reset_index(drop=True).drop(columns=list(states), errors="ignore")
+    return others.join(states)
 
 
 def read_groups(path: Path) -> pd.DataFrame:
@@ -74,8 +74,9 @@ def read_groups(path: Path) -> pd.DataFrame:
         It cannot be read or used.
     """
     frame = lower_names(read_frame(path, "groups"), ("image",))
-    renamed = {} if "image" in frame else {"image_id": "image", "id": "image"}
-    return check_groups(frame.rename(columns=renamed), str(path))
+    if "image" not in frame:
+        frame = frame.rename(columns={"image_id": "image", "id": "image"})
+    return check_groups(frame, str(path))
 
 
 def dataset_groups(
@@ -95,6 +96,7 @@ def dataset_groups(
     chosen = choose_shortcuts(store, shortcuts, dataset)
     if chosen is None:
         raise InputError(str(shortcuts), None, "names no shortcuts", "Give a TOML file.")
+
     concepts = read_image_concepts(store, dataset).rename(columns={"id": "image"})
     groups = shortcut_groups(concepts, chosen)
     classes = concepts["class_name"].astype(STRING).to_numpy()

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from cobalance.base.errors import DataError, Setting
 from cobalance.base.options import Options, read_options
-from cobalance.base.plugins import EXTRAS, Plugin, list_extras
+from cobalance.base.plugins import Plugin, list_extras
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.learners import LEARNERS
@@ -76,11 +76,12 @@ class RunSettings(Options):
         which some select by and others do without.
         """
         settings = self.model_dump(mode="json")
-        options = {name: one for name, one in self.method_options.items() if name != "added"}
-        of_method = ("method_options", "validation", "validation_split", "validation_share")
+        options = dict(self.method_options)
+        options.pop("added", None)
+        of_method = {"method_options", "validation", "validation_split", "validation_share"}
         return {
             "same_method": settings | {"method_options": options},
-            "other_methods": {key: settings[key] for key in settings if key not in of_method},
+            "other_methods": self.model_dump(mode="json", exclude=of_method),
         }
 
     def recipe(self, method: str) -> Recipe:
@@ -97,20 +98,23 @@ class RunSettings(Options):
         plugins: list[Plugin] = [METHODS[method], LEARNERS[self.learner]]
         if "features" in options:
             plugins.append(FEATURES[options["features"]])
-        return ([name for name in EXTRAS if name in list_extras(plugins)] or ["evaluate"])[-1]
+        # They come in an order in which each has all that those before it have.
+        extras = list_extras(plugins)
+        return extras[-1] if extras else "evaluate"
 
 
 def shortcut_settings(shortcuts: Shortcuts | None) -> dict[str, dict[str, list[str]]]:
     """Shortcuts as `RunSettings` keeps them."""
     if shortcuts is None:
         return {}
-    return {
-        name: {class_name: sorted(concepts) for class_name, concepts in sorted(classes.items())}
-        for name, classes in shortcuts.concepts.items()
-    }
+    settings: dict[str, dict[str, list[str]]] = {}
+    for name, classes in shortcuts.concepts.items():
+        settings[name] = {key: sorted(concepts) for key, concepts in sorted(classes.items())}
+    return settings
 
 
-_ALL = 1_000_000  # concepts, of which those that lean to a class are shortcuts
+# No dataset has more concepts; of all of them, those that lean to a class are shortcuts.
+_ALL = 1_000_000
 
 
 def choose_shortcuts(
@@ -137,11 +141,13 @@ def choose_shortcuts(
         return chosen
     if chosen is not None:
         return Shortcuts.from_toml(chosen)
+
     table = read_imbalances(store, origin, Ranking(by="gap", max_size=1, limit=_ALL))
     try:
         return Shortcuts.from_imbalances(table)
     except DataError as error:
         raise DataError(
             f"{origin!r}: {error} Set ",
-            *(Setting("shortcuts"), " to such a file, or to none to go without."),
+            Setting("shortcuts"),
+            " to such a file, or to none to go without.",
         ) from error

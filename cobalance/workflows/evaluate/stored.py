@@ -45,12 +45,14 @@ def delete_evaluations(
     JobBlockedError
         Files cannot be deleted; the graph has nothing of their evaluation any more.
     """
-    for one in evaluations:
-        read_evaluation(store, one)
-    for one in dict.fromkeys(evaluations):
-        delete_evaluation(store, one)
-        folder.delete_folder(f"{FOLDER}/{one}")
-        shutil.rmtree(checkpoints_folder(folders, one).parent, ignore_errors=True)
+    # All ids are checked first, so that a wrong one deletes nothing.
+    for evaluation in evaluations:
+        read_evaluation(store, evaluation)
+
+    for evaluation in dict.fromkeys(evaluations):
+        delete_evaluation(store, evaluation)
+        folder.delete_folder(f"{FOLDER}/{evaluation}")
+        shutil.rmtree(checkpoints_folder(folders, evaluation).parent, ignore_errors=True)
 
 
 class NoPredictionsError(CobalanceError):
@@ -100,12 +102,15 @@ def read_saved_predictions(folder: OutputFolder, evaluation: Evaluation) -> pd.D
         It has none yet, or they are not in this output folder.
     """
     if evaluation.predictions_uri is None:
-        why = f": {evaluation.error.rstrip('.')}" if evaluation.error else ""
-        ended = evaluation.state in ("failed", "cancelled")
+        reason = f": {evaluation.error.rstrip('.')}" if evaluation.error else ""
+        advice = "Wait until it is done."
+        if evaluation.state in ("failed", "cancelled"):
+            advice = "Queue it again, or order another one."
         raise NoPredictionsError(
-            f"The evaluation {evaluation.id} is {evaluation.state} and has no predictions{why}. "
-            f"{'Queue it again, or order another one.' if ended else 'Wait until it is done.'}"
+            f"The evaluation {evaluation.id} is {evaluation.state} and has no predictions{reason}. "
+            f"{advice}"
         )
+
     try:
         content = folder.read(evaluation.predictions_uri)
     except OutputMissingError as error:

@@ -31,7 +31,7 @@ from cobalance.workflows.evaluate.score import (
 from cobalance.workflows.evaluate.settings import shortcut_settings
 from cobalance.workflows.evaluate.stored import write_predictions
 
-TABLES = tuple(one.name for one in fields(Inputs) if one.name not in ("seed", "images"))
+TABLES = tuple(table.name for table in fields(Inputs) if table.name not in ("seed", "images"))
 """Names of the tables that metrics take."""
 _Length = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -68,14 +68,17 @@ def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = Fals
     check_known("table", files, TABLES)
     if not files and not images:
         raise OptionError("There is nothing to score. Give a table of predictions.")
+
     frames: dict[str, Any] = {}
     if "predictions" in files and read_head(files["predictions"], "predictions")[:1] in b"[{":
         frames = _read_detections(files["predictions"], files.get("objects"))
         files = {name: files[name] for name in files.keys() - {"predictions", "objects"}}
-    frames |= {name: _read(name, path) for name, path in files.items()}
+    for name, path in files.items():
+        frames[name] = _read(name, path)
+
     if "predictions" in frames and "groups" in frames:
-        ids = frames["predictions"]["image"], frames["groups"]["image"]
-        known_rows(*ids, str(files["predictions"]), str(files["groups"]))
+        predicted, grouped = frames["predictions"]["image"], frames["groups"]["image"]
+        known_rows(predicted, grouped, str(files["predictions"]), str(files["groups"]))
     return Inputs(**frames, seed=seed)
 
 
@@ -96,6 +99,7 @@ def with_baseline(inputs: Inputs, path: Path) -> tuple[Inputs, str]:
     if len(names) > 1:
         reason = f"has {len(names)} methods: {', '.join(names)}"
         raise InputError(str(path), None, reason, "Keep the rows of one.")
+
     name = names[0] or path.stem
     if name in predictions["method"].to_numpy():
         name = f"{name} (baseline)"
@@ -111,29 +115,32 @@ def _read(name: str, path: Path) -> pd.DataFrame:
     frame = lower_names(read_frame(path), TABLE_COLUMNS)
     if not (name.endswith("embeddings") or name == "texts"):
         return frame
-    source = str(path)  # of embeddings CSV has the numbers as text
-    return pd.DataFrame(
-        {
-            one: frame[one] if one == "image" else number_cells(frame, str(one), source)
-            for one in frame
-        }
-    )
+
+    # CSV has the numbers of embeddings as text.
+    columns = {}
+    for column in frame:
+        is_number = column != "image"
+        columns[column] = (
+            number_cells(frame, str(column), str(path)) if is_number else frame[column]
+        )
+    return pd.DataFrame(columns)
 
 
 def _read_detections(path: Path, objects: Path | None) -> dict[str, pd.DataFrame]:
     """Read COCO results and instances; each image has a row without an object, too."""
     if objects is None:
         raise OptionError("A detector's results need the objects to find: objects=FILE, of COCO.")
-    found = _decode(path, list[_Detection], "a list of image_id, category_id, bbox and score")
-    there = _decode(objects, _Instances, "images, categories, and annotations with bbox")
-    names = {str(one.id): clean_name(one.name) for one in there.categories}
-    images = pd.DataFrame({"image": [str(one.id) for one in there.images]})
+    results = _decode(path, list[_Detection], "a list of image_id, category_id, bbox and score")
+    truth = _decode(objects, _Instances, "images, categories, and annotations with bbox")
+    names = {str(category.id): clean_name(category.name) for category in truth.categories}
+    images = pd.DataFrame({"image": [str(image.id) for image in truth.images]})
+
     frames = list[pd.DataFrame]()
-    for file, items in ((path, found), (objects, there.annotations)):
+    for file, items in ((path, results), (objects, truth.annotations)):
         frame = pd.DataFrame(msgspec.to_builtins(items), columns=_Detection.__struct_fields__)
         frame = frame.astype({"image_id": str, "category_id": str})
-        for name, known in (("image_id", images["image"]), ("category_id", list(names))):
-            refuse_cells(~frame[name].isin(known), frame[name], str(file), f"is not in {objects}")
+        for name, ids in (("image_id", images["image"]), ("category_id", list(names))):
+            refuse_cells(~frame[name].isin(ids), frame[name], str(file), f"is not in {objects}")
         frame["concept"] = frame["category_id"].map(names)
         frames.append(frame.rename(columns={"image_id": "image"}))
     return {"detections": frames[0], "objects": pd.concat([frames[1], images])}
@@ -167,9 +174,10 @@ def with_dataset(
         shown = read_image_concepts(store, dataset).rename(columns={"id": "image"})
         known_rows(objects["image"], shown["image"], "objects", repr(dataset))
         shown["concept"] = shown["concepts"] + shown["class_name"].map(lambda name: (name,))
-        beside = shown[shown["image"].isin(objects["image"])].explode("concept")
-        objects = pd.concat([objects, beside[["image", "concept"]]], ignore_index=True)
+        context = shown[shown["image"].isin(objects["image"])].explode("concept")
+        objects = pd.concat([objects, context[["image", "concept"]]], ignore_index=True)
         return replace(inputs, objects=with_clusters(store, dataset, objects)), None
+
     groups, chosen = dataset_groups(store, dataset, shortcuts)
     training = inputs.training
     if (predictions := inputs.predictions) is not None:
@@ -177,11 +185,13 @@ def with_dataset(
         inputs = replace(inputs, predictions=with_clusters(store, dataset, predictions))
         others = ~groups["image"].isin(predictions["image"])
         of_train = groups["split"] == "train"
-        others &= of_train if of_train.any() else True
+        if of_train.any():
+            others &= of_train
         if training is None and others.any():
             training = groups[others].drop(columns="split").reset_index(drop=True)
-    own = groups.drop(columns=["class_name", "split"])
-    return replace(inputs, groups=own, training=training), chosen
+
+    of_shortcuts = groups.drop(columns=["class_name", "split"])
+    return replace(inputs, groups=of_shortcuts, training=training), chosen
 
 
 def keep_scores(
@@ -209,16 +219,16 @@ def keep_scores(
         There is no such dataset, or it is not complete.
     """
     predictions = with_groups(inputs.need("predictions"), inputs.groups)
+    settings = {"shortcuts": shortcut_settings(shortcuts)}
     ids = list[str]()
     for method, seed, rows in runs(predictions):
-        new = writing.NewEvaluation(
-            method or "predictions", seed, {"shortcuts": shortcut_settings(shortcuts)}
-        )
+        new = writing.NewEvaluation(method or "predictions", seed, settings)
         writing.create_evaluations(
             store, [new], train=None, test=dataset, extra=None, created_by=created_by
         )
         uri = write_predictions(folder, new.id, rows)
         writing.save_predictions_uri(store, new.id, uri)
+
         of_run = (scores["method"] == method) & (scores["seed"] == seed)
         writing.save_scores(store, new.id, scores[of_run])
         ids.append(new.id)

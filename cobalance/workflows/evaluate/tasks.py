@@ -9,7 +9,8 @@ from cobalance.workflows.folders import Folders
 
 def evaluation_tasks(folders: Folders) -> dict[str, RunTask]:
     """Functions that execute tasks of evaluations, by kind."""
-    known: KnownDatasets = {}  # evaluations that are ordered together have the same ones
+    # Evaluations that are ordered together have the same datasets, so that they stay read.
+    known: KnownDatasets = {}
 
     def run(task: TaskRun) -> str:
         with needs_extra("An evaluation", "evaluate"):

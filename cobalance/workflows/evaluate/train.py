@@ -40,8 +40,13 @@ from cobalance.workflows.evaluate.stored import checkpoints_folder, write_predic
 from cobalance.workflows.folders import Folders
 
 OF_PREDICTIONS = (
-    *("accuracy", "balanced_accuracy", "out_of_distribution", "worst_group", "group_accuracy"),
-    *("shortcut_gaps", "mean_average_precision"),
+    "accuracy",
+    "balanced_accuracy",
+    "out_of_distribution",
+    "worst_group",
+    "group_accuracy",
+    "shortcut_gaps",
+    "mean_average_precision",
 )
 """Metrics of the predictions of each evaluation, where they apply."""
 
@@ -78,16 +83,18 @@ def run_evaluation(
         Its datasets, settings or images cannot be used; the message says why.
     """
     graph(lambda store: begin_evaluation(store, evaluation))
-    found = graph(lambda store: read_evaluation(store, evaluation))
-    done = open_model(graph, folders, found, progress, known=known)
-    images, scored = done.images, _score(done)
-    predictions = with_groups(done.predictions, images.groups)
-    predictions = graph(lambda store: with_clusters(store, found.test, predictions))
-    uri = write_predictions(folders.open_output(), found.id, predictions)
-    graph(lambda store: save_predictions_uri(store, found.id, uri))
-    graph(lambda store: save_scores(store, found.id, scored.frame))
+    run = graph(lambda store: read_evaluation(store, evaluation))
+    trained = open_model(graph, folders, run, progress, known=known)
+    scored = _score(trained)
+
+    predictions = with_groups(trained.predictions, trained.images.groups)
+    predictions = graph(lambda store: with_clusters(store, run.test, predictions))
+    uri = write_predictions(folders.open_output(), run.id, predictions)
+    graph(lambda store: save_predictions_uri(store, run.id, uri))
+    graph(lambda store: save_scores(store, run.id, scored.frame))
+
     left_out = (f"{metric} is not scored: {why}" for metric, why in scored.left_out.items())
-    return " ".join([*images.notes, *left_out])
+    return " ".join([*trained.images.notes, *left_out])
 
 
 def open_model(
@@ -113,20 +120,22 @@ def open_model(
     CobalanceError
         Its datasets, settings or images cannot be used.
     """
-    checked = RunSettings.read(evaluation.settings)
+    settings = RunSettings.read(evaluation.settings)
+    dataset = evaluation.test
     if test is not None:
-        checked = checked.model_copy(update={"test_split": test[1]})
+        dataset, split = test
+        settings = settings.model_copy(update={"test_split": split})
     cache = folders.cache / "features"
     run = Run(evaluation.seed or 0, _checkpoints(folders, evaluation), progress, cache)
 
     def read_images(store: GraphStore) -> EvaluationImages:
-        tested = evaluation.test if test is None else test[0]
         read = dataset_reader(store, folders, progress, {} if known is None else known)
-        return evaluation_images(evaluation, evaluation.train, tested, checked, read, run)
+        return evaluation_images(evaluation, evaluation.train, dataset, settings, read, run)
 
     images = graph(read_images)
-    progress("train", 0, 1)  # also notices that it was cancelled meanwhile
-    recipe = checked.recipe(evaluation.method)
+    # Reports of progress also notice that the task was cancelled meanwhile.
+    progress("train", 0, 1)
+    recipe = settings.recipe(evaluation.method)
     model: Model | Captioner | None = kept_model(recipe, run, images.test.classes)
     logging.getLogger(__name__).debug("model is kept: %s", model is not None)
     if model is not None:
@@ -134,8 +143,15 @@ def open_model(
     else:
         trained = train_run(recipe, run, images.training, images.validation, images.test)
         model, predictions = trained.model, trained.predictions
+
     progress("train", 1, 1)
-    return TrainedEvaluation(evaluation, checked, images, model, check_predictions(predictions))
+    return TrainedEvaluation(
+        evaluation=evaluation,
+        settings=settings,
+        images=images,
+        model=model,
+        predictions=check_predictions(predictions),
+    )
 
 
 def predict_dataset(
@@ -156,9 +172,9 @@ def predict_dataset(
     CobalanceError
         The model is not kept and cannot be trained again, or there are no such images.
     """
-    found = read_evaluation(store, evaluation)
-    done = open_model(lambda ask: ask(store), folders, found, progress, test=(dataset, split))
-    return with_groups(done.predictions, done.images.groups)
+    run = read_evaluation(store, evaluation)
+    trained = open_model(lambda ask: ask(store), folders, run, progress, test=(dataset, split))
+    return with_groups(trained.predictions, trained.images.groups)
 
 
 def _checkpoints(folders: Folders, evaluation: Evaluation) -> Path:
@@ -167,16 +183,17 @@ def _checkpoints(folders: Folders, evaluation: Evaluation) -> Path:
     return checkpoints_folder(folders, evaluation.id) / of_images.replace("--", "-")
 
 
-def _score(done: TrainedEvaluation) -> Scored:
+def _score(trained: TrainedEvaluation) -> Scored:
     """Scores by all metrics that apply to the model and its predictions."""
-    images = done.images
-    options = METHODS.check(done.evaluation.method, done.settings.method_options)
-    if isinstance(done.model, Captioner):
-        return _score_captions(done.predictions, images.test, options)
-    inputs = Inputs(done.predictions, groups=images.groups, training=images.training_groups)
+    images, predictions = trained.images, trained.predictions
+    options = METHODS.check(trained.evaluation.method, trained.settings.method_options)
+    if isinstance(trained.model, Captioner):
+        return _score_captions(predictions, images.test, options)
+
+    inputs = Inputs(predictions, groups=images.groups, training=images.training_groups)
     scored = METRICS.score_fitting(inputs, OF_PREDICTIONS)
-    if isinstance(done.model, TextModel):
-        scored = _join_scores(scored, _score_clip(done.model, images.test, options))
+    if isinstance(trained.model, TextModel):
+        scored = _join_scores(scored, _score_clip(trained.model, images.test, options))
     return scored
 
 
@@ -186,34 +203,31 @@ def _score_captions(predictions: pd.DataFrame, test: Examples, options: Any) -> 
     The ratio is of the two groups of the option ``words``, also where captions name one of them
     alone; where the list has more, of the two that they name.
     """
-    pairs = zip(test.ids, test.captions, strict=False)
-    people = [(image, caption) for image, some in pairs for caption in some]
+    references: list[tuple[str, str]] = []
+    for image, captions in zip(test.ids, test.captions, strict=False):
+        references += [(image, caption) for caption in captions]
     inputs = Inputs(
         predictions,
         captions=predictions,
-        references=pd.DataFrame(people, columns=["image", "caption"]) if people else None,
+        references=pd.DataFrame(references, columns=["image", "caption"]) if references else None,
         groups=pd.DataFrame({"image": list(test.ids), "class": _classes(test)}),
     )
     tables = {"ratio": _ratio_inputs(predictions, options.words), "lic": inputs, "meteor": inputs}
-    scored = _join_scores(
-        *(
-            _attempt(name, partial(METRICS.open(name), table))
-            for name, table in tables.items()
-            if METRICS[name].fits(table)
-        )
-    )
+    scores = []
+    for name, table in tables.items():
+        if METRICS[name].fits(table):
+            scores.append(_attempt(name, partial(METRICS.open(name), table)))
     if not options.scorer:
-        return scored
+        return _join_scores(*scores)
+
     rows = {image: row for row, image in enumerate(test.ids)}
 
     def read(image: str) -> Pixels:
         return test.read(np.array([rows[image]]))[0]
 
     clip = {"model": options.scorer, "device": options.device, "offline": options.offline}
-    return _join_scores(
-        scored,
-        _attempt("clip_score", lambda: clip_score(caption_cosines(predictions, read, clip))),
-    )
+    of_clip = _attempt("clip_score", lambda: clip_score(caption_cosines(predictions, read, clip)))
+    return _join_scores(*scores, of_clip)
 
 
 def _score_clip(model: TextModel, test: Examples, options: Any) -> Scored:
@@ -227,11 +241,12 @@ def _score_clip(model: TextModel, test: Examples, options: Any) -> Scored:
 
 def _join_scores(*several: Scored) -> Scored:
     """Scores of the same run below each other."""
-    frames = [one.frame for one in several if len(one.frame)]
-    return Scored(
-        stack(frames) if frames else pd.DataFrame(columns=list(COLUMNS)),
-        {name: reason for one in several for name, reason in one.left_out.items()},
-    )
+    frames = [scored.frame for scored in several if len(scored.frame)]
+    left_out: dict[str, str] = {}
+    for scored in several:
+        left_out.update(scored.left_out)
+    frame = stack(frames) if frames else pd.DataFrame(columns=list(COLUMNS))
+    return Scored(frame, left_out)
 
 
 def _attempt(what: str, score: Callable[[], pd.DataFrame]) -> Scored:
