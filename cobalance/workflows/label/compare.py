@@ -18,8 +18,9 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.vision.stored.output_folder import OutputFolder
 
 UNCATEGORISED = "concepts"
-SHOWN = 10  # names in a note
 """The category of concepts that are no attributes of any."""
+SHOWN = 10
+"""Names in a note, at most."""
 
 
 class _Frequencies(NamedTuple):
@@ -82,26 +83,21 @@ def compare_generator(
             "Labels of one run cannot be compared with a dataset's own concepts. Name a run of "
             "each dataset, or none."
         )
+
     if real_run is not None and generated_run is not None:
-        first, second = (
-            _of_run(store, folder, dataset, run)
-            for dataset, run in ((real, real_run), (generated, generated_run))
-        )
+        first = _of_run(store, folder, real, real_run)
+        second = _of_run(store, folder, generated, generated_run)
         names = [name for name in first.counts if name in second.counts]
         notes = _differing(read_run(store, real_run), read_run(store, generated_run))
-        if left_out := sorted(set(first.counts) ^ set(second.counts)):
+        if left_out := sorted(first.counts.keys() ^ second.counts.keys()):
             notes.insert(0, f"Looked for in one alone, left out: {', '.join(left_out)}.")
     else:
         first, second = _of_dataset(store, real), _of_dataset(store, generated)
         names = sorted({*first.counts, *second.counts})
-        notes = [
-            f"Only in {dataset!r}, and 0 in the other, where perhaps nobody has looked for it: "
-            f"{_first(sorted(alone))}."
-            for dataset, one, other in ((real, first, second), (generated, second, first))
-            if (alone := set(one.counts) - set(other.counts))
-        ]
+        notes = [*_only_in(real, first, second), *_only_in(generated, second, first)]
     if not names:
         raise DataError(f"{real!r} and {generated!r} have no concept to compare.")
+
     categories = {**second.categories, **first.categories}
     rows = [
         (
@@ -118,25 +114,34 @@ def compare_generator(
     return GeneratorComparison(shift_table(counts, confidence), tuple(notes))
 
 
-def _first(names: list[str]) -> str:
+def _only_in(dataset: str, frequencies: _Frequencies, others: _Frequencies) -> list[str]:
+    """A note that names the concepts of one dataset that the other does not have."""
+    names = sorted(frequencies.counts.keys() - others.counts.keys())
+    if not names:
+        return []
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    return [
+        f"Only in {dataset!r}, and 0 in the other, where perhaps nobody has looked for it: "
+        f"{', '.join(names[:SHOWN])}{more}."
+    ]
 
 
 def _differing(real: AnnotationRun, generated: AnnotationRun) -> list[str]:
     """A note that names each setting in which two runs label differently."""
+    first, second = LabelSettings.read(real.settings), LabelSettings.read(generated.settings)
     pairs: dict[str, tuple[object, object]] = {
         "model": (real.model, generated.model),
         "revision": (real.revision, generated.revision),
     }
-    settings = [LabelSettings.read(run.settings) for run in (real, generated)]
     for name in ("annotator", "options", "rule", "multi", "threshold", "thresholds", "base"):
-        first, second = (getattr(one, name) for one in settings)
-        pairs[name] = (first, second)
-    texts = [{one.concept: one.caption for one in each.attributes} for each in settings]
-    both = [{name: each[name] for name in texts[0].keys() & texts[1].keys()} for each in texts]
-    pairs["captions"] = (both[0], both[1])
-    changed = [name for name, (first, second) in pairs.items() if first != second]
+        pairs[name] = (getattr(first, name), getattr(second, name))
+    changed = [name for name, (value, other) in pairs.items() if value != other]
+
+    # Only concepts that both look for are compared, so that the captions of others may differ.
+    captions, other_captions = _captions(first), _captions(second)
+    shared = captions.keys() & other_captions.keys()
+    if any(captions[concept] != other_captions[concept] for concept in shared):
+        changed.append("captions")
     if not changed:
         return []
     return [
@@ -145,31 +150,34 @@ def _differing(real: AnnotationRun, generated: AnnotationRun) -> list[str]:
     ]
 
 
+def _captions(settings: LabelSettings) -> dict[str, str]:
+    return {attribute.concept: attribute.caption for attribute in settings.attributes}
+
+
 def _of_dataset(store: GraphStore, dataset: str) -> _Frequencies:
     incidence = load_incidence(store, dataset)
-    counts = Counter(incidence.concepts[at] for at in incidence.indices.tolist())
-    attributes = list_attributes(store, dataset)
-    categories = {
-        concept: category
-        for concept, category in zip(attributes["concept"], attributes["category"], strict=True)
-        if concept is not None
-    }
-    return _Frequencies(counts, len(incidence.labels), categories)
+    counts = Counter(incidence.concepts[column] for column in incidence.indices.tolist())
+    attributes = list_attributes(store, dataset).dropna(subset="concept")
+    categories = dict(zip(attributes["concept"], attributes["category"], strict=True))
+    return _Frequencies(counts, images=len(incidence.labels), categories=categories)
 
 
 def _of_run(store: GraphStore, folder: OutputFolder, dataset: str, run: str) -> _Frequencies:
     """Frequencies among the images that could be read."""
-    found = read_run(store, run)
-    if found.dataset != dataset:
-        raise OptionError(f"The run {run} does not label {dataset!r}: it is of {found.dataset!r}.")
-    if found.kind != "label":
+    labelling = read_run(store, run)
+    if labelling.dataset != dataset:
+        raise OptionError(
+            f"The run {run} does not label {dataset!r}: it is of {labelling.dataset!r}."
+        )
+    if labelling.kind != "label":
         raise OptionError(f"The run {run} does not label images by scores. Name one that does.")
-    if not found.has_labels:
-        raise ConflictError(f"The run {run} is {found.state}. Compare it once it is done.")
-    files, settings = ScoreFiles(folder, run), LabelSettings.read(found.settings)
-    of_attributes = label_summary(files, settings)
+    if not labelling.has_labels:
+        raise ConflictError(f"The run {run} is {labelling.state}. Compare it once it is done.")
+
+    files, settings = ScoreFiles(folder, run), LabelSettings.read(labelling.settings)
+    summary = label_summary(files, settings)
     labels = read_labels(files, settings)["concept"].value_counts()
-    concepts = dict(zip(of_attributes["concept"], of_attributes["category"], strict=True))
-    unreadable = int(of_attributes["unreadable"].max()) if len(of_attributes) else 0
-    counts = {name: int(labels.get(name, 0)) for name in concepts}
-    return _Frequencies(counts, settings.images - unreadable, concepts)
+    categories = dict(zip(summary["concept"], summary["category"], strict=True))
+    counts = {name: int(labels.get(name, 0)) for name in categories}
+    unreadable = int(summary["unreadable"].max()) if len(summary) else 0
+    return _Frequencies(counts, images=settings.images - unreadable, categories=categories)

@@ -50,15 +50,15 @@ def decide_labels(
     OutputMissingError
         Scores are missing, of this run if it is to be accepted, or of another accepted one.
     """
-    found = runs.read_labelling(store, run)
-    if state == "accepted" and found.has_labels:
-        ScoreFiles(folder, run).require(LabelSettings.read(found.settings).chunks)
+    labelling = runs.read_labelling(store, run)
+    if state == "accepted" and labelling.has_labels:
+        ScoreFiles(folder, run).require(LabelSettings.read(labelling.settings).chunks)
     if not runs.decide_run(store, run, state, decided_by):
         raise ConflictError(
-            f"The run {run} is {found.state}, and can be {state} once it is done. "
-            f"{found.error}".strip()
+            f"The run {run} is {labelling.state}, and can be {state} once it is done. "
+            f"{labelling.error}".strip()
         )
-    return apply_accepted(store, folder, found.dataset, progress)
+    return apply_accepted(store, folder, labelling.dataset, progress)
 
 
 def change_thresholds(
@@ -86,9 +86,10 @@ def change_thresholds(
         It has no such concept, or it compares with a base caption and has no threshold, or has a
         threshold and is told whether several attributes count.
     """
-    found = runs.read_labelling(store, run)
-    settings = LabelSettings.read(found.settings)
-    unknown = sorted(set(thresholds or {}) - {one.concept for one in settings.attributes})
+    labelling = runs.read_labelling(store, run)
+    settings = LabelSettings.read(labelling.settings)
+    thresholds = thresholds or {}
+    unknown = sorted(thresholds.keys() - {attribute.concept for attribute in settings.attributes})
     if unknown:
         raise OptionError(f"The run {run} does not look for {unknown[0]!r}.")
     if settings.rule == "base" and (threshold is not None or thresholds):
@@ -98,18 +99,18 @@ def change_thresholds(
         )
     if settings.rule == "threshold" and multi is not None:
         raise OptionError(f"The run {run} has a threshold. {SEVERAL_ANYWAY}")
-    changed = LabelSettings.read(
-        {
-            **settings.model_dump(mode="json"),
-            "threshold": settings.threshold if threshold is None else threshold,
-            "thresholds": {**settings.thresholds, **(thresholds or {})},
-            "multi": settings.multi if multi is None else multi,
-        }
-    )
-    runs.change_settings(store, run, changed.model_dump(mode="json"))
-    if found.state != "accepted":
+
+    changed: dict[str, object] = {"thresholds": {**settings.thresholds, **thresholds}}
+    if threshold is not None:
+        changed["threshold"] = threshold
+    if multi is not None:
+        changed["multi"] = multi
+    settings = LabelSettings.read({**settings.model_dump(mode="json"), **changed})
+    runs.change_settings(store, run, settings.model_dump(mode="json"))
+
+    if labelling.state != "accepted":
         return None
-    return apply_accepted(store, folder, found.dataset, progress)
+    return apply_accepted(store, folder, labelling.dataset, progress)
 
 
 def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> None:
@@ -124,11 +125,12 @@ def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> Non
     OutputMissingError, StoreError
         Its rejection was interrupted, and cannot be ended; see `apply_accepted`.
     """
-    found = runs.read_run(store, run)
-    if found.state == "accepted":
+    annotation_run = runs.read_run(store, run)
+    if annotation_run.state == "accepted":
         raise ConflictError(f"The run {run} is accepted. Reject it first.")
-    if still_labelled(store, found):
-        apply_accepted(store, folder, found.dataset)
+    # A rejection that was interrupted has left labels of the run in the dataset.
+    if still_labelled(store, annotation_run):
+        apply_accepted(store, folder, annotation_run.dataset)
     runs.delete_run(store, run)
     folder.delete_folder(f"annotations/{run}")
 
@@ -146,11 +148,11 @@ def apply_accepted(
         Another process writes the same dataset at the same time, or the database fails.
     """
 
-    def read_found(run: str) -> pd.DataFrame:
+    def read_run_labels(run: str) -> pd.DataFrame:
         settings = LabelSettings.read(runs.read_run(store, run).settings)
         return read_labels(ScoreFiles(folder, run), settings)
 
-    report = apply_runs(store, dataset, read_found, progress=progress)
+    report = apply_runs(store, dataset, read_run_labels, progress=progress)
     # A tag shows again what a run does not label any more.
     apply_tags(store, dataset, progress=progress)
     link_concepts(store, dataset, concepts_of(list_attributes(store, dataset)))

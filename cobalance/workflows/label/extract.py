@@ -1,7 +1,8 @@
 """Have a language model find concepts in a dataset's captions, as a run of labels."""
 
 import hashlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -106,21 +107,17 @@ def extract_concepts(
     )
     content = settings.model_dump(mode="json")
     prompt = hashlib.sha256(QUESTION.encode()).hexdigest()
-    asked = [images["id"].tolist(), images["captions"].tolist()]
-    decides = (content, prompt, asked)
+    # The run's id is made of these: other captions or another model make another run.
+    identity = (content, prompt, [images["id"].tolist(), images["captions"].tolist()])
     run = start_run(
-        store, chat, dataset, "caption", content, prompt, *decides, created_by=created_by
+        store, chat, dataset, "caption", content, prompt, *identity, created_by=created_by
     )
+
     transcript = Transcript(chat, folder, f"annotations/{run}/replies")
-    different = list(dict.fromkeys(text for texts in images["captions"] for text in texts))
-    known: dict[str, Extracted] = {}
     try:
-        progress("ask the language model", 0, len(different))
-        for found in in_order(partial(extract, transcript), different, at_once):
-            known[different[len(known)]] = found
-            progress("ask the language model", len(known), len(different))
-        every = sorted({name for one in known.values() for name in one.found})
-        if not every:
+        replies = _ask(transcript, _different(images), at_once, progress)
+        names = {name for reply in replies.values() for name in reply.found}
+        if not names:
             raise DataError(
                 f"The model found nothing that the captions of {dataset!r} name. Take "
                 "another model."
@@ -128,27 +125,45 @@ def extract_concepts(
     except CobalanceError as error:
         end_run(store, run, error=str(error))
         raise
-    counts_as = singular_names(every)
+
+    counts_as = singular_names(sorted(names))
     concepts = sorted(set(counts_as.values()))
     if not read_run(store, run).has_labels:
-        files = ScoreFiles(folder, run)
-        _write(files, images, known, counts_as, concepts)
-        attributes = tuple(
+        _write(ScoreFiles(folder, run), images, replies, counts_as, concepts)
+        attributes = [
             LabelledAttribute(category="", concept=name, caption=name) for name in concepts
-        )
-        whole = settings.model_copy(update={"attributes": attributes})
+        ]
+        whole = settings.model_copy(update={"attributes": tuple(attributes)})
         change_settings(store, run, whole.model_dump(mode="json"))
         end_run(store, run)
-    inferred = pd.Series([name for one in known.values() for name in one.inferred], dtype=object)
+
+    inferred = Counter(name for reply in replies.values() for name in reply.inferred)
     return ExtractedRun(
-        run,
-        len(images),
-        len(concepts),
-        sum(len(one.found) for one in known.values()),
-        len(inferred),
-        tuple(inferred.value_counts().index[:5]),
-        transcript.usage,
+        run=run,
+        images=len(images),
+        concepts=len(concepts),
+        mentions=sum(len(reply.found) for reply in replies.values()),
+        inferred=inferred.total(),
+        examples=tuple(name for name, _ in inferred.most_common(5)),
+        usage=transcript.usage,
     )
+
+
+def _ask(
+    transcript: Transcript, captions: list[str], at_once: int, progress: Progress
+) -> dict[str, Extracted]:
+    """The model's findings in each caption."""
+    replies: dict[str, Extracted] = {}
+    progress("ask the language model", 0, len(captions))
+    for reply in in_order(partial(extract, transcript), captions, at_once):
+        replies[captions[len(replies)]] = reply
+        progress("ask the language model", len(replies), len(captions))
+    return replies
+
+
+def _different(images: pd.DataFrame) -> list[str]:
+    """Captions of images, equal ones once."""
+    return images["captions"].explode().unique().tolist()
 
 
 def count_captions(
@@ -164,7 +179,7 @@ def count_captions(
         No image has a caption.
     """
     images = _read_captions(store, dataset, captions, limit)
-    return len(images), len({text for texts in images["captions"] for text in texts})
+    return len(images), len(_different(images))
 
 
 def _read_captions(
@@ -173,33 +188,39 @@ def _read_captions(
     """Images with captions, by id: ``id``, ``uri``, ``synthetic`` and ``captions``."""
     images = read_annotations(store, dataset).images[["id", "uri", "synthetic"]]
     texts = read_image_texts(captions, dataset)[["id", "captions"]]
-    worded = [[one for one in here if one.strip()] for here in texts["captions"]]
-    texts["captions"] = pd.Series(worded, index=texts.index, dtype=object)
-    found = images.merge(texts[texts["captions"].map(len) > 0], on="id").sort_values("id")
-    if found.empty:
+    texts["captions"] = texts["captions"].map(_without_blanks)
+    with_captions = texts[texts["captions"].map(len) > 0]
+    captioned = images.merge(with_captions, on="id").sort_values("id")
+    if captioned.empty:
         raise DataError(
             f"No image of {dataset!r} has a caption. To load captions with it, ",
             Action("ingest", ..., dataset=dataset, captions="captions.json"),
             ".",
         )
-    return found if limit is None else found.head(limit)
+    return captioned if limit is None else captioned.head(limit)
+
+
+def _without_blanks(captions: Iterable[str]) -> list[str]:
+    return [caption for caption in captions if caption.strip()]
 
 
 def _write(
     files: ScoreFiles,
     images: pd.DataFrame,
-    known: Mapping[str, Extracted],
+    replies: Mapping[str, Extracted],
     counts_as: Mapping[str, str],
     concepts: list[str],
 ) -> None:
     """Write 1 where a caption of an image names a concept, else 0, in chunks of images."""
-    place = {name: at for at, name in enumerate(concepts)}
-    shown = images[["id", "uri", "synthetic"]]
-    files.write_images(pa.Table.from_pandas(shown, preserve_index=False))
+    column_of = {name: column for column, name in enumerate(concepts)}
+    columns = {name: column_of[concept] for name, concept in counts_as.items()}
+    image_columns = images[["id", "uri", "synthetic"]]
+    files.write_images(pa.Table.from_pandas(image_columns, preserve_index=False))
+
     for chunk, start in enumerate(range(0, len(images), CHUNK_IMAGES)):
         rows = images.iloc[start : start + CHUNK_IMAGES]
         scores = np.zeros((len(rows), len(concepts)), np.float32)
         for row, captions in enumerate(rows["captions"]):
-            named = (name for caption in captions for name in known[caption].found)
-            scores[row, [place[counts_as[name]] for name in named]] = 1
+            for caption in captions:
+                scores[row, [columns[name] for name in replies[caption].found]] = 1
         files.write_scores(chunk, rows["id"].tolist(), Scores(scores, only_seen=True))

@@ -64,11 +64,14 @@ def truth_of_dataset(store: GraphStore, dataset: str) -> GroundTruth:
         There is no such dataset, or it is not complete.
     """
     annotations = read_annotations(store, dataset)
-    found = {source_of(run.model, run.id) for run in list_runs(store, dataset)}
-    own = annotations.mentions[~annotations.mentions["source"].astype(object).isin(found)]
-    names, columns = np.unique(own["concept"].astype(str).to_numpy(object), return_inverse=True)
+    of_runs = {source_of(run.model, run.id) for run in list_runs(store, dataset)}
+    mentions = annotations.mentions
+    mentions = mentions[~mentions["source"].astype(object).isin(of_runs)]
+    concepts = mentions["concept"].astype(str).to_numpy(object)
+    names, columns = np.unique(concepts, return_inverse=True)
+
     values = np.zeros((len(annotations.images), len(names)))
-    values[own["image"].to_numpy(), columns] = 1.0
+    values[mentions["image"].to_numpy(), columns] = 1.0
     return GroundTruth(pd.DataFrame(values, index=annotations.images["id"], columns=names))
 
 
@@ -93,47 +96,63 @@ def measure_run(
     OutputMissingError
         Its scores are not complete.
     """
-    found = read_run(store, run)
-    if found.kind != "label":
+    labelling = read_run(store, run)
+    if labelling.kind != "label":
         raise OptionError(f"The run {run} labels nothing, so there is nothing to measure.")
-    settings, files = LabelSettings.read(found.settings), ScoreFiles(folder, run)
-    concepts = list(dict.fromkeys(one.concept for one in settings.attributes))
+    settings, files = LabelSettings.read(labelling.settings), ScoreFiles(folder, run)
+    concepts = list(dict.fromkeys(attribute.concept for attribute in settings.attributes))
+    matches = _match_concepts(concepts, truth, mapping)
+    used, truth_rows = _match_images(files, truth)
+
+    columns = {name: column for column, name in enumerate(truth.shows.columns)}
+    shows = truth.shows.to_numpy()[truth_rows]
+    shows = shows[:, [columns[match.attribute] for match in matches.values()]]
+    inverted = np.array([match.inverted for match in matches.values()], dtype=bool)
+    shows[:, inverted] = 1 - shows[:, inverted]
+
+    scores, labels = _of_concepts(files, settings, list(matches))
+    table = label_scores(list(matches), scores[used], labels[used], shows)
+    names = [f"{'not ' if match.inverted else ''}{match.attribute}" for match in matches.values()]
+    table.insert(1, "truth", names)
+    return Measured(
+        scores=table,
+        macro={name: macro(table[name]) for name in ("auc", "precision", "recall", "f1")},
+        unmatched_concepts=tuple(name for name in concepts if name not in matches),
+        unmatched_images=int((~used).sum()),
+        left_out=truth.left_out,
+    )
+
+
+def _match_concepts(
+    concepts: Sequence[str], truth: GroundTruth, mapping: Mapping[str, TruthOf] | None
+) -> dict[str, TruthOf]:
+    """The attribute that each concept is compared with; DataError if there is none at all."""
+    attributes = truth.shows.columns
     if truth.shows.empty:
         raise DataError("The ground truth names no attribute of any image. Name another one.")
     _check_mapping(mapping or {}, concepts, truth)
-    matched = match_concepts(concepts, truth.shows.columns, mapping)
-    if not matched:
+    matches = match_concepts(concepts, attributes, mapping)
+    if not matches:
         raise DataError(
             f"No concept of the run ({', '.join(concepts[:3])}, ...) is in the ground truth "
-            f"({', '.join(map(str, truth.shows.columns[:3]))}, ...). Say with a mapping which is "
+            f"({', '.join(map(str, attributes[:3]))}, ...). Say with a mapping which is "
             "which."
         )
+    return matches
+
+
+def _match_images(files: ScoreFiles, truth: GroundTruth) -> tuple[BoolArray, list[int]]:
+    """Which of the run's images are in the ground truth, and the row of each that is."""
     images = files.read_images()
-    known = [str(name) for name in truth.shows.index]
-    places = match_images(images["id"].to_pylist(), images["uri"].to_pylist(), known)
-    used = np.array([at is not None for at in places], dtype=bool)
-    if not used.any():
+    known = list(map(str, truth.shows.index))
+    rows = match_images(images["id"].to_pylist(), images["uri"].to_pylist(), known)
+    matched_rows = [row for row in rows if row is not None]
+    if not matched_rows:
         raise DataError(
             f"No image of the run (such as {images['id'][0]}) is in the ground truth (such as "
             f"{known[0] if known else 'none'}). Ids or file names must agree."
         )
-    scores, labels = _of_concepts(files, settings, list(matched))
-    rows = truth.shows.to_numpy()[[at for at in places if at is not None]]
-    place = {name: at for at, name in enumerate(truth.shows.columns)}
-    columns = [place[one.attribute] for one in matched.values()]
-    shows = rows[:, columns]
-    inverted = np.array([one.inverted for one in matched.values()], dtype=bool)
-    shows[:, inverted] = 1 - shows[:, inverted]
-    table = label_scores(list(matched), scores[used], labels[used], shows)
-    named = [f"not {one.attribute}" if one.inverted else one.attribute for one in matched.values()]
-    table.insert(1, "truth", named)
-    return Measured(
-        table,
-        {name: macro(table[name]) for name in ("auc", "precision", "recall", "f1")},
-        tuple(name for name in concepts if name not in matched),
-        int((~used).sum()),
-        truth.left_out,
-    )
+    return np.array([row is not None for row in rows], dtype=bool), matched_rows
 
 
 @dataclass(frozen=True)
@@ -164,39 +183,47 @@ def measure_vocabulary(
 ) -> VocabularyMeasured:
     """Compare all attributes that were proposed for a dataset with known ones."""
     attributes = list_attributes(store, dataset)
-    proposed = [plain(name) for name in attributes["proposed"]]
-    named = [plain(name) for name in known]
-    vectors = embed([*named, *proposed]) if any([*named, *proposed]) else np.empty((0, 1))
-    of_known, of_proposed = vectors[: len(named)], vectors[len(named) :]
-    recall = vocabulary_recall(of_known, of_proposed)
-    return VocabularyMeasured(len(proposed), len(named), recall, *effective_dimension(of_proposed))
+    proposed = list(map(plain, attributes["proposed"]))
+    known_names = list(map(plain, known))
+    names = [*known_names, *proposed]
+    # An embedding cannot be learnt where there is no text.
+    vectors = embed(names) if any(names) else np.empty((0, 1))
+
+    of_known, of_proposed = vectors[: len(known_names)], vectors[len(known_names) :]
+    dimension, fraction = effective_dimension(of_proposed)
+    return VocabularyMeasured(
+        proposed=len(proposed),
+        known=len(known_names),
+        recall=vocabulary_recall(of_known, of_proposed),
+        dimension=dimension,
+        fraction=fraction,
+    )
 
 
 def _check_mapping(
     mapping: Mapping[str, TruthOf], concepts: Sequence[str], truth: GroundTruth
 ) -> None:
-    for concept, of in mapping.items():
+    for concept, match in mapping.items():
         if concept not in concepts:
             raise DataError(
                 f"The mapping names {concept!r}, which the run does not look for. It looks for: "
                 f"{', '.join(concepts)}."
             )
-        if of.attribute not in truth.shows.columns:
-            raise DataError(f"The mapping names {of.attribute!r}, which no ground truth is for.")
+        if match.attribute not in truth.shows.columns:
+            raise DataError(f"The mapping names {match.attribute!r}, which no ground truth is for.")
 
 
 def _of_concepts(
     files: ScoreFiles, settings: LabelSettings, concepts: Sequence[str]
 ) -> tuple[FloatArray, BoolArray]:
     """Highest score and label of each concept in all images of a run, in their order."""
-    columns = [
-        [at for at, one in enumerate(settings.attributes) if one.concept == name]
-        for name in concepts
-    ]
+    # A concept of several attributes has the highest of their scores, and a label if one has it.
+    concept_of = np.array([attribute.concept for attribute in settings.attributes], dtype=object)
+    columns = [np.flatnonzero(concept_of == name) for name in concepts]
     scores, labels = [], []
     for _, chunk in files.read_scores(settings.chunks, len(settings.texts)):
-        shown = present(chunk.matrix, settings)
-        of_chunk = [np.fmax.reduce(chunk.matrix[:, of], axis=1) for of in columns]
-        scores.append(np.stack(of_chunk, axis=1).astype(np.float64))
-        labels.append(np.stack([shown[:, of].any(axis=1) for of in columns], axis=1))
+        is_present = present(chunk.matrix, settings)
+        highest = [np.fmax.reduce(chunk.matrix[:, of], axis=1) for of in columns]
+        scores.append(np.stack(highest, axis=1).astype(np.float64))
+        labels.append(np.stack([is_present[:, of].any(axis=1) for of in columns], axis=1))
     return np.concatenate(scores), np.concatenate(labels)

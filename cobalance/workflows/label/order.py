@@ -1,7 +1,7 @@
 """Order labelling runs, and estimate their cost."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -106,38 +106,34 @@ def order_labels(
     check_known("level", [order.level], get_args(Level))
     check_known("rule", filter(None, [order.rule]), get_args(Rule))
     attributes = _attributes(store, order)
-    rule = order.rule or ("base" if order.level == "image" else "threshold")
-    if rule == "base" and not order.base.strip():
-        raise OptionError(
-            "An attribute of a whole image is present where it fits better than the caption that "
-            "names the domain alone, such as 'a photo of a bird'. Give that caption with ",
-            *(Setting("base"), ", or take ", Setting("rule", "threshold"), "."),
-        )
-    if rule == "threshold" and order.multi:
-        raise OptionError(SEVERAL_ANYWAY)
-    unknown = sorted(set(order.thresholds) - {one.concept for one in attributes})
-    if unknown:
-        raise OptionError(f"There is a threshold for {unknown[0]!r}, which is not looked for.")
+    rule = _check_rule(order, attributes)
+
     images = images_with_files(store, order.dataset, order.split)
     settings = LabelSettings.read(
         {
             "annotator": order.annotator,
             "options": options,
             "endpoint": endpoint,
-            "attributes": [one.model_dump() for one in attributes],
+            "attributes": [attribute.model_dump() for attribute in attributes],
             "rule": rule,
             "images": len(images),
             "thresholds": dict(order.thresholds),
             **{name: getattr(order, name) for name in _AS_ORDERED},
         }
     )
+
+    # A model at an address has a licence that is not the plug-in's.
+    licence, extra = plugin.licence or None, plugin.extra or WORKER
+    if endpoint is not None:
+        licence, extra = None, "annotate"
     new = NewRun(
         "label",
         str(options.get("model", order.annotator)),
         settings.model_dump(mode="json"),
-        licence=(plugin.licence or None) if endpoint is None else None,
+        licence=licence,
     )
     logging.getLogger(__name__).debug("run %s: %s", new.id, new.settings)
+
     files = ScoreFiles(folder, new.id)
     files.write_images(pa.Table.from_pandas(images, preserve_index=False))
     return create_run(
@@ -145,12 +141,30 @@ def order_labels(
         order.dataset,
         replace(new, scores_uri=files.uri),
         tasks=[{"chunk": chunk} for chunk in range(settings.chunks)],
-        extra=join_needs(
-            "annotate" if endpoint is not None else plugin.extra or WORKER,
-            ANNOTATORS.list_offered(order.annotator),
-        ),
+        extra=join_needs(extra, ANNOTATORS.list_offered(order.annotator)),
         created_by=created_by,
     )
+
+
+def _check_rule(order: LabelOrder, attributes: Sequence[LabelledAttribute]) -> str:
+    """The rule by which labels are present; OptionError where others of the order do not fit it."""
+    rule = order.rule or ("base" if order.level == "image" else "threshold")
+    if rule == "base" and not order.base.strip():
+        raise OptionError(
+            "An attribute of a whole image is present where it fits better than the caption that "
+            "names the domain alone, such as 'a photo of a bird'. Give that caption with ",
+            Setting("base"),
+            ", or take ",
+            Setting("rule", "threshold"),
+            ".",
+        )
+    if rule == "threshold" and order.multi:
+        raise OptionError(SEVERAL_ANYWAY)
+
+    unknown = sorted(order.thresholds.keys() - {attribute.concept for attribute in attributes})
+    if unknown:
+        raise OptionError(f"There is a threshold for {unknown[0]!r}, which is not looked for.")
+    return rule
 
 
 def concepts_of(attributes: pd.DataFrame) -> dict[AttributeKey, str]:
@@ -163,54 +177,53 @@ def concepts_of(attributes: pd.DataFrame) -> dict[AttributeKey, str]:
     accepted = attributes[attributes["state"] == "accepted"]
     names = accepted["name"]
     shared = set(names[names.duplicated()])
-    found: dict[AttributeKey, str] = {
-        (row["category"], row["proposed"]): _concept(
-            row["name"], row["category"], shared=row["name"] in shared
-        )
-        for row in accepted.to_dict("records")
-    }
+    concepts: dict[AttributeKey, str] = {}
+    for row in accepted.to_dict("records"):
+        name, category = row["name"], row["category"]
+        concepts[category, row["proposed"]] = _concept(name, category, shared=name in shared)
+
     for row in attributes[attributes["state"] == "merged"].to_dict("records"):
-        if row["merged_into"] in found:
-            found[(row["category"], row["proposed"])] = found[row["merged_into"]]
-    return found
+        if row["merged_into"] in concepts:
+            concepts[row["category"], row["proposed"]] = concepts[row["merged_into"]]
+    return concepts
 
 
 def _concept(name: str, category: str, *, shared: bool) -> str:
     """The concept of an attribute, whose name may be that of another category's, too."""
     if is_sensitive(category):
         return f"{name} ({category})"
+    details = [category] if shared else []
     if tells_sensitive(name) and PERCEIVED not in name.lower().split():
-        return f"{name} ({PERCEIVED}{f', {category}' if shared else ''})"
-    return f"{name} ({category})" if shared else name
+        details.insert(0, PERCEIVED)
+    return f"{name} ({', '.join(details)})" if details else name
 
 
 def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]:
     """Attributes to look for: concepts of the order, or accepted attributes of its level."""
     if order.concepts:
+        # Each has a category of its own: it competes with the base caption alone.
         return [
-            # a category of its own: it competes with the base caption alone
             LabelledAttribute(category=name, concept=name, caption=f"a photo of {readable(name)}")
             for name in dict.fromkeys(order.concepts)
         ]
+
     attributes = list_attributes(store, order.dataset)
     concepts = concepts_of(attributes)
-    level = attributes[attributes["level"] == order.level]
-    found = [
-        LabelledAttribute(
-            category=row["category"],
-            concept=concepts[(row["category"], row["proposed"])],
-            caption=row["caption"],
-        )
-        for row in level.to_dict("records")
-        if (row["category"], row["proposed"]) in concepts
-    ]
-    if not found:
+    of_level = []
+    for row in attributes[attributes["level"] == order.level].to_dict("records"):
+        category, caption = row["category"], row["caption"]
+        concept = concepts.get((category, row["proposed"]))
+        if concept is not None:
+            of_level.append(LabelledAttribute(category=category, concept=concept, caption=caption))
+    if not of_level:
         raise DataError(
             f"{order.dataset!r} has no accepted attributes of the level {order.level!r}. ",
-            *(Action("review_attributes", order.dataset), " first, or name concepts with "),
-            *(Setting("concepts"), "."),
+            Action("review_attributes", order.dataset),
+            " first, or name concepts with ",
+            Setting("concepts"),
+            ".",
         )
-    return found
+    return of_level
 
 
 LEVELS = 2
@@ -250,14 +263,13 @@ def label_cost(
         return cost
     if not total:
         raise DataError(f"{dataset!r} has no images with addresses of their files to measure.")
+
     opened = ANNOTATORS.open(annotator, dict(options or {}))
     batch = int(getattr(ANNOTATORS.check(annotator, dict(options or {})), "batch_size", 8))
+    # The first batch warms the model up; the pace is that of the second.
     sample = images.sort_values("id").head(2 * batch)
     read = pixel_reader(folders, dataset)
     progress("measure two batches", 0, None)
-    shown = [
-        read(uri, bool(synthetic))
-        for uri, synthetic in zip(sample["uri"], sample["synthetic"], strict=True)
-    ]
-    captions = [f"a photo of attribute {at}" for at in range(texts)]
-    return {**cost, "seconds": measure_seconds(opened, shown, captions, total)}
+    pixels = list(map(read, sample["uri"], sample["synthetic"].map(bool)))
+    captions = [f"a photo of attribute {number}" for number in range(texts)]
+    return {**cost, "seconds": measure_seconds(opened, pixels, captions, total)}

@@ -35,7 +35,8 @@ from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
 BY_LETTERS = "groups of letters"
-NAMING = ("model", "url", "revision")  # what names a language model in settings, where known
+# A language model is named by these in settings, where they are known.
+NAMING = ("model", "url", "revision")
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,11 @@ def open_endpoint(settings: EndpointSettings) -> ChatModel:
     """
     with needs_extra("Asking a language model", "annotate"):
         from cobalance.annotation.language.endpoint import Endpoint
+    key = None if settings.key_file is None else read_key(Path(settings.key_file))
     return Endpoint(
         settings.url,
         settings.model,
-        key=None if settings.key_file is None else read_key(Path(settings.key_file)),
+        key=key,
         timeout_s=settings.timeout_s,
         send_images=settings.send_images,
     )
@@ -127,10 +129,12 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
             if is_installed("models"):
                 find_in_cache(ClipModelOptions().model, CLIP_REVISION)
                 kind = "clip"
+
     if kind == "letters":
         with needs_extra("Comparing names by their letters", "annotate"):
             import sklearn  # noqa: F401
         return ngram_vectors, BY_LETTERS
+
     with needs_extra("CLIP", "models"):
         from cobalance.evaluation.training.tuning.clip import open_clip
     clip = open_clip(ClipModelOptions())
@@ -158,7 +162,9 @@ def start_run(
     *order : object
         What decides the id beside the dataset; anything that JSON can hold.
     """
-    earlier = 0  # datasets that had this name when the order was given, and have another one now
+    # A dataset that was renamed takes its runs with it; another one may have its name now. The
+    # number of such earlier datasets tells their runs apart.
+    earlier = 0
     while True:
         text = json.dumps([dataset, earlier, *order], sort_keys=True)
         run = hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -168,16 +174,17 @@ def start_run(
             earlier += 1
         except NotFoundError:
             break
-    described = chat.describe()
-    known = select_told(described, "revision", "weights_sha256", "licence")
+
+    description = chat.describe()
+    provenance = select_told(description, "revision", "weights_sha256", "licence")
     new = runs.NewRun(
         kind,
-        str(described["model"]),
+        str(description["model"]),
         settings,
         prompt_sha256=prompt,
         scores_uri=f"annotations/{run}",
         id=run,
-        **known,
+        **provenance,
     )
     return runs.create_run(store, dataset, new, created_by=created_by)
 
@@ -220,12 +227,13 @@ def propose_attributes(
         raise OptionError("The caption is empty. Name the domain, such as 'a photo of a bird'.")
     embed, compared_by = compare
     classes = list(class_sizes(store, dataset))
-    named = select_told(chat.describe(), *NAMING)
-    settings = {"caption": caption, **named, **options.model_dump(mode="json")}
+    model = select_told(chat.describe(), *NAMING)
+    settings = {"caption": caption, **model, **options.model_dump(mode="json")}
     prompt = hashlib.sha256(options.questions.model_dump_json().encode()).hexdigest()
     run = start_run(
         store, chat, dataset, "propose", settings, prompt, settings, created_by=created_by
     )
+
     transcript = Transcript(chat, folder, f"annotations/{run}/replies")
     try:
         proposal = propose(transcript, caption, options, progress, at_once=at_once)
@@ -234,17 +242,24 @@ def propose_attributes(
         runs.end_run(store, run, error=str(error))
         raise
     save_attributes(store, run, attributes)
-    usage = transcript.usage
     runs.end_run(store, run)
+
+    usage = transcript.usage
     spent = {
         "replies": usage.asked + usage.kept,
         "tokens_in": usage.tokens_in,
         "tokens_out": usage.tokens_out,
     }
-    known = {"usage": spent, "left_out": proposal.left_out, "compared_by": compared_by}
-    runs.change_settings(store, run, {**settings, **known})
-    looked_at = sum(bool(one.flags) for one in attributes)
-    return Proposed(run, len(attributes), looked_at, proposal.left_out, usage, compared_by)
+    results = {"usage": spent, "left_out": proposal.left_out, "compared_by": compared_by}
+    runs.change_settings(store, run, {**settings, **results})
+    return Proposed(
+        run=run,
+        attributes=len(attributes),
+        flagged=sum(bool(attribute.flags) for attribute in attributes),
+        left_out=proposal.left_out,
+        usage=usage,
+        compared_by=compared_by,
+    )
 
 
 ENDPOINT, LOCAL = "endpoint", "local"
@@ -257,8 +272,12 @@ ENDPOINT_HOW = (
 
 def available_models(settings: Settings) -> tuple[str, ...]:
     """The models that the app may ask, of `ENDPOINT` and `LOCAL`."""
-    has_endpoint = settings.cobalance_chat_url is not None and is_installed("annotate")
-    return (*[ENDPOINT] * has_endpoint, *[LOCAL] * is_installed("models"))
+    available = []
+    if settings.cobalance_chat_url is not None and is_installed("annotate"):
+        available.append(ENDPOINT)
+    if is_installed("models"):
+        available.append(LOCAL)
+    return tuple(available)
 
 
 def open_model(settings: Settings, which: str) -> ChatModel:
@@ -275,13 +294,15 @@ def open_model(settings: Settings, which: str) -> ChatModel:
     """
     check_known("language model", [which], available_models(settings))
     model, url = settings.cobalance_chat_model, settings.cobalance_chat_url
+    # With an address, the model's name is that of the one there.
     if which == LOCAL:
         return open_local(model if url is None else None)
     if model is None or url is None:
         raise OptionError(
             "COBALANCE_CHAT_URL is set without COBALANCE_CHAT_MODEL. Name the model there."
         )
+
     file = settings.cobalance_chat_key_file
     key_file = None if file is None else str(file)
-    given = {"url": url, "model": model, "key_file": key_file}
-    return open_endpoint(read_options(EndpointSettings, given, "The language model"))
+    endpoint = {"url": url, "model": model, "key_file": key_file}
+    return open_endpoint(read_options(EndpointSettings, endpoint, "The language model"))

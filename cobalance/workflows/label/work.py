@@ -46,6 +46,8 @@ class _Labelling:
         note = ""
         if chunk not in files.list_scored(settings.chunks):
             note = self._score(task, run.id, files, settings, chunk)
+
+        # Whichever worker scores the last chunk ends the run.
         if len(files.list_scored(settings.chunks)) == settings.chunks:
             flag = partial(flag_unseen, dataset=run.dataset, files=files, settings=settings)
             task.graph(flag)
@@ -59,38 +61,39 @@ class _Labelling:
         with self._lock:
             annotator = self._annotator(task, run, settings)
             start = chunk * settings.chunk_images
-            images = files.read_images(start, start + settings.chunk_images)
-            ids = images["id"].to_pylist()
-            shown = [*zip(images["uri"].to_pylist(), images["synthetic"].to_pylist(), strict=True)]
+            images = files.read_images(start, start + settings.chunk_images).to_pylist()
             read = pixel_reader(self._folders, str(task.dataset))
             unread: list[str] = []
 
-            def read_one(at: int) -> ImageArray | None:
+            def read_image(row: int) -> ImageArray | None:
+                image = images[row]
                 try:
-                    return read(*shown[at])
+                    return read(image["uri"], image["synthetic"])
                 except CobalanceError as error:
-                    unread.append(f"{ids[at]}: {error}")
+                    unread.append(f"{image['id']}: {error}")
                     return None
 
             scores = score_chunk(
                 annotator,
-                read_one,
-                len(ids),
+                read_image,
+                len(images),
                 settings.texts,
-                lambda done: task.progress("label images", done, len(ids)),
+                lambda done: task.progress("label images", done, len(images)),
             )
+
         files.write_description(annotator.describe())
-        files.write_scores(chunk, ids, scores)
+        files.write_scores(chunk, [image["id"] for image in images], scores)
         return describe_unread(unread)
 
     def _annotator(self, task: TaskRun, run: str, settings: LabelSettings) -> Annotator:
         if self._opened is None or self._opened[0] != run:
-            self._opened = None  # before another one is loaded beside it
+            # The last model goes before another one is loaded, not to have both in memory.
+            self._opened = None
             folder = self._folders.open_output()
             self._opened = (run, open_annotator(settings, folder, run))
-            described = self._opened[1].describe()
-            known = select_told(described, "model", "revision", "weights_sha256")
-            task.graph(partial(describe_run, run=run, values=known))
+            description = self._opened[1].describe()
+            provenance = select_told(description, "model", "revision", "weights_sha256")
+            task.graph(partial(describe_run, run=run, values=provenance))
         return self._opened[1]
 
 
@@ -109,8 +112,8 @@ def open_annotator(settings: LabelSettings, folder: OutputFolder, run: str) -> A
     endpoint = settings.endpoint
     if endpoint is None:
         return ANNOTATORS.open(settings.annotator, settings.options)
-    kept = Transcript(open_endpoint(endpoint), folder, f"annotations/{run}/replies")
-    return open_remote(settings.annotator, settings.options, endpoint, kept)
+    transcript = Transcript(open_endpoint(endpoint), folder, f"annotations/{run}/replies")
+    return open_remote(settings.annotator, settings.options, endpoint, transcript)
 
 
 def flag_unseen(store: GraphStore, dataset: str, files: ScoreFiles, settings: LabelSettings) -> int:
@@ -123,16 +126,20 @@ def flag_unseen(store: GraphStore, dataset: str, files: ScoreFiles, settings: La
     int
         How many are flagged; none where no image could be read.
     """
-    found = label_summary(files, settings)
-    found = found[found["share"].notna()]
-    images = dict(zip(found["concept"], found["images"], strict=True))
+    # A share is missing where no image could be read.
+    summary = label_summary(files, settings).dropna(subset="share")
+    n_images = dict(zip(summary["concept"], summary["images"], strict=True))
     attributes = list_attributes(store, dataset)
     keys = zip(attributes["category"], attributes["proposed"], strict=True)
-    flags = dict(zip(keys, attributes["flags"], strict=True))
-    changed = {
-        key: (*(one for one in flags[key] if one != UNSEEN), *[UNSEEN] * (images[concept] == 0))
-        for key, concept in concepts_of(attributes).items()
-        if concept in images
-    }
+    flags_of = dict(zip(keys, attributes["flags"], strict=True))
+
+    changed = {}
+    for key, concept in concepts_of(attributes).items():
+        if concept in n_images:
+            flags = [flag for flag in flags_of[key] if flag != UNSEEN]
+            if n_images[concept] == 0:
+                flags.append(UNSEEN)
+            changed[key] = tuple(flags)
+
     write_flags(store, dataset, changed)
-    return sum(UNSEEN in one for one in changed.values())
+    return sum(UNSEEN in flags for flags in changed.values())
