@@ -11,6 +11,7 @@ import pandas as pd
 
 from cobalance.base.arrays import IntArray
 from cobalance.base.errors import DataError, OptionError, Words, check_known
+from cobalance.base.options import Options
 from cobalance.base.plugins import PluginError
 from cobalance.base.progress import Progress, silent
 from cobalance.counting.cliques import Cliques
@@ -18,14 +19,20 @@ from cobalance.counting.incidence import Incidence
 from cobalance.generation.planning.effects import has_all, measure, measure_planner
 from cobalance.generation.planning.plan import PlannedImages, PlanOptions
 from cobalance.generation.planning.planners import COUNTS, PLANNERS, WHOLE_IMAGES
-from cobalance.generation.planning.resampling import BASELINES, group_images, simulate_baseline
+from cobalance.generation.planning.resampling import (
+    BASELINES,
+    Groups,
+    group_images,
+    simulate_baseline,
+)
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import dataset_state
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
-BUDGET_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the images that there are
+# Of the images that there are.
+BUDGET_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 CURVE = ("images", "leaning", "difference", "widened", "remaining", "gap_after", "widest_gap")
 SOLVER = {"seconds": 1.0, "solver_gap": 0.01}
 """Of points of a curve, unless the planner's own options say otherwise."""
@@ -69,35 +76,57 @@ def compare_all(
     """
     baselines = BASELINES if has_all(cliques, incidence) else {}
     check_known("planner", names, [*PLANNERS, *baselines])
-    wanted = names or [*dict(PLANNERS.items()), *baselines]
     within = np.intersect1d(chosen, options.rows(cliques))
-    images = int(cliques.class_sizes.sum())
+
     rows: dict[str, dict[str, Any]] = {}
     left_out: dict[str, str] = {}
-    for name in (name for name in wanted if name in PLANNERS):
-        started = perf_counter()
-        checked = PLANNERS.check(name, (own or {}).get(name, {}))
-        try:
-            planner = PLANNERS.open(name, checked)
-            row = measure_planner(cliques, within, planner, options, incidence)
-        except (OptionError, DataError, PluginError) as error:
-            left_out[name] = error.render(words)
-            continue
-        seconds = round(perf_counter() - started, 3)
-        rows[name] = row | {"dataset": images + int(row["images"]), "seconds": seconds}
-    if incidence is not None and (without := [name for name in wanted if name in baselines]):
+    for name in names or dict(PLANNERS.items()):
+        if name in PLANNERS:
+            checked = PLANNERS.check(name, (own or {}).get(name, {}))
+            try:
+                rows[name] = _planner_row(cliques, within, name, checked, options, incidence)
+            except (OptionError, DataError, PluginError) as error:
+                left_out[name] = error.render(words)
+
+    selected = [name for name in names or baselines if name in baselines]
+    if incidence is not None and selected:
         groups = group_images(cliques.take(within), incidence)
-        nothing = PlannedImages(np.zeros_like(cliques.counts))
-        for name in without:
-            started = perf_counter()
-            after = simulate_baseline(cliques, groups, name, options.budget)
-            row = measure(cliques, after, nothing, within)
-            seconds = round(perf_counter() - started, 3)
-            rows[name] = row | {"dataset": round(after.class_sizes.sum()), "seconds": seconds}
+        for name in selected:
+            rows[name] = _baseline_row(cliques, within, name, groups, options.budget)
+
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")
     frame.insert(1, "dataset", frame.pop("dataset"))
     frame.attrs["left_out"] = left_out
     return frame
+
+
+def _planner_row(
+    cliques: Cliques,
+    within: IntArray,
+    name: str,
+    own: Options,
+    options: PlanOptions,
+    incidence: Incidence | None,
+) -> dict[str, Any]:
+    """Measures of a planner's plan, the images that there are with it, and the seconds it took."""
+    started = perf_counter()
+    planner = PLANNERS.open(name, own)
+    row = measure_planner(cliques, within, planner, options, incidence)
+    seconds = round(perf_counter() - started, 3)
+    images = int(cliques.class_sizes.sum()) + int(row["images"])
+    return row | {"dataset": images, "seconds": seconds}
+
+
+def _baseline_row(
+    cliques: Cliques, within: IntArray, name: str, groups: Groups, budget: int | None
+) -> dict[str, Any]:
+    """Measures of a baseline, which makes no image, and the seconds it took."""
+    nothing = PlannedImages(np.zeros_like(cliques.counts))
+    started = perf_counter()
+    after = simulate_baseline(cliques, groups, name, budget)
+    row = measure(cliques, after, nothing, within)
+    seconds = round(perf_counter() - started, 3)
+    return row | {"dataset": round(after.class_sizes.sum()), "seconds": seconds}
 
 
 def budget_curve(
@@ -115,11 +144,14 @@ def budget_curve(
     within = np.intersect1d(chosen, options.rows(cliques))
     total = int(cliques.class_sizes.sum())
     budgets = sorted({max(round(total * share), 1) for share in BUDGET_SHARES})
-    none = measure(cliques, cliques, PlannedImages(np.zeros_like(cliques.counts)), within)
+    # Whole images are planned of sets of concepts that images have, so images must be at hand.
+    usual = (COUNTS, "minimal") if incidence is None else (WHOLE_IMAGES, COUNTS, "minimal")
+    without = measure(cliques, cliques, PlannedImages(np.zeros_like(cliques.counts)), within)
+
     rows = []
-    for name in planners or (*([] if incidence is None else [WHOLE_IMAGES]), COUNTS, "minimal"):
+    for name in planners or usual:
         planner = PLANNERS.open(name, _quick(name, (own or {}).get(name, {})))
-        rows.append({"planner": name, "budget": 0, **none})
+        rows.append({"planner": name, "budget": 0, **without})
         for budget in budgets:
             limited = replace(options, budget=budget)
             with suppress(OptionError, DataError):
@@ -139,13 +171,18 @@ def tolerance_curve(
         A row for each ``tolerance``, with the columns of `budget_curve` but planner and budget;
         tolerances that the caps forbid are left out.
     """
-    free, rows = replace(options, budget=None), []
     within = np.intersect1d(chosen, options.rows(cliques))
-    kept = {key: value for key, value in (own or {}).items() if key not in ("gap", "significance")}
+    unlimited = replace(options, budget=None)
+    # The planner's two other allowances would add to each tolerance, or forbid it.
+    others = dict(own or {})
+    others.pop("gap", None)
+    others.pop("significance", None)
+
+    rows = []
     for tolerance in (0.0, *TOLERANCES):
-        planner = PLANNERS.open("minimal", _quick("minimal", kept) | {"tolerance": tolerance})
+        planner = PLANNERS.open("minimal", _quick("minimal", others) | {"tolerance": tolerance})
         with suppress(OptionError, DataError):
-            point = measure_planner(cliques, within, planner, free)
+            point = measure_planner(cliques, within, planner, unlimited)
             rows.append({"tolerance": tolerance, **point})
     return pd.DataFrame(rows, columns=["tolerance", *CURVE])
 
@@ -177,30 +214,32 @@ def compare_dataset(
     cliques = read_cliques(store, state, max_size=options.max_size)
     named = load_named_images(store, dataset, state.mining_options().split)
     incidence = None if named is None else named[0]
-    every = np.arange(len(cliques))
+    rows = np.arange(len(cliques))
+
     progress("plan", 0, None)
-    planners = compare_all(cliques, every, options, own, incidence, (), words).reset_index()
-    budgets = budget_curve(cliques, every, options, own, (), incidence)
+    planners = compare_all(cliques, rows, options, own, incidence, (), words).reset_index()
+    budgets = budget_curve(cliques, rows, options, own, (), incidence)
     budgets = budgets[budgets["budget"] > 0]
-    tolerances = tolerance_curve(cliques, every, options, (own or {}).get("minimal"))
-    settings = [f"budget={n}" for n in budgets["budget"]]
-    shares = [f"tolerance={share:g}" for share in tolerances["tolerance"]]
-    frame = pd.concat(
-        [
-            planners.assign(setting=""),
-            tolerances.drop(columns="tolerance").assign(planner="minimal", setting=shares),
-            budgets.drop(columns="budget").assign(setting=settings),
-        ],
-        ignore_index=True,
-    )
+    tolerances = tolerance_curve(cliques, rows, options, (own or {}).get("minimal"))
+
+    limits = budgets.pop("budget").map("budget={}".format)
+    shares = tolerances.pop("tolerance").map("tolerance={:g}".format)
+    tables = [
+        planners.assign(setting=""),
+        tolerances.assign(planner="minimal", setting=shares),
+        budgets.assign(setting=limits),
+    ]
+    frame = pd.concat(tables, ignore_index=True)
     frame.attrs["left_out"] = planners.attrs["left_out"]
-    of_rates = [name for name in map(str, frame) if name.startswith(("difference", "largest"))]
-    whole = frame.columns.difference(["planner", "setting", "seconds", *of_rates])
+
+    # Measures but rates are whole numbers, of which curves lack some.
+    rates = frame.columns[frame.columns.str.startswith(("difference", "largest"))]
+    whole = frame.columns.difference(["planner", "setting", "seconds", *rates])
     frame[whole] = frame[whole].astype("Int64")
-    shown = ["planner", "setting", *CURVE]
-    return frame[shown + [name for name in frame.columns if name not in shown]]
+    first = ["planner", "setting", *CURVE]
+    return frame[[*first, *frame.columns.drop(first)]]
 
 
 def _quick(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    known = PLANNERS[name].options.model_fields
-    return {key: value for key, value in SOLVER.items() if key in known} | dict(own)
+    fields = PLANNERS[name].options.model_fields
+    return {key: value for key, value in SOLVER.items() if key in fields} | dict(own)

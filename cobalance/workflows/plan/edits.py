@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import Action, DataError, OptionError, Setting, check_known
+from cobalance.base.errors import Action, DataError, OptionError, Part, Setting, check_known
 from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress, silent
 from cobalance.base.run_log import log_run
@@ -56,10 +56,10 @@ class CounterfactualPlan:
 
     def frame(self) -> pd.DataFrame:
         """The summary as a table: ``images`` (edited, to make, left out) and ``number``."""
-        rows = [("edited", len(self.selection.sources))]
-        rows += [(f"to make: {name}", n) for name, n in self.plan.images_by_class().items()]
-        rows += [(f"left out: {reason}", n) for reason, n in self.selection.left_out.items()]
-        return pd.DataFrame(rows, columns=["images", "number"])
+        numbers = {"edited": len(self.selection.sources)}
+        numbers |= {f"to make: {name}": n for name, n in self.plan.images_by_class().items()}
+        numbers |= {f"left out: {reason}": n for reason, n in self.selection.left_out.items()}
+        return pd.DataFrame(numbers.items(), columns=["images", "number"])
 
 
 @log_run
@@ -99,25 +99,31 @@ def plan_counterfactual_dataset(
     """
     if name is not None:
         check_name(name, "plan")
-    made = choose_counterfactuals(store, captions, dataset, recipe, changes, progress)
-    if made.selection.sources.empty:
-        raise _nothing_left(dataset, recipe, made.selection.left_out)
-    kept_as = recipe if name is None else name
-    write_plan(store, dataset, kept_as, **made.plan.write_arguments(), progress=progress)
-    return made
+    chosen = choose_counterfactuals(store, captions, dataset, recipe, changes, progress)
+    if chosen.selection.sources.empty:
+        raise _nothing_left(dataset, recipe, chosen.selection.left_out)
+
+    plan_name = recipe if name is None else name
+    write_plan(store, dataset, plan_name, **chosen.plan.write_arguments(), progress=progress)
+    return chosen
 
 
 def _nothing_left(dataset: str, recipe: str, left_out: Mapping[str, int]) -> DataError:
     """Error if no image is left to edit, with reasons and remedies."""
     reasons = "; ".join(inflect(n, reason) for reason, n in left_out.items())
-    settings = {NO_DERIVATIVES: "plan.no_derivatives", CHILDREN: "plan.children"}
-    keep = [Setting(name, "keep") for reason, name in settings.items() if reason in left_out]
-    remedy = [part for setting in keep for part in (" and ", setting)][1:]
-    return DataError(
+    parts: list[Part] = [
         f"No image of {dataset!r} can be edited by the recipe {recipe}. Left out are "
-        f"{reasons or 'none, as it has no images'}.",
-        *((" Where you may edit them, take them in with ", *remedy, ".") if keep else ()),
-    )
+        f"{reasons or 'none, as it has no images'}."
+    ]
+
+    conjunction = " Where you may edit them, take them in with "
+    for reason, setting in ((NO_DERIVATIVES, "plan.no_derivatives"), (CHILDREN, "plan.children")):
+        if reason in left_out:
+            parts += [conjunction, Setting(setting, "keep")]
+            conjunction = " and "
+    if len(parts) > 1:
+        parts.append(".")
+    return DataError(*parts)
 
 
 def choose_counterfactuals(
@@ -132,20 +138,26 @@ def choose_counterfactuals(
 
     Parameters and errors are those of `plan_counterfactual_dataset`.
     """
-    options = options_of(recipe, changes or {})
+    changes = changes or {}
+    options = options_of(recipe, changes)
     words = combine_words(options.words) if options.words else None
     progress("read images", 0, None)
     images = read_image_concepts(store, dataset)
     texts = read_image_texts(captions, dataset)
     groups = groups_of(options, words, images)
+
     progress("plan", 0, None)
     selection = select_sources(images, texts, groups, options, words)
     if len(selection.sources):
         check_patches(RECIPES[recipe].backend, groups, set(selection.sources["class_name"]))
     queries = plan_counterfactuals(selection.sources, groups, options.made)
-    kept = {key: list(value) if isinstance(value, tuple) else value
-            for key, value in (changes or {}).items()}  # fmt: skip
-    return CounterfactualPlan(Plan(recipe, PlanOptions(), queries, kept), selection)
+
+    # The plan is read from JSON again, which has lists for tuples.
+    options_json = dict(changes)
+    for key, value in changes.items():
+        if isinstance(value, tuple):
+            options_json[key] = list(value)
+    return CounterfactualPlan(Plan(recipe, PlanOptions(), queries, options_json), selection)
 
 
 def options_of(recipe: str, changes: Mapping[str, Any]) -> CounterfactualOptions:
@@ -166,7 +178,7 @@ def options_of(recipe: str, changes: Mapping[str, Any]) -> CounterfactualOptions
             Action("plan", ...),
             f" for it, or name one that edits images: {', '.join(editing)}.",
         )
-    check_known("option of a plan", changes, [each.name for each in fields(usual)])
+    check_known("option of a plan", changes, [option.name for option in fields(usual)])
     return replace(usual, **changes)
 
 
@@ -178,4 +190,5 @@ def groups_of(
         return options.groups
     if words is not None:
         return words.groups
-    return tuple(sorted(set(images.loc[~images["synthetic"].astype(bool), "class_name"])))
+    is_real = ~images["synthetic"].astype(bool)
+    return tuple(sorted(set(images.loc[is_real, "class_name"])))

@@ -130,43 +130,62 @@ def plan_dataset(
     if state.compared and len(state.own_classes) > 1:
         state.require_own_classes("A plan of a dataset that has classes")
     cliques = read_cliques(store, state, max_size=options.max_size)
+
     progress("read images", 0, None)
+    images: Incidence | None = None
+    ids: Sequence[str] = ()
     named = load_named_images(store, dataset, state.mining_options().split)
-    images, ids = (None, ()) if named is None or state.compared else named
-    planner = choose_planner(images, planner_options or ()) if planner is None else planner
+    if named is not None and not state.compared:
+        images, ids = named
+    if planner is None:
+        planner = choose_planner(images, planner_options or ())
     if continued:
         accepted, missing = _read_accepted(store, dataset, continued)
         cliques = simulate(cliques, accepted)
         if not (budget := options.budget or missing):
             raise DataError("No image is missing. To plan more, give ", Setting("budget"), ".")
         options = replace(options, budget=budget)
+
     rows = choose_rows(cliques, chosen)
     progress("plan", 0, None)
 
-    def planned_within(limits: PlanOptions) -> Plan:
+    def plan_within(limits: PlanOptions) -> Plan:
         return plan(cliques, planner, limits, planner_options, chosen=rows, images=images, ids=ids)
 
-    made = planned_within(options)
-    logging.getLogger(__name__).debug("planned queries: %d; %s", len(made.queries), made.note)
-    more = None
-    if planner == WHOLE_IMAGES and options.budget is None and made.queries:
-        more = partial(planned_within, replace(options, budget=2 * made.images))
-    audited = None if state.compared else query_verdicts(store, dataset, cliques, made.queries)
+    new_plan = plan_within(options)
+    log = logging.getLogger(__name__)
+    log.debug("planned queries: %d; %s", len(new_plan.queries), new_plan.note)
+    plan_more = None
+    if planner == WHOLE_IMAGES and options.budget is None and new_plan.queries:
+        plan_more = partial(plan_within, replace(options, budget=2 * new_plan.images))
+    audited = None
+    if not state.compared:
+        audited = query_verdicts(store, dataset, cliques, new_plan.queries)
     if supported_only:
-        if audited is None:
-            raise DataError(
-                f"No accepted run of {dataset!r} is audited, so no imbalance is known to be "
-                "supported. Audit one first, or plan for all imbalances."
-            )
-        kept = [at for at, said in enumerate(audited) if is_supported(said)]
-        if len(kept) < len(made.queries):  # what is known is known of the whole plan
-            made = replace(made, proven=None, bound=None, note="")
-        made = replace(made, queries=tuple(made.queries[at] for at in kept))
-        audited = [audited[at] for at in kept]
-    written = replace(made, queries=tuple(_of_own_class(query, state) for query in made.queries))
+        new_plan, audited = _take_supported(dataset, new_plan, audited)
+
+    of_own_classes = tuple(_of_own_class(query, state) for query in new_plan.queries)
+    written = replace(new_plan, queries=of_own_classes)
     write_plan(store, dataset, name or planner, **written.write_arguments(), progress=progress)
-    of_sizes = np.intersect1d(rows, made.options.rows(cliques))
-    return Planned(made, state, cliques, of_sizes, audited, images, more)
+    of_sizes = np.intersect1d(rows, new_plan.options.rows(cliques))
+    return Planned(new_plan, state, cliques, of_sizes, audited, images, plan_more)
+
+
+def _take_supported(
+    dataset: str, new_plan: Plan, verdicts: Sequence[Verdict | None] | None
+) -> tuple[Plan, list[Verdict | None]]:
+    """The plan without queries for imbalances that no audit supports, and the others' verdicts."""
+    if verdicts is None:
+        raise DataError(
+            f"No accepted run of {dataset!r} is audited, so no imbalance is known to be "
+            "supported. Audit one first, or plan for all imbalances."
+        )
+    supported = [row for row, verdict in enumerate(verdicts) if is_supported(verdict)]
+    # The proof and the bound are of the whole plan.
+    if len(supported) < len(new_plan.queries):
+        new_plan = replace(new_plan, proven=None, bound=None, note="")
+    queries = tuple(new_plan.queries[row] for row in supported)
+    return replace(new_plan, queries=queries), [verdicts[row] for row in supported]
 
 
 def _of_own_class(query: PlannedQuery, state: DatasetState) -> PlannedQuery:
@@ -176,9 +195,11 @@ def _of_own_class(query: PlannedQuery, state: DatasetState) -> PlannedQuery:
     """
     if not state.compared:
         return query
-    (own, _), shown = state.own_classes[0], state.compared[0]
-    more = [shown] if query.class_name == shown else []
-    return query._replace(class_name=own, concepts=tuple(sorted([*query.concepts, *more])))
+    (own_class, _), shown = state.own_classes[0], state.compared[0]
+    concepts = list(query.concepts)
+    if query.class_name == shown:
+        concepts.append(shown)
+    return query._replace(class_name=own_class, concepts=tuple(sorted(concepts)))
 
 
 def _read_accepted(
@@ -187,13 +208,17 @@ def _read_accepted(
     """Read the accepted images of jobs as queries, and how many the first asked for beyond them."""
     accepted, missing = [], 0
     for job in dict.fromkeys(jobs):
-        if (of := read_job(store, job).dataset) != dataset:
-            raise DataError(f"The job {job!r} is of the dataset {of!r}, not of {dataset!r}.")
+        if (job_dataset := read_job(store, job).dataset) != dataset:
+            raise DataError(
+                f"The job {job!r} is of the dataset {job_dataset!r}, not of {dataset!r}."
+            )
         for query in read_query_progress(store, job):
-            missing += (query.n if job == jobs[0] else 0) - query.accepted
+            # Later jobs continue the first one, so that only its number is asked for.
+            if job == jobs[0]:
+                missing += query.n
+            missing -= query.accepted
             if query.accepted and query.edit is None:
-                concepts, n = query.concepts, query.accepted
-                accepted.append(PlannedQuery(query.class_name, concepts, n))
+                accepted.append(PlannedQuery(query.class_name, query.concepts, query.accepted))
     return accepted, max(0, missing)
 
 
@@ -207,10 +232,11 @@ def choose_rows(cliques: Cliques, chosen: Sequence[Sequence[str]]) -> IntArray:
     """
     if not chosen:
         return np.arange(len(cliques))
-    named = [tuple(sorted(clique)) for clique in chosen]
-    check_known("mined concept", chain(*named), cliques.concepts)
-    rows = find_rows(cliques, named)
-    for clique, row in zip(named, rows.tolist(), strict=True):
+    names = [tuple(sorted(clique)) for clique in chosen]
+    check_known("mined concept", chain(*names), cliques.concepts)
+
+    rows = find_rows(cliques, names)
+    for clique, row in zip(names, rows.tolist(), strict=True):
         if row < 0:
             raise OptionError(
                 f"Mining found no clique {' + '.join(clique)!r} to plan for: no image shows it, or "

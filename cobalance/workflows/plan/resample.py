@@ -56,6 +56,7 @@ def resample_dataset(
     state.require_own_classes("Planning")
     cliques = read_cliques(store, state, max_size=options.max_size)
     chosen = options.rows(cliques)
+
     images, incidence = read_listed(store, dataset, state.mining_options().split, progress)
     effect = compare_all(cliques, chosen, options, None, incidence, [baseline])
     listed = list_images(images, incidence, cliques, chosen, baseline, seed, options.budget)
@@ -70,11 +71,12 @@ def read_listed(
     images = read_image_concepts(store, dataset)
     if split is not None:
         images = images[images["split"] == split].reset_index(drop=True)
-    held = images["concepts"].explode().dropna()
-    codes, concepts = pd.factorize(held, sort=True)
+
+    mentions = images["concepts"].explode().dropna()
+    codes, concepts = pd.factorize(mentions, sort=True)
     labels, classes = pd.factorize(images["class_name"], sort=True)
     incidence = build_incidence(
-        held.index.to_numpy(), codes, labels, tuple(concepts), tuple(classes)
+        mentions.index.to_numpy(), codes, labels, tuple(concepts), tuple(classes)
     )
     return images, incidence
 
@@ -90,6 +92,6 @@ def list_images(
 ) -> pd.DataFrame:
     """The list of `resample_dataset`, for some of the cliques."""
     ids = images["id"].tolist()
-    found = image_list(cliques.take(chosen), incidence, ids, baseline, seed, most)
-    found.insert(1, "split", images["split"].to_numpy())
-    return found.reset_index()
+    listed = image_list(cliques.take(chosen), incidence, ids, baseline, seed, most)
+    listed.insert(1, "split", images["split"].to_numpy())
+    return listed.reset_index()

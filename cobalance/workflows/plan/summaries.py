@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 COUNTS_ALONE = (
     "Only counts are at hand, not images, so that the plan is of cliques, not whole images."
 )
-_NOISE = {"bits": 0.01}  # of learning on folds of the images
+# Bits vary by so much from the folds of images that they are learnt on.
+_NOISE = {"bits": 0.01}
 
 
-def describe_proof(found: Plan | PlannedImages) -> str:
+def describe_proof(plan: Plan | PlannedImages) -> str:
     """Describe whether a plan is proven best; empty if the planner does not say."""
-    proven = "Proven: no other plan does better by the planner's aim." if found.proven else ""
-    return found.note or proven
+    if plan.note or not plan.proven:
+        return plan.note
+    return "Proven: no other plan does better by the planner's aim."
 
 
 def plan_table(planned: "Planned") -> pd.DataFrame:
@@ -43,12 +45,12 @@ def plan_table(planned: "Planned") -> pd.DataFrame:
     summary = planned.summary.reset_index().query("cliques > 0")
     table = summary[["size", "cliques"]].reset_index(drop=True)
     if planned.plan.planner == WHOLE_IMAGES:
-        was, becomes = (
-            _lean_by_size(one).loc[table["size"]] for one in (planned.cliques, planned.after)
-        )
-        table["lean to a class"] = change_texts(was["count"], becomes["count"])
-        table["sum of their rate differences"] = change_texts(was["sum"], becomes["sum"], ".2f")
+        before = _lean_by_size(planned.cliques).loc[table["size"]]
+        after = _lean_by_size(planned.after).loc[table["size"]]
+        table["lean to a class"] = change_texts(before["count"], after["count"])
+        table["sum of their rate differences"] = change_texts(before["sum"], after["sum"], ".2f")
         return table
+
     for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap")):
         table[label] = change_texts(summary[f"{name}_before"], summary[f"{name}_after"])
     for name in planned.cliques.classes:
@@ -60,8 +62,8 @@ def _lean_by_size(cliques: Cliques) -> pd.DataFrame:
     """Leaning cliques, and the sum of their rate differences, of each size."""
     leaning = find_leaning(cliques)
     differences = rate_differences(cliques.counts, cliques.class_sizes)[0]
-    found = pd.DataFrame({"count": leaning, "sum": np.where(leaning, differences, 0.0)})
-    return found.groupby(cliques.sizes()).sum()
+    frame = pd.DataFrame({"count": leaning, "sum": np.where(leaning, differences, 0.0)})
+    return frame.groupby(cliques.sizes()).sum()
 
 
 def describe_worth(measures: Mapping[str, int | float]) -> str:
@@ -80,18 +82,21 @@ def describe_worth(measures: Mapping[str, int | float]) -> str:
 20.0% at most; none is widened.'
     """
     widened = int(measures["widened"])
-    widens = "none is" if not widened else f"{widened:,} {'is' if widened == 1 else 'are'}"
-    said = (
+    widens = f"{widened:,} are" if widened else "none is"
+    if widened == 1:
+        widens = "1 is"
+    text = (
         f"Cliques that lean to a class: {_change(measures, 'leaning', ',.0f')}, their rates differ "
         f"by {_change(measures, 'difference', '.2f')} in all and by "
         f"{_change(measures, 'largest', '.1%')} at most; {widens} widened."
     )
+    # Without images nothing learns to tell classes by concepts.
     if "told" in measures:
-        said += (
+        text += (
             f" Concepts alone predict the class of {_change(measures, 'told', '.1%')} of held-out "
             f"images, all classes weighing the same ({_change(measures, 'bits', '.2f')} bits)."
         )
-    return said
+    return text
 
 
 def _change(measures: Mapping[str, int | float], name: str, form: str) -> str:
@@ -118,12 +123,13 @@ def describe_worse(measures: Mapping[str, int | float]) -> str:
     >>> describe_worse({"told_before": 0.932, "told": 0.945, "told_error": 0.009})
     ''
     """
-    found = []
+    worse = []
     for name, words in WORSE.items():
-        least = _NOISE.get(name, 2 * measures.get(f"{name}_error", 0.0) + 1e-9)
-        if name in measures and measures[name] > measures[f"{name}_before"] + least:
-            found.append(f"{words} ({_change(measures, name, ',.4g')})")
-    return f"The plan makes something worse: {'; '.join(found)}." if found else ""
+        # Two standard errors, or rounding errors of a measure without any.
+        noise = _NOISE.get(name, 2 * measures.get(f"{name}_error", 0.0) + 1e-9)
+        if name in measures and measures[name] > measures[f"{name}_before"] + noise:
+            worse.append(f"{words} ({_change(measures, name, ',.4g')})")
+    return f"The plan makes something worse: {'; '.join(worse)}." if worse else ""
 
 
 def describe_more(planned: "Planned") -> str:
@@ -134,10 +140,14 @@ def describe_more(planned: "Planned") -> str:
     further = more.images - planned.plan.images
     if further <= 0:
         return "More images would buy nothing that can be told from chance."
-    left = int(find_leaning(simulate(planned.cliques, more.queries))[planned.chosen].sum())
+
+    after = simulate(planned.cliques, more.queries)
+    remaining = int(find_leaning(after)[planned.chosen].sum())
     leaning = planned.measures["leaning"]
-    images = f"{inflect(further, 'images')} more would leave"
-    return "" if left == leaning else f"{images} {left:,} instead of {leaning:,} leaning cliques."
+    if remaining == leaning:
+        return ""
+    images = inflect(further, "images")
+    return f"{images} more would leave {remaining:,} instead of {leaning:,} leaning cliques."
 
 
 def describe_plan(plan: Plan) -> str:
@@ -158,29 +168,29 @@ def count_contradicted(plan: Plan, cliques: Cliques) -> tuple[int, int]:
         return 0, len(planned)
     rows = find_rows(cliques, planned)
     chosen = cliques.take(rows[rows >= 0])
-    found = disagreements(chosen.counts, chosen.class_sizes)
-    return int((found > 0).sum()), len(planned)
+    n_disagreements = disagreements(chosen.counts, chosen.class_sizes)
+    return int((n_disagreements > 0).sum()), len(planned)
 
 
 def plan_notes(planned: "Planned") -> list[Text]:
     """Notes on a plan: balance, proof, widened gaps, size, and why it is empty."""
     plan, cliques, state = planned.plan, planned.cliques, planned.state
-    after = planned.after
-    notes: list[Text] = [
-        "" if planned.images is not None else COUNTS_ALONE,
-        describe_balance(plan, cliques),
-        describe_worth(planned.measures) if plan.images else "",
-        describe_more(planned),
-        describe_proof(plan),
-        describe_worse(planned.measures) if plan.images else "",
-        describe_widened(cliques, after),
-        *plan_warnings(cliques, after, plan),
-    ]
+    notes: list[Text] = [describe_balance(plan, cliques)]
+    if planned.images is None:
+        notes.insert(0, COUNTS_ALONE)
+    if plan.images:
+        notes.append(describe_worth(planned.measures))
+    notes += [describe_more(planned), describe_proof(plan)]
+    if plan.images:
+        notes.append(describe_worse(planned.measures))
+    notes.append(describe_widened(cliques, planned.after))
+    notes += plan_warnings(cliques, planned.after, plan)
+
     if not plan.images and not plan.note:
         smallest = plan.options.min_size or 1
         mining = state.mining_options()
         notes.append(no_images(state.name, cliques, planned.chosen, smallest, mining))
-    return [note for note in notes if note]
+    return list(filter(None, notes))
 
 
 def plan_warnings(before: Cliques, after: Cliques, plan: Plan) -> list[str]:
@@ -197,16 +207,18 @@ def plan_warnings(before: Cliques, after: Cliques, plan: Plan) -> list[str]:
             f"The plan asks for more images than the dataset has: {plan.images:,} for {total:,}. "
             "A budget, a limit for each query or a smaller largest size makes it smaller."
         )
+    # It plans for cliques of all sizes at once.
     if plan.planner == WHOLE_IMAGES:
         return warnings
+
     min_size = plan.options.min_size or 1
     smaller = before.sizes() < min_size
-    was, becomes = (int(one.gaps()[smaller].sum()) for one in (before, after))
-    if becomes > was:
+    gaps_before, gaps_after = int(before.gaps()[smaller].sum()), int(after.gaps()[smaller].sum())
+    if gaps_after > gaps_before:
+        kind = "single concepts" if min_size == 2 else "smaller cliques"
         warnings.append(
-            f"The gaps of {'single concepts' if min_size == 2 else 'smaller cliques'}, which the "
-            f"plan leaves alone, grow from {was:,} to {becomes:,}. A smallest size of 1 closes "
-            "them, too."
+            f"The gaps of {kind}, which the plan leaves alone, grow from {gaps_before:,} to "
+            f"{gaps_after:,}. A smallest size of 1 closes them, too."
         )
     return warnings
 
@@ -228,21 +240,15 @@ def describe_widened(before: Cliques, after: Cliques) -> str:
     if not len(rows):
         return ""
     shown = rows[:NAMED]
-    was, becomes = (
-        rate_differences(table.counts[shown], table.class_sizes)[0] for table in (before, after)
-    )
-    named = ", ".join(
-        f"{' + '.join(names)} ({change})"
-        for names, change in zip(
-            before.take(shown).names(), change_texts(was, becomes, ".1%"), strict=True
-        )
-    )
-    more = len(rows) - len(shown)
-    return (
-        f"The plan widens {inflect(len(rows), 'rate differences')}: {named}"
-        + (f" and {more:,} more" if more else "")
-        + "."
-    )
+    rates_before = rate_differences(before.counts[shown], before.class_sizes)[0]
+    rates_after = rate_differences(after.counts[shown], after.class_sizes)[0]
+    changes = change_texts(rates_before, rates_after, ".1%")
+    cliques = []
+    for names, change in zip(before.take(shown).names(), changes, strict=True):
+        cliques.append(f"{' + '.join(names)} ({change})")
+
+    more = f" and {len(rows) - len(shown):,} more" if len(rows) > len(shown) else ""
+    return f"The plan widens {inflect(len(rows), 'rate differences')}: {', '.join(cliques)}{more}."
 
 
 def no_images(
@@ -263,22 +269,24 @@ smaller cliques: to close them, too, plan with min_size=1.
     class_sizes = cliques.class_images()
     if not len(cliques.counts) or not_compared(class_sizes):
         return no_clique(dataset, mining, class_sizes)
+
     has_gap = cliques.gaps() > 0
-    if left := int(has_gap[rows].sum()):
+    if n_gaps := int(has_gap[rows].sum()):
         if not find_leaning(cliques)[rows].any():
             return (
-                f"Its gaps ({left:,}) may be chance: none of the cliques leans to a class (q ≤ "
+                f"Its gaps ({n_gaps:,}) may be chance: none of the cliques leans to a class (q ≤ "
                 f"{MAX_Q_VALUE:g})."
             )
         return (
-            f"Its gaps ({left:,}) stay: they are within the planner's tolerance, were taken out by "
-            "hand, or no audit supports them."
+            f"Its gaps ({n_gaps:,}) stay: they are within the planner's tolerance, were taken out "
+            "by hand, or no audit supports them."
         )
-    said = "No gap to close: every class shows each of its cliques in as many images."
+
+    text = "No gap to close: every class shows each of its cliques in as many images."
     if smaller := int(has_gap[cliques.sizes() < min_size].sum()):
-        said += f" Gaps remain in {inflect(smaller, 'smaller cliques')}: to close them, too, "
-        return (f"{said}plan with ", Setting("min_size", 1), ".")
-    return said
+        text += f" Gaps remain in {inflect(smaller, 'smaller cliques')}: to close them, too, "
+        return (f"{text}plan with ", Setting("min_size", 1), ".")
+    return text
 
 
 def describe_balance(plan: Plan, cliques: Cliques) -> str:
@@ -299,9 +307,10 @@ def describe_balance(plan: Plan, cliques: Cliques) -> str:
     contradicted, planned = count_contradicted(plan, cliques)
     if not planned:
         return ""
-    named = inflect(planned, "cliques")
+
+    cliques_text = inflect(planned, "cliques")
     if contradicted:
-        said = f"the rates contradict {contradicted:,} of its {named}"
+        reason = f"the rates contradict {contradicted:,} of its {cliques_text}"
     else:
-        said = f"rates and counts agree on {'all' if planned > 1 else 'its'} {named}"
-    return f"The plan balances counts, not rates: {said}."
+        reason = f"rates and counts agree on {'all' if planned > 1 else 'its'} {cliques_text}"
+    return f"The plan balances counts, not rates: {reason}."
