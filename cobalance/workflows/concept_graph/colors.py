@@ -1,6 +1,7 @@
 """Colours of classes."""
 
 from collections.abc import Sequence
+from itertools import cycle
 
 # Okabe and Ito's palette for colour vision deficiency (2008), without black and yellow, which
 # vanish on one of the two backgrounds; then the muted scheme of Paul Tol (2021).
@@ -31,7 +32,4 @@ def class_colors(classes: Sequence[str]) -> dict[str, str]:
     >>> class_colors(["country", "urban"])
     {'country': '#0072B2', 'urban': '#D55E00'}
     """
-    return {
-        name: CLASS_COLORS[position % len(CLASS_COLORS)]
-        for position, name in enumerate(sorted(classes))
-    }
+    return dict(zip(sorted(classes), cycle(CLASS_COLORS), strict=False))

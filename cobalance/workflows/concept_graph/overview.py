@@ -13,6 +13,7 @@ from cobalance.graph.queries.neighbourhood import Kind
 from cobalance.graph.queries.overview import Overview
 from cobalance.graph.queries.steps import Step, StepId
 from cobalance.statistics.imbalance import COUNT
+from cobalance.workflows.cells import is_missing
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep
 from cobalance.workflows.concept_graph.skew_layout import (
@@ -23,7 +24,8 @@ from cobalance.workflows.concept_graph.skew_layout import (
 )
 
 WIDTH_PX, HEIGHT_PX = 1200, 780
-CLASS_PX = 30.0  # height of the classes below both ends of the axis
+CLASS_PX = 30.0
+"""Height of the classes below both ends of the axis."""
 _CHARACTER_PX, _LONGEST_LABEL = 6.5, 24
 ALL_OTHERS = "all other classes"
 
@@ -58,10 +60,8 @@ class Axis:
 
     def codes(self, classes: Sequence[str]) -> tuple[list[int], list[int]]:
         """The two sides as positions in a list of classes, which may lack some."""
-        left, right = (
-            [code for code, name in enumerate(classes) if name in side]
-            for side in (self.left, self.right)
-        )
+        left = [code for code, name in enumerate(classes) if name in self.left]
+        right = [code for code, name in enumerate(classes) if name in self.right]
         return left, right
 
 
@@ -104,67 +104,97 @@ def of_overviews(
         At least one; all with the same concepts and edges in one order, of which a step lacks
         those with NaN images.
     """
-    images = np.array([one.concepts["images"].astype(float) for one in overviews])
-    leaning = _forward_fill(
-        [one.concept_skew(*axis.codes([*one.class_sizes])) for one in overviews]
-    )
+    # One measure holds for all steps, so that sizes and widths can be compared between them.
+    images = np.array([overview.concepts["images"].astype(float) for overview in overviews])
     sizes_px = node_sizes_px(_forward_fill(images))
+    pair_images = [overview.edges["images"].to_numpy(dtype=float) for overview in overviews]
+    widths_px = edge_widths_px(_forward_fill(pair_images))
+
+    skews, pair_skews = [], []
+    for overview in overviews:
+        skews.append(overview.concept_skew(*axis.codes([*overview.class_sizes])))
+        pair_skews.append(overview.edge_skew(*axis.codes([*overview.pair_class_sizes])))
+    leaning, pair_leaning = _forward_fill(skews), _forward_fill(pair_skews)
     positions, share = skew_layout(
         leaning, sizes_px.max(axis=0), width_px=width_px, height_px=height_px
     )
-    widths_px = edge_widths_px(
-        _forward_fill([one.edges["images"].to_numpy(dtype=float) for one in overviews])
-    )
-    pair_leaning = _forward_fill(
-        [one.edge_skew(*axis.codes([*one.pair_class_sizes])) for one in overviews]
-    )
-    ends_px = axis_x_px([-1, 1], width_px).tolist()
-    y = height_px + CLASS_PX
+
+    left_px, right_px = axis_x_px([-1, 1], width_px).tolist()
     classes = [
-        GraphNode(node_id(side, "class"), side, "class", x, y, CLASS_PX, lean)
-        for side, x, lean in zip(
-            (axis.left_name, axis.right_name), ends_px, (-1.0, 1.0), strict=True
-        )
+        _class_node(axis.left_name, left_px, height_px + CLASS_PX, -1.0),
+        _class_node(axis.right_name, right_px, height_px + CLASS_PX, 1.0),
     ]
     key = _key(round(np.nanmax(images)), share) if images.size else ()
     pictures = []
     for step, overview in enumerate(overviews):
-        names = overview.concepts["concept"].tolist()
-        nodes = [
-            GraphNode(node_id(name), name, "concept", x, y, size, lean, text, absent)
-            for name, (x, y), size, lean, text, absent in zip(
-                names,
-                positions[step].tolist(),
-                (share * sizes_px[step]).tolist(),
-                leaning[step].tolist(),
-                descriptions(overview.concepts, overview.class_sizes),
-                np.isnan(images[step]).tolist(),
-                strict=True,
-            )
-        ]
-        edges = overview.edges
-        links = [
-            GraphEdge(node_id(one), node_id(other), width, lean, text)
-            for one, other, width, lean, text in zip(
-                edges["concept_1"].tolist(),
-                edges["concept_2"].tolist(),
-                widths_px[step].tolist(),
-                pair_leaning[step].tolist(),
-                descriptions(edges, overview.pair_class_sizes),
-                strict=True,
-            )
-        ]
-        pictures.append(
-            GraphPicture(
-                [*nodes, *classes],
-                links,
-                axis.left_color,
-                axis.right_color,
-                axis_px=(ends_px[0], ends_px[1]),
-                sizes=key,
-            )
+        nodes = _concept_nodes(overview, positions[step], share * sizes_px[step], leaning[step])
+        picture = GraphPicture(
+            nodes=[*nodes, *classes],
+            edges=_links(overview, widths_px[step], pair_leaning[step]),
+            left_color=axis.left_color,
+            right_color=axis.right_color,
+            axis_px=(left_px, right_px),
+            sizes=key,
         )
+        pictures.append(picture)
     return pictures
+
+
+def _class_node(name: str, x_px: float, y_px: float, skew: float) -> GraphNode:
+    return GraphNode(
+        id=node_id(name, "class"),
+        label=name,
+        kind="class",
+        x_px=x_px,
+        y_px=y_px,
+        size_px=CLASS_PX,
+        skew=skew,
+    )
+
+
+def _concept_nodes(
+    overview: Overview, positions: FloatArray, sizes_px: FloatArray, skews: FloatArray
+) -> list[GraphNode]:
+    """Concepts of a step with their places; absent where the step lacks them."""
+    concepts = overview.concepts
+    rows = zip(
+        concepts["concept"].tolist(),
+        positions.tolist(),
+        sizes_px.tolist(),
+        skews.tolist(),
+        descriptions(concepts, overview.class_sizes),
+        concepts["images"].isna().tolist(),
+        strict=True,
+    )
+    return [
+        GraphNode(
+            id=node_id(name),
+            label=name,
+            kind="concept",
+            x_px=x,
+            y_px=y,
+            size_px=size,
+            skew=skew,
+            description=description,
+            absent=absent,
+        )
+        for name, (x, y), size, skew, description, absent in rows
+    ]
+
+
+def _links(overview: Overview, widths_px: FloatArray, skews: FloatArray) -> list[GraphEdge]:
+    """Edges between the concepts of a step."""
+    edges = overview.edges
+    return list(
+        map(
+            GraphEdge,
+            edges["concept_1"].map(node_id),
+            edges["concept_2"].map(node_id),
+            widths_px.tolist(),
+            skews.tolist(),
+            descriptions(edges, overview.pair_class_sizes),
+        )
+    )
 
 
 def lay_out_steps(
@@ -189,18 +219,20 @@ def _forward_fill(steps: npt.ArrayLike) -> FloatArray:
 def _key(most: int, share: float) -> tuple[tuple[float, str], ...]:
     """Legend of sizes: circles for the most images, and for a quarter of them."""
     shown = [n for n in (most, most // 4) if n]
-    sizes = node_sizes_px([most, *shown])[1:] * share
-    return tuple((size, f"{n:,}") for n, size in zip(shown, sizes.tolist(), strict=True))
+    # All sizes are by the most images, so that they are measured beside the largest.
+    sizes_px = node_sizes_px([most, *shown])[1:] * share
+    return tuple(zip(sizes_px.tolist(), map("{:,}".format, shown), strict=True))
 
 
 def descriptions(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> list[str]:
     """Tooltip texts: images in total and in each counted class."""
-    lines = [
-        [f"{images:,.0f} images" if images == images else "not in this dataset"]
+    texts = [
+        "not in this dataset" if is_missing(images) else f"{images:,.0f} images"
         for images in frame["images"]
     ]
     for name, size in class_sizes.items():
-        for text, count in zip(lines, frame[COUNT + name].tolist(), strict=True):
-            if count == count and count is not None:
-                text.append(f"{name}: {int(count):,} of {size:,} ({count / max(size, 1):.1%})")
-    return ["\n".join(text) for text in lines]
+        for row, count in enumerate(frame[COUNT + name].tolist()):
+            if not is_missing(count):
+                share = count / max(size, 1)
+                texts[row] += f"\n{name}: {int(count):,} of {size:,} ({share:.1%})"
+    return texts

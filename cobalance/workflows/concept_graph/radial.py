@@ -14,15 +14,24 @@ import numpy.typing as npt
 from cobalance.base.arrays import FloatArray
 from cobalance.workflows.concept_graph.skew_layout import LABEL_HEIGHT_PX
 
-_WIDER = 1.6  # a ring's width, as a multiple of its height: screens are wide, and so are labels
-_FIRST_PX = 110.0  # half the height of the first ring, at least
-_STEP_PX = 70.0  # between two rings, at least
-_GAP_PX = 6.0  # between two nodes
+# A ring's width, as a multiple of its height: screens are wide, and so are labels.
+_WIDER = 1.6
+# Half the height of the first ring, at least.
+_FIRST_PX = 110.0
+# Between two rings, at least.
+_STEP_PX = 70.0
+# Between two nodes.
+_GAP_PX = 6.0
+# From one size of a ring that is tried to the next.
 _GROWTH = 1.06
-_MOST_ROWS = 5  # rows into which a crowded ring may be staggered
-_BESIDE_PX = 60.0  # from a node to one that is placed beside it, in height
-_TURNS = np.deg2rad([0, 20, -20, 40, -40, 60, -60, 80, -80])  # away from straight on
-_FAN = np.pi / 6  # the most that a node behind another may take of the circle
+# Rows into which a crowded ring may be staggered.
+_MOST_ROWS = 5
+# From a node to one that is placed beside it, in height.
+_BESIDE_PX = 60.0
+# Directions that are tried, away from straight on.
+_TURNS = np.deg2rad([0, 20, -20, 40, -40, 60, -60, 80, -80])
+# The most that a node behind another may take of the circle.
+_FAN = np.pi / 6
 
 
 def radial_layout(
@@ -75,10 +84,11 @@ def radial_layout(
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(len(lean)))
     graph.add_edges_from(pairs[pairs[:, 0] != pairs[:, 1]].tolist())
-    placed = [
-        (order, _place(order, children, lean, boxes)) for order, children in _trees(graph, centre)
-    ]
-    return np.round(_pack(placed, boxes), 2)
+
+    parts = []
+    for order, children in _trees(graph, centre):
+        parts.append((order, _place(order, children, lean, boxes)))
+    return np.round(_pack(parts, boxes), 2)
 
 
 def grow_layout(
@@ -110,31 +120,34 @@ def grow_layout(
     [[0.0, 0.0], [176.0, 0.0], [272.0, 0.0]]
     """
     boxes = _Boxes.of(sizes_px, label_widths_px)
-    at = np.asarray(placed, dtype=np.float64).reshape(-1, 2)
+    positions = np.asarray(placed, dtype=np.float64).reshape(-1, 2)
     graph: nx.Graph[int] = nx.Graph(np.asarray(links, dtype=np.int64).reshape(-1, 2).tolist())
-    for node in range(len(at), len(boxes.above)):
-        near = min(graph[node], default=0) if node in graph else 0
-        at = np.vstack([at, _beside(at, near if near < node else 0, boxes)])
-    return np.round(at, 2)
+    for node in range(len(positions), len(boxes.above)):
+        neighbour = min(graph[node], default=0) if node in graph else 0
+        # A neighbour that comes later has no place yet.
+        if neighbour >= node:
+            neighbour = 0
+        positions = np.vstack([positions, _beside(positions, neighbour, boxes)])
+    return np.round(positions, 2)
 
 
-def _beside(at: FloatArray, near: int, boxes: "_Boxes") -> FloatArray:
+def _beside(positions: FloatArray, neighbour: int, boxes: "_Boxes") -> FloatArray:
     """The first free place for the next node, outwards from a node that has one."""
-    node, others = len(at), np.arange(len(at))
-    outwards = (at[near] - at[0]) / (_WIDER, 1)
+    node, others = len(positions), np.arange(len(positions))
+    outwards = (positions[neighbour] - positions[0]) / (_WIDER, 1)
     angle = np.arctan2(outwards[1], outwards[0]) + _TURNS
     directions = np.column_stack([_WIDER * np.cos(angle), np.sin(angle)])
+
     for step in count():
-        tried = at[near] + (_BESIDE_PX + step * _BESIDE_PX / 3) * directions
-        aside = np.abs(tried[:, None, 0] - at[None, :, 0])
-        wide = boxes.half_width[others] + boxes.half_width[node] + _GAP_PX
-        down = tried[:, None, 1] - at[None, :, 1]
-        over = (down - boxes.above[node] < boxes.below[others] + _GAP_PX) & (
-            -down - boxes.above[others] < boxes.below[node] + _GAP_PX
-        )
-        free = ~((aside < wide) & over).any(axis=1)
-        if free.any():
-            return np.asarray(tried[free.argmax()])
+        candidates = positions[neighbour] + (_BESIDE_PX + step * _BESIDE_PX / 3) * directions
+        across = np.abs(candidates[:, None, 0] - positions[None, :, 0])
+        is_beside = across >= boxes.half_width[others] + boxes.half_width[node] + _GAP_PX
+        down = candidates[:, None, 1] - positions[None, :, 1]
+        is_below = down - boxes.above[node] >= boxes.below[others] + _GAP_PX
+        is_above = -down - boxes.above[others] >= boxes.below[node] + _GAP_PX
+        is_free = (is_beside | is_below | is_above).all(axis=1)
+        if is_free.any():
+            return np.asarray(candidates[is_free.argmax()])
     raise AssertionError("there is always room further out")
 
 
@@ -152,13 +165,15 @@ class _Boxes:
         labels = np.asarray(label_widths_px, dtype=np.float64)
         return cls(np.maximum(sizes, labels) / 2, sizes / 2, sizes / 2 + LABEL_HEIGHT_PX)
 
-    def overlap(self, nodes: Sequence[int], at: FloatArray) -> bool:
+    def overlap(self, nodes: Sequence[int], positions: FloatArray) -> bool:
         """Whether any two nodes overlap, or are closer than the gap."""
-        wide = self.half_width[nodes]
-        top, bottom = at[:, 1] - self.above[nodes], at[:, 1] + self.below[nodes]
-        aside = np.abs(at[:, None, 0] - at[None, :, 0]) < wide[:, None] + wide + _GAP_PX
-        over = (top[:, None] < bottom + _GAP_PX) & (top < bottom[:, None] + _GAP_PX)
-        return int((aside & over).sum()) > len(nodes)  # each with itself
+        x, y = positions[:, 0], positions[:, 1]
+        half_width = self.half_width[nodes]
+        top, bottom = y - self.above[nodes], y + self.below[nodes]
+        across = np.abs(x[:, None] - x) < half_width[:, None] + half_width + _GAP_PX
+        down = (top[:, None] < bottom + _GAP_PX) & (top < bottom[:, None] + _GAP_PX)
+        # Each overlaps with itself.
+        return int((across & down).sum()) > len(nodes)
 
 
 Children = dict[int, list[int]]
@@ -179,31 +194,33 @@ def _trees(graph: "nx.Graph[int]", centre: int | None) -> Iterator[tuple[list[in
 def _place(order: list[int], children: Children, lean: FloatArray, boxes: _Boxes) -> FloatArray:
     """Positions of one part, its root at the origin, in the order of its nodes."""
     angle, depth = _angles(order, children, lean)
-    at = np.zeros((len(order), 2))
-    inner = 0.0
+    positions = np.zeros((len(order), 2))
+    radius = 0.0
     for ring in range(1, int(depth.max()) + 1):
         on_ring = np.flatnonzero(depth == ring)
-        before = np.flatnonzero(depth < ring)
-        least = _FIRST_PX if ring == 1 else inner + _STEP_PX
-        inner = _fit_ring(order, at, angle, before, on_ring, least, boxes)
-    return at
+        inside = np.flatnonzero(depth < ring)
+        least = _FIRST_PX if ring == 1 else radius + _STEP_PX
+        radius = _fit_ring(order, positions, angle, inside, on_ring, least, boxes)
+    return positions
 
 
 def _fit_ring(
     order: list[int],
-    at: FloatArray,
+    positions: FloatArray,
     angle: FloatArray,
-    before: npt.NDArray[np.intp],
+    inside: npt.NDArray[np.intp],
     on_ring: npt.NDArray[np.intp],
     least_px: float,
     boxes: _Boxes,
 ) -> float:
     """Place a ring's nodes at the smallest size without overlap; return its outer radius."""
-    nodes = [order[i] for i in (*before, *on_ring)]
+    ids = np.array(order)
+    nodes = ids[[*inside, *on_ring]].tolist()
+    ring_nodes = ids[on_ring]
+    height = (boxes.above + boxes.below)[ring_nodes].max()
+    row_px = max(height, 2 * boxes.half_width[ring_nodes].max() / _WIDER) + _GAP_PX
     around = on_ring[np.argsort(angle[on_ring], kind="stable")]
-    own = [order[i] for i in on_ring]
-    high = (boxes.above + boxes.below)[own].max()
-    row_px = max(high, 2 * boxes.half_width[own].max() / _WIDER) + _GAP_PX
+
     best: tuple[float, FloatArray] | None = None
     for rows in range(1, min(_MOST_ROWS, len(on_ring)) + 1):
         offset = np.zeros(len(order))
@@ -214,25 +231,27 @@ def _fit_ring(
             if best is not None and outer >= best[0]:
                 break
             reach = radius + offset[on_ring]
-            tried = np.column_stack(
-                [_WIDER * reach * np.cos(angle[on_ring]), reach * np.sin(angle[on_ring])]
-            )
-            if not boxes.overlap(nodes, np.concatenate([at[before], tried])):
-                best = outer, tried
+            x, y = _WIDER * reach * np.cos(angle[on_ring]), reach * np.sin(angle[on_ring])
+            candidate = np.column_stack([x, y])
+            if not boxes.overlap(nodes, np.concatenate([positions[inside], candidate])):
+                best = outer, candidate
                 break
             radius *= _GROWTH
+
     assert best is not None  # noqa: S101 - one row has no bound, and grows until it fits
-    at[on_ring] = best[1]
-    return best[0]
+    outer, positions[on_ring] = best
+    return outer
 
 
 def _angles(
     order: list[int], children: Children, lean: FloatArray
 ) -> tuple[FloatArray, npt.NDArray[np.int64]]:
     """Angle and ring of every node of one part; 0 is to the right, and y points down."""
+    # A node's wedge is as wide as the leaves behind it are many.
     leaves = dict.fromkeys(order, 1)
     for node in reversed(order):
         leaves[node] = max(1, sum(leaves[child] for child in children.get(node, ())))
+
     row_of = {node: row for row, node in enumerate(order)}
     angle = np.zeros(len(order))
     depth = np.zeros(len(order), dtype=np.int64)
@@ -249,6 +268,7 @@ def _angles(
         elif behind:
             fan = min(width, _FAN * leaves[node])
             start, width = start + (width - fan) / 2, fan
+
         for child in behind:
             share = width * leaves[child] / leaves[node]
             wedges[child] = start, share
@@ -258,22 +278,25 @@ def _angles(
     return angle, depth
 
 
-def _pack(placed: list[tuple[list[int], FloatArray]], boxes: _Boxes) -> FloatArray:
+def _pack(parts: list[tuple[list[int], FloatArray]], boxes: _Boxes) -> FloatArray:
     """Arrange the parts in rows, twice as wide as high in all."""
     positions = np.empty((len(boxes.above), 2))
     sizes = []
-    for members, at in placed:
-        wide = boxes.half_width[members]
-        low = (at - np.column_stack([wide, boxes.above[members]])).min(axis=0)
-        positions[members] = at - low
-        sizes.append((at + np.column_stack([wide, boxes.below[members]])).max(axis=0) - low)
+    for nodes, part_positions in parts:
+        half_width = boxes.half_width[nodes]
+        top_left = part_positions - np.column_stack([half_width, boxes.above[nodes]])
+        bottom_right = part_positions + np.column_stack([half_width, boxes.below[nodes]])
+        corner = top_left.min(axis=0)
+        positions[nodes] = part_positions - corner
+        sizes.append(bottom_right.max(axis=0) - corner)
+
     area = sum(float(size.prod()) for size in sizes)
     line_px = max(2 * area**0.5, max((float(size[0]) for size in sizes), default=0.0))
     x = y = line_height = 0.0
-    for (members, _), size in zip(placed, sizes, strict=True):
+    for (nodes, _), size in zip(parts, sizes, strict=True):
         if x > 0 and x + size[0] > line_px:
             x, y, line_height = 0.0, y + line_height + 4 * _GAP_PX, 0.0
-        positions[members] += (x, y)
+        positions[nodes] += (x, y)
         x += size[0] + 4 * _GAP_PX
         line_height = max(line_height, float(size[1]))
     return positions

@@ -5,16 +5,28 @@ import numpy.typing as npt
 
 from cobalance.base.arrays import BoolArray, FloatArray
 
-SIZES_PX = 12.0, 48.0  # diameter of the rarest and of the most frequent concept's circle
+# Diameters of the rarest and of the most frequent concept's circle.
+SIZES_PX = 12.0, 48.0
 EDGE_WIDTHS_PX = 1.0, 8.0
-LABEL_HEIGHT_PX = 16.0  # one line of text below a circle, with the space between
-INSET_PX = SIZES_PX[1] / 2 + 4  # of either end of the axis from the canvas
+# One line of text below a circle, with the space between.
+LABEL_HEIGHT_PX = 16.0
+# Of either end of the axis from the canvas.
+INSET_PX = SIZES_PX[1] / 2 + 4
 
-_GAP_PX = 2.0  # between two neighbours, at least
-_ATTEMPTS = [  # share of the sizes, and room for labels
-    *((share, LABEL_HEIGHT_PX) for share in (1.0, 0.85, 0.7)),
-    *((share, 0.0) for share in (1.0, 0.85, 0.7, 0.55, 0.4, 0.3)),
-]
+# Between two neighbours, at least.
+_GAP_PX = 2.0
+# Shares of the sizes, and room for labels: names go before circles get very small.
+_ATTEMPTS = (
+    (1.0, LABEL_HEIGHT_PX),
+    (0.85, LABEL_HEIGHT_PX),
+    (0.7, LABEL_HEIGHT_PX),
+    (1.0, 0.0),
+    (0.85, 0.0),
+    (0.7, 0.0),
+    (0.55, 0.0),
+    (0.4, 0.0),
+    (0.3, 0.0),
+)
 _ROUNDING_PX = 1e-6
 
 
@@ -96,17 +108,19 @@ def skew_layout(
     sizes = np.asarray(sizes_px, dtype=np.float64)
     lean = np.nan_to_num(np.asarray(skew, dtype=np.float64))
     x = axis_x_px(lean, width_px)
-    steps = np.atleast_2d(lean)
-    order = np.lexsort((*steps[::-1], -sizes))  # circles equal in all are interchangeable
-    placed = np.atleast_2d(x)[:, order]
+    # Circles that are equal in size and skew are interchangeable.
+    order = np.lexsort((*np.atleast_2d(lean)[::-1], -sizes))
+    ordered_x = np.atleast_2d(x)[:, order]
+
     for share, label in _ATTEMPTS:
-        found = _swarm(placed, share * sizes[order], label, height_px)
-        if found is not None:
+        heights = _swarm(ordered_x, share * sizes[order], label, height_px)
+        if heights is not None:
             break
     else:
-        found = _spread(placed.mean(axis=0), height_px)
+        heights = _spread(ordered_x.mean(axis=0), height_px)
+
     y = np.empty(len(sizes))
-    y[order] = found
+    y[order] = heights
     return np.stack([x, np.broadcast_to(y, x.shape)], axis=-1), share
 
 
@@ -118,17 +132,20 @@ def _swarm(x: FloatArray, sizes: FloatArray, label: float, height: float) -> Flo
     y = np.zeros(len(sizes))
     middle, balance = (height - label) / 2, 0.0
     for i in range(len(sizes)):
+        # Each circle that is near in x forbids an interval of y.
         reach = (sizes[:i] + sizes[i]) / 2 + _GAP_PX
         aside = np.abs(x[:, :i] - x[:, [i]]).min(axis=0)
         near = np.flatnonzero(aside < reach - _ROUNDING_PX)
         distance = np.sqrt(reach[near] ** 2 - aside[near] ** 2) + label
         low, high = y[near] - distance, y[near] + distance
-        tried = np.concatenate([[middle], low, high])
+
+        candidates = np.concatenate([[middle], low, high])
         room = (height - label - sizes[i]) / 2 + _ROUNDING_PX
-        tried = tried[np.abs(tried - middle) <= room]
-        free = tried[~_between(tried, low, high)]
+        candidates = candidates[np.abs(candidates - middle) <= room]
+        free = candidates[~_between(candidates, low, high)]
         if not len(free):
             return None
+
         # Of two that are equally near, the one on the side that has less.
         away = np.abs(free - middle) + _ROUNDING_PX * (np.sign(free - middle) == balance)
         y[i] = free[away.argmin()]
@@ -152,6 +169,7 @@ def _spread(x: FloatArray, height: float) -> FloatArray:
     """Even heights in order of x, neighbours far from each other; some overlap."""
     ranks = np.empty(len(x))
     ranks[np.argsort(x, kind="stable")] = np.arange(len(x))
+    # Multiples of the golden ratio, modulo 1, are spread evenly.
     golden = (np.sqrt(5) - 1) / 2
     inner = height - SIZES_PX[1]
     return np.asarray(SIZES_PX[1] / 2 + (ranks * golden % 1) * inner)

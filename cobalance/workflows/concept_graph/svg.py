@@ -1,6 +1,6 @@
 """Draw a concept graph as inline SVG, for pages without scripts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from math import hypot
 
@@ -10,8 +10,9 @@ from cobalance.workflows.concept_graph.elements import GraphNode, GraphPicture
 
 _MARGIN_PX = 12.0
 _MOST_CHARACTERS = 24
-_CHARACTER_PX = 8.0  # at most
-_LETTER_PX = 7.0  # on average
+# Widths of a character: at most, and on average.
+_CHARACTER_PX = 8.0
+_LETTER_PX = 7.0
 _TICKS = {-1: "", -0.5: "3 times the rate", 0: "equal rates", 0.5: "3 times the rate", 1: ""}
 
 
@@ -35,26 +36,29 @@ def picture_svg(picture: GraphPicture, label: str) -> str:
     <text class="label" x="10.0" y="34.0" text-anchor="middle">&lt;cow&gt;</text>
     </svg>
     """
+    nodes = picture.nodes
+    lefts, rights = [], []
+    for node in nodes:
+        half_width = _CHARACTER_PX * len(_short(node.label)) / 2 + _MARGIN_PX
+        lefts.append(node.x_px - half_width)
+        rights.append(node.x_px + half_width)
+    left, right = min(lefts, default=0.0), max(rights, default=0.0)
+
+    # The key of sizes has a strip of its own above the graph.
     strip = max((size for size, _ in picture.sizes), default=-16.0) + 16
-    ends = [_CHARACTER_PX * len(_short(node.label)) / 2 + _MARGIN_PX for node in picture.nodes]
-    nodes = [*zip(picture.nodes, ends, strict=True)]
-    left = min((node.x_px - end for node, end in nodes), default=0.0)
-    right = max((node.x_px + end for node, end in nodes), default=0.0)
-    first = min((node.y_px - node.size_px / 2 for node in picture.nodes), default=0.0) - 8
+    first = min((node.y_px - node.size_px / 2 for node in nodes), default=0.0) - 8
     top = first - strip
-    end = max((node.y_px + node.size_px / 2 for node in picture.nodes), default=0.0) + 28
-    box = f"{left:.0f} {top:.0f} {right - left:.0f} {end - top:.0f}"
-    return "\n".join(
-        [
-            f'<svg viewBox="{box}" role="img" aria-label="{text(label)}">',
-            *_axis(picture, first),
-            *_key(picture, left, first - strip / 2),
-            *_edges(picture),
-            *(line for node in picture.nodes for line in _node(picture, node)),
-            *_labels(picture, left, right),
-            "</svg>",
-        ]
-    )
+    bottom = max((node.y_px + node.size_px / 2 for node in nodes), default=0.0) + 28
+    box = f"{left:.0f} {top:.0f} {right - left:.0f} {bottom - top:.0f}"
+    lines = [
+        f'<svg viewBox="{box}" role="img" aria-label="{text(label)}">',
+        *_axis(picture, first),
+        *_key(picture, left, first - strip / 2),
+        *_edges(picture),
+    ]
+    for node in nodes:
+        lines += _node(picture, node)
+    return "\n".join([*lines, *_labels(picture, left, right), "</svg>"])
 
 
 def text(value: str) -> str:
@@ -71,45 +75,51 @@ def blend(skew: float, left_color: str, right_color: str) -> str:
     ('#0072b2', '#8a8f98')
     """
     end = right_color if skew > 0 else left_color
-    parts = zip(_channels(NEUTRAL), _channels(end), strict=True)
-    return "#" + "".join(f"{round(a + (b - a) * abs(skew)):02x}" for a, b in parts)
+    color = "#"
+    for grey, channel in zip(_channels(NEUTRAL), _channels(end), strict=True):
+        color += f"{round(grey + (channel - grey) * abs(skew)):02x}"
+    return color
 
 
 def _channels(color: str) -> list[int]:
-    digits = color[1:] if len(color) == 7 else "".join(2 * digit for digit in color[1:])
-    return [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
+    digits = color.removeprefix("#")
+    # Three digits are short for six.
+    if len(digits) == 3:
+        digits = "".join(2 * digit for digit in digits)
+    return list(bytes.fromhex(digits))
 
 
 def _axis(picture: GraphPicture, top: float) -> Iterator[str]:
     """Lines at some skews, named in one row with the classes at both ends."""
     if picture.axis_px is None:
         return
-    foot = max((node.y_px for node in picture.nodes), default=top)  # where the classes stand
+    # The classes stand below all concepts.
+    foot = max((node.y_px for node in picture.nodes), default=top)
     first, last = picture.axis_px
-    for skew, said in _TICKS.items():
+    for skew, label in _TICKS.items():
         x = first + (skew + 1) / 2 * (last - first)
         dashes = ' stroke-dasharray="2 5"' if skew else ""
         yield (
             f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{foot - 26:.1f}" '
             f'stroke="{NEUTRAL}"{dashes}/>'
         )
-        if said:
+        if label:
             yield (
                 f'<text class="label" x="{x:.1f}" y="{foot + 5:.1f}" text-anchor="middle">'
-                f"{said}</text>"
+                f"{label}</text>"
             )
 
 
 def _key(picture: GraphPicture, left: float, middle: float) -> Iterator[str]:
     """Circles with the images that they stand for, from the left."""
-    for place, (size, images) in enumerate(picture.sizes):
-        said = images if place else f"{images} images"
+    for position, (size, images) in enumerate(picture.sizes):
+        label = images if position else f"{images} images"
         yield (
             f'<circle cx="{left + size / 2 + 2:.1f}" cy="{middle:.1f}" r="{size / 2:.1f}" '
             f'fill="none" stroke="{NEUTRAL}"/>'
         )
-        yield f'<text class="label" x="{left + size + 8:.1f}" y="{middle + 5:.1f}">{said}</text>'
-        left += size + 24 + _CHARACTER_PX * len(said)
+        yield f'<text class="label" x="{left + size + 8:.1f}" y="{middle + 5:.1f}">{label}</text>'
+        left += size + 24 + _CHARACTER_PX * len(label)
 
 
 def _edges(picture: GraphPicture) -> Iterator[str]:
@@ -117,45 +127,50 @@ def _edges(picture: GraphPicture) -> Iterator[str]:
     heights = [node.y_px for node in picture.nodes if node.kind == "concept"]
     middle = (min(heights, default=0.0) + max(heights, default=0.0)) / 2
     for edge in picture.edges:
-        one, other = nodes[edge.source], nodes[edge.target]
+        source, target = nodes[edge.source], nodes[edge.target]
         color = edge.color or blend(edge.skew, picture.left_color, picture.right_color)
-        x, y = (one.x_px + other.x_px) / 2, (one.y_px + other.y_px) / 2
-        across, down = other.x_px - one.x_px, other.y_px - one.y_px
-        length = hypot(across, down) or 1.0
+        x, y = (source.x_px + target.x_px) / 2, (source.y_px + target.y_px) / 2
+        across, down = target.x_px - source.x_px, target.y_px - source.y_px
+
         # Arcs away from the middle, so that links along one line do not cover each other.
+        length = hypot(across, down) or 1.0
         bend = min(70.0, 0.14 * length) / length
         if (y <= middle) == (across >= 0):
             bend = -bend
         yield (
-            f'<path d="M{one.x_px:.1f} {one.y_px:.1f}Q{x - bend * down:.1f} '
-            f'{y + bend * across:.1f} {other.x_px:.1f} {other.y_px:.1f}" fill="none" '
+            f'<path d="M{source.x_px:.1f} {source.y_px:.1f}Q{x - bend * down:.1f} '
+            f'{y + bend * across:.1f} {target.x_px:.1f} {target.y_px:.1f}" fill="none" '
             f'stroke="{color}" stroke-opacity="0.35" stroke-width="{edge.width_px:.1f}"/>'
         )
 
 
 def _short(label: str) -> str:
-    most = _MOST_CHARACTERS
-    return label if len(label) <= most else label[: most - 1] + "…"
+    if len(label) <= _MOST_CHARACTERS:
+        return label
+    return label[: _MOST_CHARACTERS - 1] + "…"
 
 
 def _node(picture: GraphPicture, node: GraphNode) -> Iterator[str]:
     color = node.color or blend(node.skew, picture.left_color, picture.right_color)
     name = _short(node.label)
     tooltip = "\n".join(filter(None, (node.label, node.description)))
-    middle = f'class="label" x="{node.x_px:.1f}" text-anchor="middle"'
-    if node.kind == "class":
-        width = _CHARACTER_PX * len(name) + 20
+    if node.kind == "concept":
+        radius = node.size_px / 2
         yield (
-            f'<rect class="box" x="{node.x_px - width / 2:.1f}" y="{node.y_px - 18:.1f}" '
-            f'width="{width:.1f}" height="36" rx="8" stroke="{color}" stroke-width="4">'
-            f"<title>{text(tooltip)}</title></rect>"
+            f'<circle cx="{node.x_px:.1f}" cy="{node.y_px:.1f}" r="{radius:.1f}" fill="{color}">'
+            f"<title>{text(tooltip)}</title></circle>"
         )
-        yield f'<text {middle} y="{node.y_px + 5:.1f}">{text(name)}</text>'
         return
-    radius = node.size_px / 2
+
+    width = _CHARACTER_PX * len(name) + 20
     yield (
-        f'<circle cx="{node.x_px:.1f}" cy="{node.y_px:.1f}" r="{radius:.1f}" fill="{color}">'
-        f"<title>{text(tooltip)}</title></circle>"
+        f'<rect class="box" x="{node.x_px - width / 2:.1f}" y="{node.y_px - 18:.1f}" '
+        f'width="{width:.1f}" height="36" rx="8" stroke="{color}" stroke-width="4">'
+        f"<title>{text(tooltip)}</title></rect>"
+    )
+    yield (
+        f'<text class="label" x="{node.x_px:.1f}" text-anchor="middle" '
+        f'y="{node.y_px + 5:.1f}">{text(name)}</text>'
     )
 
 
@@ -165,30 +180,33 @@ Box = tuple[float, float, float, float]
 
 def _labels(picture: GraphPicture, left: float, right: float) -> Iterator[str]:
     """Names of concepts, each on the first side of its disc where it covers nothing."""
-    taken: list[tuple[str | None, Box]] = []
+    # Labels may cover no disc but their own, no class and no other label.
+    boxes: list[tuple[str | None, Box]] = []
     for node in picture.nodes:
         across = down = node.size_px / 2
         if node.kind == "class":
             across, down = _CHARACTER_PX * len(_short(node.label)) / 2 + 12, 20.0
         box = (node.x_px - across, node.y_px - down, node.x_px + across, node.y_px + down)
-        taken.append((node.id, box))
+        boxes.append((node.id, box))
+
     concepts = [node for node in picture.nodes if node.kind == "concept"]
     for node in sorted(concepts, key=lambda node: -node.size_px):
         name = _short(node.label)
-        sides = [*_sides(node, _LETTER_PX * len(name))]
-        free = [
-            side
-            for side in sides
-            if left <= side[-1][0]
-            and side[-1][2] <= right
-            and not any(id_ != node.id and _overlap(side[-1], box) for id_, box in taken)
-        ]
-        x, y, anchor, box = (free or sides)[0]
-        taken.append((None, box))
+        others = [box for id_, box in boxes if id_ != node.id]
+        sides = list(_sides(node, _LETTER_PX * len(name)))
+        x, y, anchor, box = next(
+            (side for side in sides if _is_free(side[-1], left, right, others)), sides[0]
+        )
+        boxes.append((None, box))
         yield (
             f'<text class="label" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{text(name)}'
             "</text>"
         )
+
+
+def _is_free(box: Box, left: float, right: float, others: Sequence[Box]) -> bool:
+    is_inside = left <= box[0] and box[2] <= right
+    return is_inside and not any(_overlap(box, other) for other in others)
 
 
 def _sides(node: GraphNode, width: float) -> Iterator[tuple[float, float, str, Box]]:

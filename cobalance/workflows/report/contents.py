@@ -44,6 +44,7 @@ MAX_CONCEPTS, MAX_EDGES = 40, 80
 """Of the picture of the concept graph."""
 OWN = ["group", "about", "own_over", "own_effect", "explained", "own_q_value"]
 """Columns that tell what of an imbalance is its own."""
+_ALL = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -161,20 +162,14 @@ def read_contents(
     state = dataset_state(store, dataset)
     mining = mining_of(state)
     plan = None if options.plan is None else _plan(log, options.plan)
-    evaluation = None
-    scores = pd.DataFrame()
-    if options.evaluation is not None:
-        evaluation = read_evaluation(store, options.evaluation)
-        scores = read_scores(store, [evaluation.id])
-        ids = [evaluation.id]
-        log.statement("Scores of the evaluation", of_evaluations.SCORES, evaluations=ids)
+    evaluation, scores = _evaluation(log, options.evaluation)
     comparison = None
     if options.compare is not None:
         comparison = compare_imbalances(
             store, dataset, options.compare, statuses=CHANGED, limit=MOST
         )
+
     progress("read the imbalances", 0, None)
-    totals = clique_totals(store, dataset)
     largest = read_imbalances(store, dataset, Ranking(limit=MOST))
     own = _own(store, dataset)
     corrections = read_corrections(store, dataset)
@@ -182,36 +177,24 @@ def read_contents(
         largest["audit"] = corrections.verdicts(largest)
         own["audit"] = corrections.verdicts(own)
     size = log.rows("Concepts and pairs of the concept graph", "graph-size")[0]
-    sizes, splits = class_sizes(store, dataset), split_sizes(store, dataset)
-    source = list_datasets(store).set_index("dataset")["source"].get(dataset)
-    log.query("Images of each class", "classes")
-    log.statement("Images of each split", statements.SPLIT_SIZES, dataset=dataset)
-    log.statement("How many combinations were counted", statements.CLIQUE_TOTALS, dataset=dataset)
-    log.query("Imbalances by evidence", "imbalances", limit=MOST)
-    for names in own["concepts"]:
-        log.query(f"Counts of {' + '.join(names)}", "clique", concepts=list(names))
-    if comparison is not None:
-        for name in (dataset, options.compare):
-            log.query(f"Gaps of {name}", "imbalances-by-gap", dataset=name, limit=1 << 31)
+    _note_counts(log, own, options.compare)
+
     progress("read the concept graph", 0, None)
     overview = read_overview(store, dataset, max_concepts=MAX_CONCEPTS, max_edges=MAX_EDGES)
-    shown = overview.concepts["concept"].tolist()
-    log.query("Concepts of the picture", "frequent-concepts", limit=MAX_CONCEPTS)
-    if shown:
-        name = "edges-between-concepts"
-        log.query("Links of the picture", name, concepts=shown, limit=MAX_EDGES)
+    _note_picture(log, overview)
+    source = list_datasets(store).set_index("dataset")["source"].get(dataset)
     return Contents(
         dataset=dataset,
         options=options,
         date=options.date or datetime.now(UTC).date().isoformat(),
         source=str(source or ""),
-        sizes=sizes,
-        splits=splits,
+        sizes=class_sizes(store, dataset),
+        splits=split_sizes(store, dataset),
         concepts=int(size["concepts"]),
         pairs=int(size["edges"]),
         mining=mining,
         mined_sizes=dict(state.mined_classes),
-        totals=totals,
+        totals=clique_totals(store, dataset),
         own=own,
         largest=largest,
         overview=overview,
@@ -237,62 +220,98 @@ class _QueryLog:
         self.store, self.dataset = store, dataset
         self.sources: list[Source] = []
 
-    def query(self, numbers: str, name: str, **given: Any) -> Source:
+    def query(self, numbers: str, name: str, **values: Any) -> Source:
         """Note a saved query."""
-        query, parameters = CATALOGUE[name], {"dataset": self.dataset, **given}
+        query, parameters = CATALOGUE[name], {"dataset": self.dataset, **values}
         self.sources.append(Source(numbers, name, query.text, parameters))
         return self.sources[-1]
 
-    def statement(self, numbers: str, statement: Statement, **given: Any) -> None:
+    def statement(self, numbers: str, statement: Statement, **values: Any) -> None:
         """Note a statement that has no name for people."""
-        self.sources.append(Source(numbers, "", statement.text.strip(), given))
+        self.sources.append(Source(numbers, "", statement.text.strip(), values))
 
-    def rows(self, numbers: str, name: str, **given: Any) -> list[dict[str, Any]]:
+    def rows(self, numbers: str, name: str, **values: Any) -> list[dict[str, Any]]:
         """Note a saved query, and ask it."""
-        noted = self.query(numbers, name, **given)
-        query, bound = bind_named(self.store, name, noted.parameters)
+        source = self.query(numbers, name, **values)
+        query, bound = bind_named(self.store, name, source.parameters)
         return self.store.read(query.text, **bound)
 
 
 def _own(store: GraphStore, dataset: str) -> pd.DataFrame:
     """Imbalances that stand on their own, with all their statistics."""
-    found = read_summary(store, dataset, limit=MOST, max_q_value=MAX_Q_VALUE)
-    rows = [
-        read_imbalances(
-            store,
-            dataset,
-            Ranking(concepts=names, min_size=len(names), max_size=len(names), limit=1),
-        )
-        for names in found["concepts"]
-    ]
-    if not rows:
+    summary = read_summary(store, dataset, limit=MOST, max_q_value=MAX_Q_VALUE)
+    if summary.empty:
         return read_imbalances(store, dataset, Ranking(limit=1)).head(0)
-    return pd.concat(rows, ignore_index=True).join(found[OWN])
+    tables = []
+    for names in summary["concepts"]:
+        size = len(names)
+        ranking = Ranking(concepts=names, min_size=size, max_size=size, limit=1)
+        tables.append(read_imbalances(store, dataset, ranking))
+    return pd.concat(tables, ignore_index=True).join(summary[OWN])
+
+
+def _evaluation(log: _QueryLog, evaluation: str | None) -> tuple[Evaluation | None, pd.DataFrame]:
+    """An evaluation and its scores; none for None."""
+    if evaluation is None:
+        return None, pd.DataFrame()
+    run = read_evaluation(log.store, evaluation)
+    scores = read_scores(log.store, [run.id])
+    log.statement("Scores of the evaluation", of_evaluations.SCORES, evaluations=[run.id])
+    return run, scores
+
+
+def _note_counts(log: _QueryLog, own: pd.DataFrame, compare: str | None) -> None:
+    """Note the queries of sizes and imbalances."""
+    dataset = log.dataset
+    log.query("Images of each class", "classes")
+    log.statement("Images of each split", statements.SPLIT_SIZES, dataset=dataset)
+    log.statement("How many combinations were counted", statements.CLIQUE_TOTALS, dataset=dataset)
+    log.query("Imbalances by evidence", "imbalances", limit=MOST)
+    for names in own["concepts"]:
+        log.query(f"Counts of {' + '.join(names)}", "clique", concepts=list(names))
+    if compare is not None:
+        for name in (dataset, compare):
+            log.query(f"Gaps of {name}", "imbalances-by-gap", dataset=name, limit=_ALL)
+
+
+def _note_picture(log: _QueryLog, overview: Overview) -> None:
+    """Note the queries of the picture of the concept graph."""
+    log.query("Concepts of the picture", "frequent-concepts", limit=MAX_CONCEPTS)
+    concepts = overview.concepts["concept"].tolist()
+    if concepts:
+        name = "edges-between-concepts"
+        log.query("Links of the picture", name, concepts=concepts, limit=MAX_EDGES)
 
 
 def _plan(log: _QueryLog, name: str) -> PlanContents:
     """A plan with its effect on the imbalances."""
     store, dataset = log.store, log.dataset
     queries = read_plan(store, dataset, name)
-    listed = log.rows("The plan", "plans")
-    (told,) = (row for row in listed if row["plan"] == name)
-    log.query("Queries of the plan", "plan-queries", plan=name, limit=1 << 31)
-    options, own = PlanOptions(told["min_size"] or 1), json.loads(told["planner_options"])
-    made = Plan(told["planner"], options, tuple(queries), own)
+    (row,) = (plan for plan in log.rows("The plan", "plans") if plan["plan"] == name)
+    log.query("Queries of the plan", "plan-queries", plan=name, limit=_ALL)
+    options = PlanOptions(row["min_size"] or 1)
+    plan = Plan(row["planner"], options, tuple(queries), json.loads(row["planner_options"]))
+
     balance = ""
     summary = coverage = pd.DataFrame()
     if not any(query.edit for query in queries):
         cliques = load_cliques(store, dataset)
-        summary = simulation.summarize_plan(cliques, made).reset_index()
+        summary = simulation.summarize_plan(cliques, plan).reset_index()
         sets, chosen = simulation.sets_of(cliques, queries), options.rows(cliques)
+        after = simulation.simulate_images(cliques, sets)
         named = load_named_images(store, dataset, mining_of(dataset_state(store, dataset)).split)
-        worth = measure_all(
-            *(cliques, simulation.simulate_images(cliques, sets), sets, chosen),
-            images=None if named is None else named[0],
-        )
-        balance = f"{describe_balance(made, cliques)} {describe_worth(worth)}"
+        images = None if named is None else named[0]
+        worth = measure_all(cliques, after, sets, chosen, images=images)
+        balance = f"{describe_balance(plan, cliques)} {describe_worth(worth)}"
         rows = log.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
-        columns = list(CATALOGUE["plan-coverage"].columns)
-        coverage = pd.DataFrame(rows, columns=columns)
-    by_class = made.images_by_class()
-    return PlanContents(name, made.planner, len(queries), by_class, summary, coverage, balance)
+        coverage = pd.DataFrame(rows, columns=list(CATALOGUE["plan-coverage"].columns))
+
+    return PlanContents(
+        name=name,
+        planner=plan.planner,
+        queries=len(queries),
+        images=plan.images_by_class(),
+        summary=summary,
+        coverage=coverage,
+        balance=balance,
+    )

@@ -14,9 +14,10 @@ from cobalance.workflows.concept_graph.svg import text
 
 MAX_ROWS = 60
 """Rows of tables that are as long as the dataset has classes, splits or labelled concepts."""
-_LONGEST = 60  # characters of a name in a cell; all of it is its tooltip
+# Characters of a name in a cell; the whole name is its tooltip.
+_LONGEST = 60
 _STYLE = Path(__file__).with_name("report.css").read_text(encoding="utf-8") + "".join(
-    f".f{at}{{fill:{color}}}.s{at}{{stroke:{color}}}\n" for at, color in enumerate(CLASS_COLORS)
+    f".f{i}{{fill:{color}}}.s{i}{{stroke:{color}}}\n" for i, color in enumerate(CLASS_COLORS)
 )
 _PAGE = Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
 
@@ -44,14 +45,16 @@ def paragraph(words: str | Sequence[str], kind: str = "") -> str:
     >>> print(paragraph(["Most show ", Name("cow & calf"), "."]))
     <p>Most show <bdi>cow &amp; calf</bdi>.</p>
     """
-    parts = [words] if isinstance(words, str) else words
-    inside = "".join(_cell(part) if isinstance(part, Name) else text(part) for part in parts)
-    return f"<p{f' class={kind}' if kind else ''}>{inside}</p>" if inside else ""
+    content = ""
+    for part in [words] if isinstance(words, str) else words:
+        content += _cell(part) if isinstance(part, Name) else text(part)
+    attribute = f" class={kind}" if kind else ""
+    return f"<p{attribute}>{content}</p>" if content else ""
 
 
 def section(heading: str, *parts: str) -> str:
     """A part of the page under a heading."""
-    body = "\n".join(part for part in parts if part)
+    body = "\n".join(filter(None, parts))
     return f"<section>\n<h2>{text(heading)}</h2>\n{body}\n</section>"
 
 
@@ -68,16 +71,18 @@ def table(caption: str, columns: Sequence[Column]) -> str:
     <tr><th scope="row"><bdi>&lt;a&gt;</bdi></th><td class="n">1,200</td></tr>
     </tbody></table></div>
     """
-    head = "".join(
-        f'<th scope="col"{_kind(column)}>{text(cell_text(column.name, _LONGEST))}</th>'
-        for column in columns
-    )
+    head = ""
+    for column in columns:
+        name = text(cell_text(column.name, _LONGEST))
+        head += f'<th scope="col"{_kind(column)}>{name}</th>'
+
     rows = []
     for cells in zip(*(column.cells for column in columns), strict=True):
-        first, *rest = (_cell(cell) for cell in cells)
-        others = zip(columns[1:], rest, strict=True)
-        line = "".join(f"<td{_kind(column)}>{cell}</td>" for column, cell in others)
-        rows.append(f'<tr><th scope="row"{_kind(columns[0])}>{first}</th>{line}</tr>')
+        row = f'<th scope="row"{_kind(columns[0])}>{_cell(cells[0])}</th>'
+        for column, cell in zip(columns[1:], cells[1:], strict=True):
+            row += f"<td{_kind(column)}>{_cell(cell)}</td>"
+        rows.append(f"<tr>{row}</tr>")
+
     label = text(cell_text(caption, _LONGEST))
     lines = "\n".join(["<tbody>", *rows, "</tbody></table></div>"])
     return (
@@ -115,7 +120,7 @@ def document(title: str, body: Sequence[str]) -> str:
         digest=b64encode(sha256(_STYLE.encode()).digest()).decode(),
         title=text(cell_text(title, _LONGEST)),
         style=_STYLE,
-        body="\n".join(part for part in body if part),
+        body="\n".join(filter(None, body)),
     )
 
 
@@ -130,8 +135,8 @@ def _cell(value: Any) -> str:
     if not isinstance(value, str):
         return text(cell_text(value))
     short = cell_text(value, _LONGEST)
-    whole = f' title="{text(value)}"' if len(short) < len(value) else ""
-    return f"<bdi{whole}>{text(short)}</bdi>"
+    tooltip = f' title="{text(value)}"' if len(short) < len(value) else ""
+    return f"<bdi{tooltip}>{text(short)}</bdi>"
 
 
 def rest(total: int, what: str) -> str:

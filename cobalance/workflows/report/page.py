@@ -52,6 +52,7 @@ def write_report(
     CobalanceError
         It cannot be written.
     """
+    # Checked before the work, and again after it, when somebody may have made such a file.
     file = file.expanduser()
     _check(file, overwrite=overwrite)
     content = report(store, dataset, options, progress)
@@ -70,110 +71,118 @@ def _check(file: Path, *, overwrite: bool) -> None:
         )
 
 
-def page(found: Contents) -> str:
+def page(contents: Contents) -> str:
     """A report as HTML: the same bytes for the same contents."""
-    title = f"Imbalances of {found.dataset}"
+    title = f"Imbalances of {contents.dataset}"
+    lead, *others = headline(contents)
     parts = [
         f"<h1>{text(title)}</h1>",
-        f'<p class="muted">Made with cobalance on {text(found.date)}</p>',
-        *(
-            markup.paragraph(words, "lead" if not at else "")
-            for at, words in enumerate(headline(found))
-        ),
-        _dataset(found),
-        sections.own(found),
-        sections.largest(found),
-        sections.concept_graph(found),
-        sections.comparison(found),
-        sections.plan(found),
-        sections.evaluation(found),
-        sections.audits(found),
-        markup.section("Method", *(markup.paragraph(words) for words in method(found))),
-        _versions(found),
-        markup.section("Cypher of every number", *_cypher(found.sources)),
+        f'<p class="muted">Made with cobalance on {text(contents.date)}</p>',
+        markup.paragraph(lead, "lead"),
+        *map(markup.paragraph, others),
+        _dataset(contents),
+        sections.own(contents),
+        sections.largest(contents),
+        sections.concept_graph(contents),
+        sections.comparison(contents),
+        sections.plan(contents),
+        sections.evaluation(contents),
+        sections.audits(contents),
+        markup.section("Method", *map(markup.paragraph, method(contents))),
+        _versions(contents),
+        markup.section("Cypher of every number", *_cypher(contents.sources)),
     ]
     return markup.document(title, parts)
 
 
-def headline(found: Contents) -> list[list[str]]:
+def headline(contents: Contents) -> list[list[str]]:
     """The main finding in sentences, with warnings."""
-    sizes = dict(found.mined_sizes)
-    warned = [[warning] for warning in mining_warnings(sizes, found.mining)]
-    if not found.totals.cliques:
-        return [[render(no_clique(found.dataset, found.mining, sizes))], *warned]
-    images: list[str] = []
-    for name, n in [*sizes.items()][:MAX_CLASSES]:
-        images += [", " if images else "", markup.Name(name), f" {n:,}"]
-    more = f" and {len(sizes) - MAX_CLASSES:,} more" if len(sizes) > MAX_CLASSES else ""
-    own = len(found.own)
-    leaning = describe_leaning(found.totals.leaning, found.totals.unproven)
-    said = [f"Of {inflect(found.totals.cliques, 'combinations')} of concepts {leaning}"]
+    sizes = dict(contents.mined_sizes)
+    totals, own = contents.totals, len(contents.own)
+    warnings = [[warning] for warning in mining_warnings(sizes, contents.mining)]
+    if not totals.cliques:
+        return [[render(no_clique(contents.dataset, contents.mining, sizes))], *warnings]
+
+    leaning = describe_leaning(totals.leaning, totals.unproven)
+    finding = [f"Of {inflect(totals.cliques, 'combinations')} of concepts {leaning}"]
     if own:
         least = "at least " if own == MOST else ""
         verb = "stands on its" if own == 1 else "stand on their"
-        said.append(f"; {least}{own:,} {verb} own: no smaller one explains them")
-    strongest = found.strongest
-    first: list[list[str]] = []
-    if found.totals.imbalanced or own:
-        at = strongest["own_effect"].argmax() if "own_effect" in strongest else 0
-        first.append(_strongest(strongest.iloc[at], sizes))
-    return [*first, [*said, ". Images: ", *images, f"{more}."], *warned]
+        finding.append(f"; {least}{own:,} {verb} own: no smaller one explains them")
+    separator = ". Images: "
+    for name, n in list(sizes.items())[:MAX_CLASSES]:
+        finding += [separator, markup.Name(name), f" {n:,}"]
+        separator = ", "
+    more = f" and {len(sizes) - MAX_CLASSES:,} more" if len(sizes) > MAX_CLASSES else ""
+    finding.append(f"{more}.")
+    if not (totals.imbalanced or own):
+        return [finding, *warnings]
+
+    strongest, row = contents.strongest, 0
+    if "own_effect" in strongest:
+        row = strongest["own_effect"].argmax()
+    return [_strongest(strongest.iloc[row], sizes), finding, *warnings]
 
 
 def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
-    said: list[str] = []
+    words: list[str] = []
     for name in row["concepts"]:
-        said += [" + " if said else "The strongest imbalance is ", markup.Name(name)]
+        words += [" + " if words else "The strongest imbalance is ", markup.Name(name)]
     most, least = row["highest_rate"], row["lowest_rate"]
     if is_missing(most) or is_missing(least):
-        return [*said, ": at the same rate in each class, which has other numbers of images."]
-    for name, before in ((str(most), ", shown by "), (str(least), " and ")):
+        return [*words, ": at the same rate in each class, which has other numbers of images."]
+
+    for name, separator in ((str(most), ", shown by "), (str(least), " and ")):
         rate = "".join(rate_texts([row[RATE + name]]))
-        said += [f"{before}{row[COUNT + name]:,} of {sizes[name]:,} images of ", markup.Name(name)]
-        said.append(f" ({rate})")
+        images = f"{row[COUNT + name]:,} of {sizes[name]:,} images of "
+        words += [separator + images, markup.Name(name), f" ({rate})"]
     disagreement = "" if is_missing(row["disagreement"]) else f" ({row['disagreement']})"
     odds = sections.odds_texts(row.to_frame().T)[0]
-    return [*said, f"; odds ratio {odds}{disagreement}."]
+    return [*words, f"; odds ratio {odds}{disagreement}."]
 
 
-def _dataset(found: Contents) -> str:
-    sizes = [*found.sizes.items()][: markup.MAX_ROWS]
-    names = [name for name, _ in sizes]
-    split = {name or "none": n for name, n in [*found.splits.items()][: markup.MAX_ROWS]}
-    mined = [found.mined_sizes.get(name, 0) for name in names]
-    columns = [
-        markup.Column("class", names),
-        markup.Column("images", [n for _, n in sizes], True),
+def _dataset(contents: Contents) -> str:
+    sizes = dict(list(contents.sizes.items())[: markup.MAX_ROWS])
+    mined = [contents.mined_sizes.get(name, 0) for name in sizes]
+    of_classes = [
+        markup.Column("class", list(sizes)),
+        markup.Column("images", list(sizes.values()), True),
         markup.Column("counted", mined, True),
     ]
-    facts = [
-        ("Name", found.dataset),
-        ("Source", found.source or "unknown"),
-        ("Images", f"{sum(found.sizes.values()):,} in {inflect(len(found.sizes), 'classes')}"),
-        ("Concepts", f"{found.concepts:,}, and {found.pairs:,} pairs that share an image"),
-        ("Combinations", f"{found.totals.cliques:,}, of {found.totals.concepts:,} concepts"),
-        ("Mined", describe_mining(found.mining)),
+    splits = dict(list(contents.splits.items())[: markup.MAX_ROWS])
+    of_splits = [
+        markup.Column("split", [name or "none" for name in splits]),
+        markup.Column("images", list(splits.values()), True),
     ]
+
+    totals = contents.totals
+    images = f"{sum(contents.sizes.values()):,} in {inflect(len(contents.sizes), 'classes')}"
+    facts = [
+        ("Name", contents.dataset),
+        ("Source", contents.source or "unknown"),
+        ("Images", images),
+        ("Concepts", f"{contents.concepts:,}, and {contents.pairs:,} pairs that share an image"),
+        ("Combinations", f"{totals.cliques:,}, of {totals.concepts:,} concepts"),
+        ("Mined", describe_mining(contents.mining)),
+    ]
+    caption = "Images of each class, and those in which combinations were counted"
     return markup.section(
         "The dataset",
         markup.pairs(facts),
-        markup.table("Images of each class, and those in which combinations were counted", columns),
-        markup.rest(len(found.sizes), "classes"),
-        markup.table(
-            "Images of each split",
-            [markup.Column("split", [*split]), markup.Column("images", [*split.values()], True)],
-        ),
-        markup.rest(len(found.splits), "splits"),
+        markup.table(caption, of_classes),
+        markup.rest(len(contents.sizes), "classes"),
+        markup.table("Images of each split", of_splits),
+        markup.rest(len(contents.splits), "splits"),
     )
 
 
-def _versions(found: Contents) -> str:
-    options = asdict(found.options)
-    given = {name: value for name, value in options.items() if value and name != "date"}
+def _versions(contents: Contents) -> str:
+    options = {name: value for name, value in asdict(contents.options).items() if value}
+    options.pop("date", None)
     return markup.section(
         "Versions and options",
-        markup.pairs([*found.versions.items(), *(given or {"options": "none"}).items()]),
-        markup.pairs([("mining", found.mining.to_json())]),
+        markup.pairs([*contents.versions.items(), *(options or {"options": "none"}).items()]),
+        markup.pairs([("mining", contents.mining.to_json())]),
     )
 
 
@@ -182,17 +191,19 @@ def _cypher(sources: Sequence[Source]) -> Iterator[str]:
         "Saved queries run with `cobalance cypher NAME`, and on the page Cypher. Sums, odds ratios "
         "and what is a combination's own are computed from these counts."
     )
+
+    # A query that is asked several times is printed once.
     by_text = group_pairs(((source.name, source.text), source) for source in sources)
-    for (name, cypher), asked in by_text.items():
-        lines = [
-            f"{one.numbers}: {json.dumps(dict(one.parameters), ensure_ascii=False)}"
-            for one in asked
-        ]
-        summary = name or asked[0].numbers
+    for (name, cypher), same in by_text.items():
+        lines = []
+        for source in same:
+            parameters = json.dumps(dict(source.parameters), ensure_ascii=False)
+            lines.append(f"{source.numbers}: {parameters}")
+        summary = name or same[0].numbers
         yield markup.details(summary, markup.code("\n".join(lines)), markup.code(cypher))
 
 
-def method(found: Contents) -> Iterator[str]:
+def method(contents: Contents) -> Iterator[str]:
     """Paragraphs on the method, including comparisons, plans and audits if the report has them."""
     yield (
         "Each combination of concepts is a clique of the concept graph, and its images are counted "
@@ -200,12 +211,14 @@ def method(found: Contents) -> Iterator[str]:
         "Concept Graphs, NeurIPS 2024, arXiv:2409.18055, section 3). Its gap is the largest of "
         "these counts less the smallest."
     )
+
     yield (
         "The odds ratio compares the class with most images of a combination with the class with "
-        f"fewest: the odds that an image shows it, with Woolf's {found.mining.confidence:.0%} "
+        f"fewest: the odds that an image shows it, with Woolf's {contents.mining.confidence:.0%} "
         "interval (Annals of Human Genetics 1955), and half an image added to each cell of a table "
         "with an empty one (Haldane 1956, Anscombe 1956)."
     )
+
     yield (
         "Tables are in the order of evidence: combinations with a q-value of at most "
         f"{MAX_Q_VALUE} first, each part by the largest rate less the smallest, then the others. "
@@ -213,14 +226,16 @@ def method(found: Contents) -> Iterator[str]:
         "of images, the class with the fewest images of a combination may not be the one with the "
         "lowest rate, and the row says so."
     )
-    tests = sorted({str(name) for name in found.largest.get("test", [])} - {"none"})
-    named = f" Tests of the imbalances above: {', '.join(tests)}." if tests else ""
+
+    tests = sorted({*map(str, contents.largest.get("test", []))} - {"none"})
+    tests_text = f" Tests of the imbalances above: {', '.join(tests)}." if tests else ""
     yield (
         "p-values are of equal rates in all classes: Fisher's exact test where an expected count "
         "is below five and there are two classes, else the chi-square test of homogeneity. "
         "q-values adjust them over all combinations (Benjamini and Hochberg, Journal of the Royal "
-        f"Statistical Society B 1995).{named}"
+        f"Statistical Society B 1995).{tests_text}"
     )
+
     yield (
         "What is a combination's own: observed less expected rates, where the hierarchical "
         "log-linear model with all interactions but the highest one says what its parts explain "
@@ -229,17 +244,18 @@ def method(found: Contents) -> Iterator[str]:
         "small. Groups are communities of concepts (Leiden; Traag, Waltman and van Eck, Scientific "
         "Reports 2019)."
     )
-    if found.comparison is not None:
+
+    if contents.comparison is not None:
         yield (
             "Closed: a gap before and none after. Opened: none before and one after. A combination "
             "is absent where it was not counted in the other dataset."
         )
-    if found.plan is not None:
+    if contents.plan is not None:
         yield (
             "What remains after the plan is simulated: each planned image counts in every "
             "combination of the concepts that it is made for, and shows no others."
         )
-    if found.corrections is not None:
+    if contents.corrections is not None:
         yield (
             "Corrected counts add up, for each class, the labelled images that show the concept by "
             "the share that people confirm, and the others by the share that people find missed."

@@ -1,7 +1,6 @@
 """Plot imbalances between -1 and +1, as inline SVG."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -16,7 +15,8 @@ from cobalance.workflows.concept_graph.svg import text
 _WIDTH_PX, _LEFT_PX, _RIGHT_PX = 800, 290, 780
 _TOP_PX, _ROW_PX = 54, 24
 _MIDDLE_PX, _HALF_PX = (_LEFT_PX + _RIGHT_PX) / 2, (_RIGHT_PX - _LEFT_PX) / 2
-_LONGEST = 34  # characters of a combination; wide ones count twice
+# Characters of a combination; wide ones count twice.
+_LONGEST = 34
 TICKS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
@@ -35,13 +35,11 @@ def skews(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
     [0.5, -0.5]
     """
     counts = frame[[COUNT + name for name in class_sizes]].to_numpy(dtype=float)
-    everyone = range(len(class_sizes))
-    return pd.DataFrame(
-        {
-            name: skew(counts, [*class_sizes.values()], [i for i in everyone if i != code], [code])
-            for code, name in enumerate(class_sizes)
-        }
-    )
+    columns = {}
+    for code, name in enumerate(class_sizes):
+        others = [*range(code), *range(code + 1, len(class_sizes))]
+        columns[name] = skew(counts, [*class_sizes.values()], others, [code])
+    return pd.DataFrame(columns)
 
 
 def imbalance_plot(frame: pd.DataFrame, class_sizes: Mapping[str, int], label: str) -> str:
@@ -50,22 +48,21 @@ def imbalance_plot(frame: pd.DataFrame, class_sizes: Mapping[str, int], label: s
     With two classes a bar from the centre to the second class's skew; with more, a disc for the
     class with the highest rate and a ring for the one with the lowest, each against all others.
     """
-    height = _TOP_PX + _ROW_PX * len(frame) + 12
-    two = len(class_sizes) == 2
-    found = skews(frame, class_sizes)
     names = [*class_sizes]
+    two = len(names) == 2
     ends = (f"only {names[0]}", f"only {names[1]}") if two else ("none of the class", "only it")
-    rows = zip(frame.to_dict("records"), found.to_dict("records"), strict=True)
+    height = _TOP_PX + _ROW_PX * len(frame) + 12
     lines = [f'<svg viewBox="0 0 {_WIDTH_PX} {height}" role="img" aria-label="{text(label)}">']
     lines += _axis(height, ends)
-    for at, (row, of) in enumerate(rows):
-        y = _TOP_PX + _ROW_PX * at + _ROW_PX / 2
+
+    leaning = skews(frame, class_sizes).to_dict("list")
+    for position, row in enumerate(frame.to_dict("records")):
+        y = _TOP_PX + _ROW_PX * position + _ROW_PX / 2
         lines.append(_name(row["concepts"], y))
-        leaning = {str(name): float(value) for name, value in of.items()}
         if two:
-            lines.append(_bar(leaning[names[1]], names, y))
+            lines.append(_bar(leaning[names[1]][position], names, y))
         else:
-            lines += _dots(row, leaning, names, y)
+            lines += _dots(row, {name: leaning[name][position] for name in names}, names, y)
     return "\n".join([*lines, "</svg>"])
 
 
@@ -76,6 +73,7 @@ def _axis(height: int, ends: tuple[str, str]) -> Iterator[str]:
         yield f'<line class="{kind}" x1="{x:.0f}" y1="46" x2="{x:.0f}" y2="{height - 8}"/>'
         number = f"{tick:+g}".replace("-", "\N{MINUS SIGN}") if tick else "0"
         yield f'<text class="label" x="{x:.0f}" y="40" text-anchor="middle">{number}</text>'
+
     for x, anchor, end in ((_LEFT_PX, "start", ends[0]), (_RIGHT_PX, "end", ends[1])):
         name = text(cell_text(end, 30))
         yield f'<text class="label" x="{x}" y="18" text-anchor="{anchor}">{name}</text>'
@@ -98,17 +96,21 @@ def _fitting(name: str) -> str:
     >>> _fitting("a cow"), len(_fitting("a" * 99)), len(_fitting("牛" * 99))
     ('a cow', 34, 17)
     """
-    widths = accumulate(1 + (east_asian_width(letter) in "WF") for letter in name)
-    fits = sum(width <= _LONGEST for width in widths)
+    width = fits = 0
+    for letter in name:
+        width += 2 if east_asian_width(letter) in "WF" else 1
+        if width <= _LONGEST:
+            fits += 1
     return name if fits == len(name) else name[: fits - 1] + "…"
 
 
 def _bar(value: float, names: Sequence[str], y: float) -> str:
     x, width = _MIDDLE_PX + min(value, 0.0) * _HALF_PX, abs(value) * _HALF_PX
-    said = f"{value:+.2f}, more often in {names[value > 0]}" if value else "as often in both"
+    side = 1 if value > 0 else 0
+    words = f"{value:+.2f}, more often in {names[side]}" if value else "as often in both"
     return (
-        f'<rect class="f{int(value > 0)}" x="{x:.1f}" y="{y - 7:.0f}" width="{width:.1f}" '
-        f'height="14"><title>{text(said)}</title></rect>'
+        f'<rect class="f{side}" x="{x:.1f}" y="{y - 7:.0f}" width="{width:.1f}" '
+        f'height="14"><title>{text(words)}</title></rect>'
     )
 
 
