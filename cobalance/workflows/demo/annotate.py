@@ -65,10 +65,14 @@ CAPTION = "a photo of a thing"
 PEOPLE = ("Ann", "Ben", "Cleo")
 THRESHOLD = 0.3
 
-_PER_GROUP = 6  # images of each class, background and thing
-_LABELLED = 300  # pictures that the probe is trained with
-_CHECKED = 60  # of each concept, class and verdict
-_WRONG = 0.03  # of a person's answers
+# Images of each class, background and thing.
+_PER_GROUP = 6
+# Pictures that the probe is trained with.
+_LABELLED = 300
+# Labels of each concept, class and verdict that people check.
+_CHECKED = 60
+# The share of wrong answers of a person.
+_WRONG = 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,22 +124,32 @@ def run_annotate_demo(
     pixels, pictures = draw_pictures()
     write_images(runner.pictures(NAME), pictures["id"], pixels)
     _load(runner, pictures)
-    wanted = {"categories": 2, "attributes": len(CONCEPTS), "rounds": 3}
-    options = read_preset("default", wanted)
+
+    limits = {"categories": 2, "attributes": len(CONCEPTS), "rounds": 3}
+    options = read_preset("default", limits)
     model = ScriptedModel()
     proposed = propose_attributes(store, folder, model, NAME, CAPTION, options, progress=progress)
     attributes = _review(store)
+
     progress("train the annotator", 0, None)
     run = _label(runner, _train(runner))
     decide_labels(store, folder, run, "accepted", decided_by=PEOPLE[0], progress=progress)
-    mine_dataset(
-        store, NAME, MiningOptions(max_size=1, common=()), max_cliques=1_000, progress=progress
-    )
+    mining = MiningOptions(max_size=1, common=())
+    mine_dataset(store, NAME, mining, max_cliques=1_000, progress=progress)
     believed = read_imbalances(store, NAME, Ranking(by="gap", max_size=1, limit=len(CONCEPTS)))
+
     checked, corrected = _audit(store, folder, pictures, run)
     truth = find_things(pictures).set_index(pictures["id"]).astype(float)
-    measured = measure_run(store, folder, run, GroundTruth(truth))
-    return AnnotateDemo(pictures, proposed, attributes, run, measured, believed, checked, corrected)
+    return AnnotateDemo(
+        pictures=pictures,
+        proposed=proposed,
+        attributes=attributes,
+        run=run,
+        measured=measure_run(store, folder, run, GroundTruth(truth)),
+        believed=believed,
+        checked=checked,
+        corrected=corrected,
+    )
 
 
 def draw_pictures() -> tuple[npt.NDArray[np.uint8], pd.DataFrame]:
@@ -150,10 +164,11 @@ def draw_pictures() -> tuple[npt.NDArray[np.uint8], pd.DataFrame]:
     drawn = make_test_digits(0, per_group=_PER_GROUP)
     classes = drawn.table["background"].map(CLASSES)
     things = drawn.table["thing"]
-    rare = ((things == RARE[0]) & (classes == RARE[1])).to_numpy()
-    kept = ~rare | (np.cumsum(rare) % 3 == 0)
     table = pd.DataFrame({"id": drawn.table["id"], "class_name": classes, "thing": things})
-    return drawn.pixels[kept], table[kept].reset_index(drop=True)
+
+    is_rare = ((things == RARE[0]) & (classes == RARE[1])).to_numpy()
+    selected = ~is_rare | (np.cumsum(is_rare) % 3 == 0)
+    return drawn.pixels[selected], table[selected].reset_index(drop=True)
 
 
 def find_things(table: pd.DataFrame) -> pd.DataFrame:
@@ -163,9 +178,10 @@ def find_things(table: pd.DataFrame) -> pd.DataFrame:
 
 def _load(runner: Runner, pictures: pd.DataFrame) -> None:
     """Load the pictures with their classes alone."""
+    prefix = prefix_of(NAME)
     records = [
-        ImageRecord(name, of, (), "train", prefix_of(NAME) + uri_of(name), SIDE_PX, SIDE_PX)
-        for name, of in zip(pictures["id"], pictures["class_name"], strict=True)
+        ImageRecord(name, class_name, (), "train", prefix + uri_of(name), SIDE_PX, SIDE_PX)
+        for name, class_name in zip(pictures["id"], pictures["class_name"], strict=True)
     ]
     drop_dataset(runner.store, runner.folders, NAME, runner.progress)
     claim_name(runner.store, NAME)
@@ -189,13 +205,14 @@ class ScriptedModel:
         >>> ScriptedModel().ask(Question('different examples of the category "place" that')).text
         '{"items": ["town", "garden"]}'
         """
-        odd = question.seed == 1
+        # In one round of two it names an object that no picture shows.
+        is_odd = question.seed == 1
         if "categories that" in question.text:
-            items = ["place", "thing", "mood"] if odd else ["thing", "place"]
+            items = ["place", "thing", "mood"] if is_odd else ["thing", "place"]
         elif "outlined" in question.text:
             return Reply(json.dumps({"answer": "yes", "explanation": "They are objects."}))
         elif '"thing"' in question.text:
-            items = [*reversed(CONCEPTS), "banknote"] if odd else [*CONCEPTS]
+            items = [*reversed(CONCEPTS), "banknote"] if is_odd else [*CONCEPTS]
         else:
             items = ["town", "garden"]
         return Reply(json.dumps({"items": items}))
@@ -209,10 +226,8 @@ def _review(store: GraphStore) -> pd.DataFrame:
     """Reject flagged attributes, such as names of classes, and accept the rest."""
     attributes = list_attributes(store, NAME)
     decisions = [
-        Decision((category, name), "rejected" if flags else "accepted")
-        for category, name, flags in zip(
-            *(attributes[column] for column in ("category", "proposed", "flags")), strict=True
-        )
+        Decision((row["category"], row["proposed"]), "rejected" if row["flags"] else "accepted")
+        for row in attributes.to_dict("records")
     ]
     decide_attributes(store, NAME, decisions, PEOPLE[0])
     return list_attributes(store, NAME)
@@ -239,7 +254,7 @@ def _label(runner: Runner, probe: Path) -> str:
     )
     run = order_labels(runner.store, runner.output, order)
     chunks = range(read_run(runner.store, run).chunks)
-    runner.run_tasks([f"{run}-{at}" for at in chunks], runner.progress)
+    runner.run_tasks([f"{run}-{chunk}" for chunk in chunks], runner.progress)
     return run
 
 
@@ -249,34 +264,37 @@ def _audit(
     """Audit a sample with people who err at times; the number of labels, and imbalances."""
     audit = draw_audit(store, folder, run, AuditSample(PEOPLE, n=_CHECKED))
     sheet = answer_sheet(store, audit)
-    there = sheet["image"].map(pictures.set_index("id")["thing"]) == sheet["concept"]
-    wrong = np.random.default_rng(0).random(len(sheet)) < _WRONG
-    sheet["answer"] = np.where(there.to_numpy() ^ wrong, SHOWS, DOES_NOT)
+    is_shown = sheet["image"].map(pictures.set_index("id")["thing"]) == sheet["concept"]
+    is_wrong = np.random.default_rng(0).random(len(sheet)) < _WRONG
+    sheet["answer"] = np.where(is_shown.to_numpy() ^ is_wrong, SHOWS, DOES_NOT)
     take_answers(store, audit, sheet)
-    found = audit_imbalances(store, audit)
+
+    imbalances = audit_imbalances(store, audit)
     counts = pictures.value_counts(["thing", "class_name"])
-    columns = (found[name] for name in ("concept", "over_represented", "under_represented"))
-    found["true_gap"] = [
-        int(counts[thing, more] - counts[thing, fewer])
-        for thing, more, fewer in zip(*columns, strict=True)
-    ]
-    return len(audit.labels), found
+    gaps = []
+    for row in imbalances.to_dict("records"):
+        thing = row["concept"]
+        gap = counts[thing, row["over_represented"]] - counts[thing, row["under_represented"]]
+        gaps.append(int(gap))
+    imbalances["true_gap"] = gaps
+    return len(audit.labels), imbalances
 
 
-def measured_table(found: AnnotateDemo) -> pd.DataFrame:
+def measured_table(demo: AnnotateDemo) -> pd.DataFrame:
     """AUC, precision and recall of each concept."""
-    scores = found.measured.scores
-    names = {"AUC": "auc", "precision": "precision", "recall": "recall"}
-    shown = {title: scores[name].map("{:.2f}".format) for title, name in names.items()}
-    return pd.DataFrame({"concept": scores["concept"], **shown})
+    scores = demo.measured.scores
+    table = scores[["concept"]].copy()
+    for title, name in (("AUC", "auc"), ("precision", "precision"), ("recall", "recall")):
+        table[title] = scores[name].map("{:.2f}".format)
+    return table
 
 
-def labelled_table(found: AnnotateDemo) -> pd.DataFrame:
+def labelled_table(demo: AnnotateDemo) -> pd.DataFrame:
     """The most telling imbalances of the labels, as mined."""
-    rows = found.believed
+    rows = demo.believed
     return pd.DataFrame(
         {
-            "concept": [" + ".join(names) for names in rows["concepts"]],
+            "concept": rows["concepts"].map(" + ".join),
             "more in": rows["over_represented"],
             "odds ratio": np.exp(rows["log_odds_ratio"].abs()).map("{:.1f}".format),
             "q-value": rows["q_value"].map("{:.1g}".format),
@@ -284,20 +302,17 @@ def labelled_table(found: AnnotateDemo) -> pd.DataFrame:
     )
 
 
-def corrected_table(found: AnnotateDemo) -> pd.DataFrame:
+def corrected_table(demo: AnnotateDemo) -> pd.DataFrame:
     """Gaps as labelled, as corrected, and in truth."""
-    rows = found.corrected.sort_values("gap", ascending=False)
-    corrected = rows[["corrected_gap", "corrected_gap_low", "corrected_gap_high"]]
-    verdicts = rows["verdict"].replace("not supported", "not supported: invented")
+    rows = demo.corrected.sort_values("gap", ascending=False)
+    corrected = rows[["corrected_gap", "corrected_gap_low", "corrected_gap_high"]].to_numpy()
     return pd.DataFrame(
         {
             "concept": rows["concept"],
             "more in": rows["over_represented"],
             "labelled gap": rows["gap"].map("{:+.0f}".format),
-            "corrected gap": [
-                "{:+.0f} [{:+.0f}, {:+.0f}]".format(*row) for row in corrected.to_numpy()
-            ],
+            "corrected gap": ["{:+.0f} [{:+.0f}, {:+.0f}]".format(*gap) for gap in corrected],
             "true gap": rows["true_gap"].map("{:+d}".format),
-            "the audit": verdicts,
+            "the audit": rows["verdict"].replace("not supported", "not supported: invented"),
         }
     )

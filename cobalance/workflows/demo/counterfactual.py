@@ -61,7 +61,8 @@ EVERY = "all pictures"
 Counts = Mapping[tuple[str, ...], Mapping[str, int]]
 """Images of each group by what they show; the empty set is shown by all."""
 
-_SHOWN = 3  # rows of twins, and of edited captions
+# Rows of twins, and of edited captions.
+_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,12 @@ class Outcome:
     @property
     def unequal(self) -> list[tuple[str, ...]]:
         """Sets of things that are not equally frequent in all groups, by either count."""
-        return [
-            names
-            for names in sorted({*self.counts, *self.by_cypher})
-            if (found := self.counts.get(names, {})) != self.by_cypher.get(names)
-            or len(set(found.values())) != 1
-        ]
+        unequal = []
+        for names in sorted({*self.counts, *self.by_cypher}):
+            counts = self.counts.get(names, {})
+            if counts != self.by_cypher.get(names) or len(set(counts.values())) != 1:
+                unequal.append(names)
+        return unequal
 
 
 @dataclass(frozen=True)
@@ -141,12 +142,14 @@ def run_counterfactual_demo(
     planned = plan_counterfactual_dataset(
         store, runner.folders.captions, NAME, RECIPE, progress=progress
     )
+
     (job,) = runner.run_jobs(
         [runner.earlier_job(NAME, SEED) or _order(runner)],
         lambda _job, done, total: progress("make images", done, total),
     )
     before = count_by_kernel(store, NAME)
     outcomes = {real: _merge(runner, job, real) for real in DATASETS}
+
     exported = runner.place / "demo" / EXPORT
     report = export_job(
         store,
@@ -158,11 +161,17 @@ def run_counterfactual_demo(
         result={"real": "all"},
         progress=progress,
     )
-    twins = runner.ask("counterfactual-twins", DATASETS["all"], limit=_SHOWN)
-    mistakes = _count_mistakes(runner, job)
-    captions = _edited_captions(planned)
     return CounterfactualDemo(
-        images, planned, job, mistakes, before, outcomes, twins, captions, exported, report
+        images=images,
+        planned=planned,
+        job=job,
+        mistakes=_count_mistakes(runner, job),
+        before=before,
+        outcomes=outcomes,
+        twins=runner.ask("counterfactual-twins", DATASETS["all"], limit=_SHOWN),
+        captions=_edited_captions(planned),
+        exported=exported,
+        report=report,
     )
 
 
@@ -173,9 +182,9 @@ def _load(runner: Runner) -> int:
     progress("draw pictures", 0, len(scenes))
     write_figures(folder, scenes, prefix=prefix_of(NAME))
     progress("draw pictures", len(scenes), len(scenes))
-    options = ReadOptions(
-        class_category={group: group for group in GROUPS}, captions=folder / CAPTIONS, split="train"
-    )
+
+    groups = dict(zip(GROUPS, GROUPS, strict=True))
+    options = ReadOptions(class_category=groups, captions=folder / CAPTIONS, split="train")
     load_dataset(
         runner.store,
         runner.folders,
@@ -192,10 +201,10 @@ def _load(runner: Runner) -> int:
 
 def _order(runner: Runner) -> str:
     """Order the plan's images."""
-    wanted = {"recipe": RECIPE, "consent": CONSENT, "seed": SEED, **MAKING}
+    settings = {"recipe": RECIPE, "consent": CONSENT, "seed": SEED, **MAKING}
     queries = read_plan(runner.store, NAME, RECIPE)
     places = runner.folders.image_roots(NAME)
-    checked = check_settings(wanted)
+    checked = check_settings(settings)
     return order_plan(runner.store, NAME, RECIPE, queries, checked, runner.progress, places=places)
 
 
@@ -214,11 +223,10 @@ def count_by_kernel(store: GraphStore, dataset: str) -> Counts:
     """Count every set of things that some image shows whole, by the mining kernel."""
     incidence = load_incidence(store, dataset)
     cliques = mine_cliques(incidence, max_size=MAX_SIZE, common=())
-    every = {(): cliques.class_images()}
-    return every | {
-        tuple(sorted(names)): dict(zip(cliques.classes, counts, strict=True))
-        for names, counts in zip(cliques.names(), cliques.counts.tolist(), strict=True)
-    }
+    counts: dict[tuple[str, ...], Mapping[str, int]] = {(): cliques.class_images()}
+    for names, of_classes in zip(cliques.names(), cliques.counts.tolist(), strict=True):
+        counts[tuple(sorted(names))] = dict(zip(cliques.classes, of_classes, strict=True))
+    return counts
 
 
 def count_by_cypher(runner: Runner, dataset: str) -> Counts:
@@ -228,46 +236,47 @@ def count_by_cypher(runner: Runner, dataset: str) -> Counts:
         (): dict(zip(sizes["class"], sizes["images"].astype(int), strict=True))
     }
     for size in range(1, MAX_SIZE + 1):
-        found = runner.ask(f"imbalances-from-images-{size}", dataset)
-        for names, of_groups in zip(found["concepts"], found["counts"], strict=True):
+        rows = runner.ask(f"imbalances-from-images-{size}", dataset)
+        for names, of_groups in zip(rows["concepts"], rows["counts"], strict=True):
             counts[tuple(sorted(names))] = {group: int(n) for group, n in of_groups}
     return counts
 
 
-def count_table(found: CounterfactualDemo) -> pd.DataFrame:
+def count_table(demo: CounterfactualDemo) -> pd.DataFrame:
     """Images of each group by the things in them, in all datasets."""
-    columns = {NAME: found.before}
-    columns |= {DATASETS[real]: outcome.counts for real, outcome in found.outcomes.items()}
-    every = {names for counts in columns.values() for names in counts}
-    shown = sorted(every, key=lambda names: (len(names), names))
-    return pd.DataFrame(
-        {
-            "show": [" + ".join(names) or EVERY for names in shown],
-            **{
-                name: [
-                    " : ".join(str(counts.get(names, {}).get(group, 0)) for group in GROUPS)
-                    for names in shown
-                ]
-                for name, counts in columns.items()
-            },
-        }
+    counts = {NAME: demo.before}
+    for real, outcome in demo.outcomes.items():
+        counts[DATASETS[real]] = outcome.counts
+    sets = sorted(
+        set[tuple[str, ...]]().union(*counts.values()), key=lambda names: (len(names), names)
     )
+
+    rows = []
+    for names in sets:
+        row = {"show": " + ".join(names) or EVERY}
+        for dataset, of_dataset in counts.items():
+            of_groups = of_dataset.get(names, {})
+            row[dataset] = " : ".join(str(of_groups.get(group, 0)) for group in GROUPS)
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _count_mistakes(runner: Runner, job: Job) -> Mistakes:
     manifest = read_job_manifest(runner.store, runner.output, job.id)
     flawed = manifest["settings"].map(lambda text: "mistake" in json.loads(text))
     chosen = manifest["verdict"] == "accepted"
-    return Mistakes(len(manifest), int(flawed.sum()), int(chosen.sum()), int(flawed[chosen].sum()))
+    return Mistakes(
+        candidates=len(manifest),
+        flawed=int(flawed.sum()),
+        chosen=int(chosen.sum()),
+        chosen_flawed=int(flawed[chosen].sum()),
+    )
 
 
 def _edited_captions(planned: CounterfactualPlan) -> pd.DataFrame:
     """The prompts' captions of the first sources, one column a group."""
     sources = planned.selection.sources.head(_SHOWN)
-    return pd.DataFrame(
-        {
-            "image": sources["id"],
-            "class": sources["class_name"],
-            **{group: [of[group] for of in sources["caption"]] for group in GROUPS},
-        }
-    )
+    table = sources[["id", "class_name"]].set_axis(["image", "class"], axis="columns")
+    for group in GROUPS:
+        table[group] = [captions[group] for captions in sources["caption"]]
+    return table

@@ -6,7 +6,7 @@ UrbanCars (Li et al., "A Whac-A-Mole Dilemma", CVPR 2023). Test images have ever
 equally often.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -45,9 +45,12 @@ IMAGES: Mapping[tuple[bool, bool], int] = {
 """Training images of a class, by whether the background and the thing agree with it: 95% each, as
 in UrbanCars."""
 
-_JITTER_PX = 3  # largest offset of a digit from the centre
-_INK = 72  # pixels of at least this grey value belong to the digit
-_MARGIN_PX = 1  # between a thing and the image's edge
+# Largest offset of a digit from the centre.
+_JITTER_PX = 3
+# Pixels of at least this grey value belong to the digit.
+_INK = 72
+# Between a thing and the image's edge.
+_MARGIN_PX = 1
 _CODES: Mapping[str, int] = {"train": 0, "test": 1, "validation": 2}
 
 
@@ -97,13 +100,13 @@ class Digits:
         Only training images may have them: they get into training data.
         """
         for column in ("background", "thing"):
-            named = self.table[column].to_numpy()
-            for concept in sorted(set(named)):
-                exemplars = (
-                    Exemplar(self.pixels[row], shown)
-                    for row in np.flatnonzero(named == concept)[:most].tolist()
-                    if (shown := self._shown_mask(row, column)).any()
-                )
+            concepts = self.table[column].to_numpy()
+            for concept in sorted(set(concepts)):
+                exemplars = []
+                for row in np.flatnonzero(concepts == concept)[:most].tolist():
+                    shown = self._shown_mask(row, column)
+                    if shown.any():
+                        exemplars.append(Exemplar(self.pixels[row], shown))
                 write_exemplars(folder, concept, exemplars)
 
     def _shown_mask(self, row: int, column: str) -> npt.NDArray[np.bool_]:
@@ -113,9 +116,9 @@ class Digits:
         return np.asarray(~(things | self.digit_masks[row]))
 
     def _record(self, row: int, regions: bool, folder: str) -> ImageRecord:
-        about = self.table.iloc[row]
-        background, thing = str(about["background"]), str(about["thing"])
-        class_name, image_id = str(about["class_name"]), str(about["id"])
+        row_values = self.table.iloc[row]
+        background, thing = str(row_values["background"]), str(row_values["thing"])
+        class_name, image_id = str(row_values["class_name"]), str(row_values["id"])
         mentions: tuple[Mention, ...] = Mention(background), Mention(thing)
         if regions:
             mentions = (
@@ -133,15 +136,13 @@ def make_training_digits(seed: int) -> Digits:
     groups = []
     for name, other in (("eight", "three"), ("three", "eight")):
         for (background_agrees, thing_agrees), images in IMAGES.items():
-            pairs = list(
-                product(
-                    BACKGROUNDS[name if background_agrees else other],
-                    THINGS[name if thing_agrees else other],
-                )
-            )
+            backgrounds = BACKGROUNDS[name if background_agrees else other]
+            things = THINGS[name if thing_agrees else other]
+            pairs = list(product(backgrounds, things))
             order = rng.permutation(len(pairs))
+            # Pairs take turns, so that each is as frequent as the number of images allows.
             groups += [(name, *pairs[order[number % len(pairs)]]) for number in range(images)]
-    return _draw([groups[at] for at in rng.permutation(len(groups))], "train", seed)
+    return _draw([groups[position] for position in rng.permutation(len(groups))], "train", seed)
 
 
 def make_held_out_digits(seed: int, per_group: int = 4) -> Digits:
@@ -188,7 +189,7 @@ def _draw(
     name = name or split
     rng = np.random.default_rng([seed, _CODES[name]])
     drawn = [_draw_image(*group, split, rng) for group in groups]
-    pixels, digit_masks, thing_masks = (np.stack(part) for part in zip(*drawn, strict=True))
+    pixels, digit_masks, thing_masks = map(np.stack, zip(*drawn, strict=True))
     table = pd.DataFrame(groups, columns=["class_name", "background", "thing"])
     table.insert(0, "id", [f"{name}-{number:05d}" for number in range(len(groups))])
     return Digits(name, pixels, digit_masks, thing_masks, table)
@@ -196,27 +197,28 @@ def _draw(
 
 def _draw_image(
     class_name: str, background: str, thing: str, split: Split, rng: np.random.Generator
-) -> Iterator[npt.NDArray[np.generic]]:
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Draw an image; also its mask of the digit, and of the visible part of the thing."""
     image = cut_piece(background, split, SIDE_PX, rng).copy()
     piece = cut_piece(thing, split, THING_PX, rng)
     near, far = _MARGIN_PX, SIDE_PX - THING_PX - _MARGIN_PX
     top, left = (near, far)[rng.integers(2)], (near, far)[rng.integers(2)]
+    window = slice(top, top + THING_PX), slice(left, left + THING_PX)
     thing_mask = np.zeros((SIDE_PX, SIDE_PX), np.bool_)
-    there = slice(top, top + THING_PX), slice(left, left + THING_PX)
-    thing_mask[there] = _disc()
-    image[there][_disc()] = piece[_disc()]
-    written = digits(KINDS[class_name], split)
-    digit = written[rng.integers(len(written))]
+    thing_mask[window] = _disc()
+    image[window][_disc()] = piece[_disc()]
+
+    samples = digits(KINDS[class_name], split)
+    digit = samples[rng.integers(len(samples))]
     middle = (SIDE_PX - DIGIT_PX) // 2
     top, left = (middle + rng.integers(-_JITTER_PX, _JITTER_PX, 2, endpoint=True)).tolist()
+    window = slice(top, top + DIGIT_PX), slice(left, left + DIGIT_PX)
     digit_mask = np.zeros((SIDE_PX, SIDE_PX), np.bool_)
-    there = slice(top, top + DIGIT_PX), slice(left, left + DIGIT_PX)
-    digit_mask[there] = digit >= _INK
-    image[there][digit >= _INK] = digit[digit >= _INK, np.newaxis]
-    yield from (image, digit_mask, thing_mask & ~digit_mask)
+    digit_mask[window] = digit >= _INK
+    image[window][digit >= _INK] = digit[digit >= _INK, np.newaxis]
+    return image, digit_mask, thing_mask & ~digit_mask
 
 
 def _disc() -> npt.NDArray[np.bool_]:
-    at = np.arange(THING_PX) - (THING_PX - 1) / 2
-    return at[:, np.newaxis] ** 2 + at**2 <= (THING_PX / 2) ** 2
+    x = np.arange(THING_PX) - (THING_PX - 1) / 2
+    return x[:, np.newaxis] ** 2 + x**2 <= (THING_PX / 2) ** 2

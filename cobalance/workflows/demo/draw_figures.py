@@ -35,13 +35,30 @@ _LICENSES: tuple[dict[str, Any], ...] = (
         "url": "https://creativecommons.org/licenses/by-nd/2.0/",
     },
 )
-_CORNERS = 24  # of the polygon about a thing
-_OWN_COLOURS = 0.12  # of a figure, the rest is the look of its group
+# Of the polygon about a thing.
+_CORNERS = 24
+# A figure's share of colours of its own; the rest is the look of its group.
+_OWN_COLOURS = 0.12
 
 _BODY = (
-    *((0.42, 0.20), (0.58, 0.20), (0.62, 0.25), (0.82, 0.28), (1.00, 0.55), (0.91, 0.59)),
-    *((0.78, 0.40), (0.74, 0.60), (0.80, 1.00), (0.60, 1.00), (0.50, 0.68), (0.40, 1.00)),
-    *((0.20, 1.00), (0.26, 0.60), (0.22, 0.40), (0.09, 0.59), (0.00, 0.55), (0.18, 0.28)),
+    (0.42, 0.20),
+    (0.58, 0.20),
+    (0.62, 0.25),
+    (0.82, 0.28),
+    (1.00, 0.55),
+    (0.91, 0.59),
+    (0.78, 0.40),
+    (0.74, 0.60),
+    (0.80, 1.00),
+    (0.60, 1.00),
+    (0.50, 0.68),
+    (0.40, 1.00),
+    (0.20, 1.00),
+    (0.26, 0.60),
+    (0.22, 0.40),
+    (0.09, 0.59),
+    (0.00, 0.55),
+    (0.18, 0.28),
     (0.38, 0.25),
 )
 """Outline of a figure's body in its box, from 0 to 1 across and down."""
@@ -71,41 +88,42 @@ def write_figures(
     for scene in scenes:
         pixels, outlines = draw_scene(scene, seed)
         Image.fromarray(pixels).save(folder / scene.file_name)
-        width, height = scene.size_px
-        images.append(
-            {
-                "id": scene.number,
-                "file_name": prefix + scene.file_name,
-                "width": width,
-                "height": height,
-                "license": scene.license,
-                "attribution": "drawn by cobalance, with pieces of photographs of scikit-image and "
-                "scikit-learn (flower by vultilion)",
-            }
-        )
+        images.append(_image_json(scene, prefix))
         for name, polygons in outlines:
-            annotations.append(
-                {
-                    "id": len(annotations),
-                    "image_id": scene.number,
-                    "category_id": names.index(name),
-                    "bbox": _box_of(polygons),
-                    "segmentation": polygons,
-                    "iscrowd": 0,
-                }
-            )
+            annotation = {
+                "id": len(annotations),
+                "image_id": scene.number,
+                "category_id": names.index(name),
+                "bbox": _box_of(polygons),
+                "segmentation": polygons,
+                "iscrowd": 0,
+            }
+            annotations.append(annotation)
         for text in scene.captions:
             caption = {"id": len(captions), "image_id": scene.number, "caption": text}
             captions.append(caption)
-    categories = [{"id": at, "name": name} for at, name in enumerate(names)]
+
     _write(
         folder / INSTANCES,
         images=images,
         annotations=annotations,
-        categories=categories,
+        categories=[{"id": number, "name": name} for number, name in enumerate(names)],
         licenses=_LICENSES,
     )
     _write(folder / CAPTIONS, images=images, annotations=captions, licenses=_LICENSES)
+
+
+def _image_json(scene: Scene, prefix: str) -> dict[str, Any]:
+    width, height = scene.size_px
+    return {
+        "id": scene.number,
+        "file_name": prefix + scene.file_name,
+        "width": width,
+        "height": height,
+        "license": scene.license,
+        "attribution": "drawn by cobalance, with pieces of photographs of scikit-image and "
+        "scikit-learn (flower by vultilion)",
+    }
 
 
 def draw_scene(scene: Scene, seed: int = 0) -> tuple[Pixels, list[tuple[str, list[list[float]]]]]:
@@ -126,12 +144,13 @@ def draw_scene(scene: Scene, seed: int = 0) -> tuple[Pixels, list[tuple[str, lis
         piece = cut_object(name, rng).resize(box[2:], Image.Resampling.BOX).convert("RGB")
         _paste(image, np.asarray(piece), _draw_mask([polygon], width, height), box)
         outlines.append((name, [polygon]))
+
     figures = []
-    for at, box in enumerate(scene.figures):
+    for number, box in enumerate(scene.figures):
         polygons = _figure(box)
         shown = _draw_mask(polygons, width, height)
         image[shown] = _draw_clothes(polygons, width, height, rng)[shown]
-        draws = Draws("figures", seed, scene.number, at)
+        draws = Draws("figures", seed, scene.number, number)
         image = paint_look(image, shown, style_of(scene.group), 1 - _OWN_COLOURS, draws)
         figures.append((scene.group, polygons))
     return image, [*figures, *outlines]
@@ -142,17 +161,17 @@ def _ground(name: str, size_px: tuple[int, int], rng: np.random.Generator) -> Pi
     (area,) = areas(name, "train")
     width, height = size_px
     scale = min(area.shape[1] / width, area.shape[0] / height) * rng.uniform(0.8, 1)
-    wide, tall = int(width * scale), int(height * scale)
-    left = int(rng.integers(area.shape[1] - wide, endpoint=True))
-    top = int(rng.integers(area.shape[0] - tall, endpoint=True))
-    piece = Image.fromarray(area[top : top + tall, left : left + wide])
+    piece_width, piece_height = int(width * scale), int(height * scale)
+    left = int(rng.integers(area.shape[1] - piece_width, endpoint=True))
+    top = int(rng.integers(area.shape[0] - piece_height, endpoint=True))
+    piece = Image.fromarray(area[top : top + piece_height, left : left + piece_width])
     return np.array(piece.convert("RGB").resize(size_px, Image.Resampling.BICUBIC))
 
 
 def _places(scene: Scene, rng: np.random.Generator) -> Iterator[BoxPx]:
     """Boxes of things to the right of the last figure, above each other, or in a corner."""
     width, height = scene.size_px
-    left = max(x + w for x, _, w, _ in scene.figures)
+    left = max(x + figure_width for x, _, figure_width, _ in scene.figures)
     most = min(width - left - 4, height // 2 - 6)
     for top in (4, height // 2 + 2):
         side = int(most * rng.uniform(0.75, 1))
@@ -193,9 +212,8 @@ def _draw_clothes(
     """Plain colours of a figure before its look: a head, and clothes that get darker downwards."""
     light = np.linspace(1.1, 0.7, height)[:, np.newaxis, np.newaxis]
     clothes = np.ones((height, width, 1)) * light * rng.integers(90, 200, 3)
-    clothes[_draw_mask(polygons[:1], width, height)] = rng.integers(120, 220) * np.array(
-        [1, 0.8, 0.7]
-    )
+    skin = rng.integers(120, 220) * np.array([1, 0.8, 0.7])
+    clothes[_draw_mask(polygons[:1], width, height)] = skin
     return np.clip(np.rint(clothes), 0, 255).astype(np.uint8)
 
 

@@ -4,7 +4,7 @@ Men mostly have coins and cups beside them, women cats and flowers. Pictures hav
 several annotators might write them, of which some name no group.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,43 +83,46 @@ def make_scenes(seed: int = 0) -> tuple[Scene, ...]:
     licence that forbids changed copies, and one has no captions.
     """
     rng = np.random.default_rng([seed, 11])
-    shown = [
+    pictures = [
         (group, things)
-        for group, pictures in PICTURES.items()
-        for things, count in pictures.items()
-        for _ in range(count)
+        for group, numbers in PICTURES.items()
+        for things, number in numbers.items()
+        for _ in range(number)
     ]
     scenes = []
-    for at in rng.permutation(len(shown)):
-        group, things = shown[at]
+    for i in rng.permutation(len(pictures)):
+        group, things = pictures[i]
         scenes.append(_arrange(group, things, rng))
-    of_two = [at for at, scene in enumerate(scenes) if scene.things][: len(SECOND_FIGURES_PX)]
-    for at, second in zip(of_two, SECOND_FIGURES_PX, strict=True):
+    with_things = [i for i, scene in enumerate(scenes) if scene.things]
+    for i, second in zip(with_things, SECOND_FIGURES_PX, strict=False):
         figures = (8, 12, 188, 342), (204, LARGE_PX[1] - second[1] - 6, *second)
-        scenes[at] = replace(scenes[at], size_px=LARGE_PX, figures=figures)
+        scenes[i] = replace(scenes[i], size_px=LARGE_PX, figures=figures)
+
     others = [_arrange(group, ("cup",), rng) for group in (GROUPS * 5)]
-    captions: Sequence[tuple[str, ...]] = (
-        *((("A man and a woman beside a cup.", "A woman gives a man her cup."),) * 3),
-        *((("A figure beside a cup.", "A cup of coffee on a saucer."),) * 2),
-        *((("A child beside a cup.", "A little boy with his cup."),) * 2),
-    )
-    for at, texts in enumerate(captions):
-        others[at] = replace(others[at], captions=texts)
-    others[7], others[8] = (replace(one, license=NO_DERIVATIVES) for one in others[7:9])
+    both_groups = ("A man and a woman beside a cup.", "A woman gives a man her cup.")
+    no_group = ("A figure beside a cup.", "A cup of coffee on a saucer.")
+    child = ("A child beside a cup.", "A little boy with his cup.")
+    captions = [both_groups] * 3 + [no_group] * 2 + [child] * 2
+    for i, texts in enumerate(captions):
+        others[i] = replace(others[i], captions=texts)
+    for i in (7, 8):
+        others[i] = replace(others[i], license=NO_DERIVATIVES)
     others[9] = replace(others[9], captions=())
-    every = [*scenes, *others]
-    return tuple(
-        replace(every[at], number=number) for number, at in enumerate(rng.permutation(len(every)))
-    )
+
+    # Numbers do not tell which pictures a plan leaves out.
+    scenes += others
+    order = rng.permutation(len(scenes))
+    return tuple(replace(scenes[i], number=number) for number, i in enumerate(order))
 
 
 def _arrange(group: str, things: tuple[str, ...], rng: np.random.Generator) -> Scene:
     ground = list(_GROUNDS)[rng.integers(len(_GROUNDS))]
     width, height = SIZES_PX[rng.integers(len(SIZES_PX))]
-    tall = int(rng.integers(round(height * 0.7), round(height * 0.92)))
-    wide = round(tall * rng.uniform(0.42, 0.52))
-    left = int(rng.integers(4, width // 2 - wide // 2))
-    box = (left, height - tall - int(rng.integers(2, 8)), wide, tall)
+    figure_height = int(rng.integers(round(height * 0.7), round(height * 0.92)))
+    figure_width = round(figure_height * rng.uniform(0.42, 0.52))
+    left = int(rng.integers(4, width // 2 - figure_width // 2))
+    top = height - figure_height - int(rng.integers(2, 8))
+    box = (left, top, figure_width, figure_height)
     captions = tuple(_captions(group, things, ground, rng))
     return Scene(0, group, things, ground, (width, height), (box,), captions)
 
@@ -127,16 +130,18 @@ def _arrange(group: str, things: tuple[str, ...], rng: np.random.Generator) -> S
 def _captions(
     group: str, things: tuple[str, ...], ground: str, rng: np.random.Generator
 ) -> Iterator[str]:
-    named = join_names([with_article(thing) for thing in things])
+    objects = join_names([with_article(thing) for thing in things])
     behind = _GROUNDS[ground]
     texts = [f"A {group} in front of {behind}.", f"The {group} stands before {behind}."]
     if things:
         texts = [
-            f"A {group} beside {named}.",
-            f"A {group} in front of {behind}, with {named}.",
+            f"A {group} beside {objects}.",
+            f"A {group} in front of {behind}, with {objects}.",
             f"The {group} looks at {_POSSESSIVE[group]} {things[-1]}.",
         ]
-    chosen = [texts[at] for at in rng.permutation(len(texts))[:2]]
-    if rng.integers(3) == 0:  # annotators do not always say who it is
-        chosen.insert(0, f"Somebody before {behind}{', with ' + named if named else ''}.")
+
+    chosen = [texts[i] for i in rng.permutation(len(texts))[:2]]
+    # Annotators do not always say who it is.
+    if rng.integers(3) == 0:
+        chosen.insert(0, f"Somebody before {behind}{', with ' + objects if objects else ''}.")
     yield from chosen

@@ -127,33 +127,36 @@ def run_full_demo(
     runner = Runner(store, settings, progress)
     names = [draw_digits.NAME if seed == 0 else f"{draw_digits.NAME}-{seed}" for seed in seeds]
     runner.check_leftovers({f"{name}-rebalanced": name for name in names})
-    planned: list[Planned] = []
-    jobs: list[str] = []
+    plans: list[Planned] = []
+    orders: list[str] = []
     for seed, name in zip(seeds, names, strict=True):
         progress(f"draw {name}", 0, None)
         load_digits(runner, name, draw_digits.make_training_digits(seed))
         _write_held_out(runner, name, seed)
         options = PlanOptions(min_size=1, max_size=2)
-        planned.append(plan_dataset(store, name, PLANNER, options, progress=progress))
-        jobs.append(_order(runner, name, seed))
+        plans.append(plan_dataset(store, name, PLANNER, options, progress=progress))
+        orders.append(_order(runner, name, seed))
+
     started = time.perf_counter()
-    ended = runner.run_jobs(jobs, progress)
+    jobs = runner.run_jobs(orders, progress)
     seconds = time.perf_counter() - started
+
     results: list[SeedResult] = []
-    for name, plan, job in zip(names, planned, ended, strict=True):
-        merged = rebalance_job(store, runner.folders, job, progress=progress)
-        change = compare_imbalances(store, name, merged.dataset)
-        results.append(SeedResult(name, merged.dataset, plan, job, change))
-    made = {seed: (one.dataset, one.rebalanced) for seed, one in zip(seeds, results, strict=True)}
-    accuracies = train_and_test(runner, made)
-    images = sum(result.job.wanted for result in results)
+    datasets: dict[int, tuple[str, str]] = {}
+    for seed, name, planned, job in zip(seeds, names, plans, jobs, strict=True):
+        rebalanced = rebalance_job(store, runner.folders, job, progress=progress).dataset
+        change = compare_imbalances(store, name, rebalanced)
+        results.append(SeedResult(name, rebalanced, planned, job, change))
+        datasets[seed] = (name, rebalanced)
+    accuracies = train_and_test(runner, datasets)
+    images = sum(job.wanted for job in jobs)
     return FullDemo(tuple(results), accuracies, seconds / images)
 
 
 def _order(runner: Runner, name: str, seed: int) -> str:
     """Order the plan's images, or resume the job of an earlier run."""
-    own_seed = f"demo-{seed}"
-    if (earlier := runner.earlier_job(name, own_seed)) is not None:
+    job_seed = f"demo-{seed}"
+    if (earlier := runner.earlier_job(name, job_seed)) is not None:
         return earlier
     return create_job(
         runner.store,
@@ -164,7 +167,7 @@ def _order(runner: Runner, name: str, seed: int) -> str:
             "recipe": "procedural",
             "backend": "procedural",
             "making": {**MAKING, "exemplars": str(runner.pictures(name) / "exemplars")},
-            "seed": own_seed,
+            "seed": job_seed,
         },
     )
 
@@ -211,33 +214,42 @@ def train_and_test(
         A row a seed and line: ``seed``, ``training`` (the title), ``images``, and the accuracies of
         `measure_accuracies`.
     """
-    ids: dict[tuple[int, Line], str] = {}
-    for seed, datasets in made.items():
-        for training_set, some in groupby(lines, lambda line: line.training_set):
-            alike = list(some)
+    evaluations: dict[tuple[int, Line], str] = {}
+    for seed, (real, rebalanced) in made.items():
+        for training_set, grouped in groupby(lines, lambda line: line.training_set):
+            of_set = list(grouped)
             order = EvaluationOrder(
-                train=(datasets[training_set != BASE.training_set],),
+                train=(real if training_set == BASE.training_set else rebalanced,),
                 training_sets=(training_set,),
-                methods=tuple(line.method for line in alike),
+                methods=tuple(line.method for line in of_set),
                 seeds=(seed,),
-                test=held_out_name(datasets[0]),
-                validation=held_out_name(datasets[0]),
+                test=held_out_name(real),
+                validation=held_out_name(real),
                 validation_split="validation",
                 shortcuts=SHORTCUTS,
                 learner_options={"bootstrap": False},
             )
-            found = order_evaluations(runner.store, order).ids
-            ids |= {(seed, line): one for line, one in zip(alike, found, strict=True)}
-    # matrices so small go faster without a second thread, and twice as fast on a busy machine
+            ids = order_evaluations(runner.store, order).ids
+            for line, evaluation in zip(of_set, ids, strict=True):
+                evaluations[seed, line] = evaluation
+
+    # Matrices so small go faster without a second thread, and twice as fast on a busy machine.
     with threadpool_limits(1):
-        runner.run_tasks(ids.values(), lambda *_: runner.progress("train and test", 0, None))
-    real, rows = 2 * sum(draw_digits.IMAGES.values()), []
-    for (seed, line), one in ids.items():
-        added = count_synthetic(runner.store, made[seed][1])
-        images = {"real": real, "synthetic": added}.get(line.training_set, real + added)
-        saved = read_saved_predictions(runner.output, read_evaluation(runner.store, one))
-        about = {"seed": seed, "training": line.title, "images": images}
-        rows.append({**about, **measure_accuracies(saved)})
+        runner.run_tasks(
+            evaluations.values(), lambda *_: runner.progress("train and test", 0, None)
+        )
+
+    n_real, rows = 2 * sum(draw_digits.IMAGES.values()), []
+    for (seed, line), evaluation in evaluations.items():
+        synthetic = count_synthetic(runner.store, made[seed][1])
+        images = {"real": n_real, "synthetic": synthetic}
+        saved = read_saved_predictions(runner.output, read_evaluation(runner.store, evaluation))
+        row = {
+            "seed": seed,
+            "training": line.title,
+            "images": images.get(line.training_set, n_real + synthetic),
+        }
+        rows.append({**row, **measure_accuracies(saved)})
     return pd.DataFrame(rows)
 
 
@@ -267,33 +279,29 @@ def measure_accuracies(predictions: pd.DataFrame) -> dict[str, float]:
 
 def accuracy_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Mean and standard deviation over the seeds as text, in per cent: a row a line, in order."""
-    grouped = runs.groupby("training", sort=False)
-    images = grouped["images"].mean().round().astype(int)
-    shown = {"trained on": images.index, "images": images.to_numpy()}
+    by_line = runs.groupby("training", sort=False)
+    images = by_line["images"].mean().round().astype(int)
+    columns = {"trained on": images.index, "images": images.to_numpy()}
     for name, title in MEASURES.items():
-        shown[title] = [mean_text(of.mean(), of.std()) for _, of in grouped[name]]
-    return pd.DataFrame(shown)
+        columns[title] = by_line[name].agg(lambda values: mean_text(values.mean(), values.std()))
+    return pd.DataFrame(columns).reset_index(drop=True)
 
 
 def made_table(results: Sequence[SeedResult]) -> pd.DataFrame:
     """Accepted and rejected images of each seed's job, and imbalances before and after."""
-    totals = [one.change.summary.sum(numeric_only=True) for one in results]
-
-    def count(total: pd.Series, *statuses: str) -> int:
-        return int(total[[*statuses, "reduced", "grown", "unchanged"]].sum())
-
-    return pd.DataFrame(
-        {
-            "dataset": [one.rebalanced for one in results],
-            "wanted": [one.job.wanted for one in results],
-            "accepted": [one.job.accepted for one in results],
-            "rejected": [one.job.rejected for one in results],
-            "imbalances": [
-                change_text(count(total, "solved", "absent"), count(total, "introduced"))
-                for total in totals
-            ],
-            "sum of gaps": [
-                change_text(total["total_gap_before"], total["total_gap_after"]) for total in totals
-            ],
+    rows = []
+    for result in results:
+        job, total = result.job, result.change.summary.sum(numeric_only=True)
+        in_both = int(total[["reduced", "grown", "unchanged"]].sum())
+        before = in_both + int(total[["solved", "absent"]].sum())
+        after = in_both + int(total["introduced"])
+        row = {
+            "dataset": result.rebalanced,
+            "wanted": job.wanted,
+            "accepted": job.accepted,
+            "rejected": job.rejected,
+            "imbalances": change_text(before, after),
+            "sum of gaps": change_text(total["total_gap_before"], total["total_gap_after"]),
         }
-    )
+        rows.append(row)
+    return pd.DataFrame(rows)

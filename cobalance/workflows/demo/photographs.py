@@ -30,7 +30,8 @@ DIGIT_PX = 28
 THING_PX = 16
 """Side of a coin, or of a round piece of a photograph."""
 
-_DIGITS_SEED = 20240917  # splits the digits, the same way for every seed of a demonstration
+# Splits the digits, the same way for every seed of a demonstration.
+_DIGITS_SEED = 20240917
 _TRAIN_DIGITS = 2 / 3
 
 
@@ -69,13 +70,31 @@ PHOTOGRAPHS: Mapping[str, Photograph] = {
 
 COINS: Mapping[Split, tuple[tuple[int, int, int], ...]] = {
     "train": (
-        *((45, 54, 23), (100, 56, 20), (155, 51, 23), (216, 49, 23), (276, 52, 20), (335, 44, 30)),
-        *((46, 125, 21), (102, 126, 20), (153, 125, 20), (204, 124, 20), (271, 120, 25)),
-        *((337, 124, 19), (43, 197, 19), (101, 195, 21), (153, 197, 20), (211, 192, 23)),
-        *((273, 194, 23), (347, 187, 32)),
+        (45, 54, 23),
+        (100, 56, 20),
+        (155, 51, 23),
+        (216, 49, 23),
+        (276, 52, 20),
+        (335, 44, 30),
+        (46, 125, 21),
+        (102, 126, 20),
+        (153, 125, 20),
+        (204, 124, 20),
+        (271, 120, 25),
+        (337, 124, 19),
+        (43, 197, 19),
+        (101, 195, 21),
+        (153, 197, 20),
+        (211, 192, 23),
+        (273, 194, 23),
+        (347, 187, 32),
     ),
     "test": (
-        *((46, 262, 28), (113, 266, 21), (172, 263, 27), (243, 263, 24), (301, 263, 26)),
+        (46, 262, 28),
+        (113, 266, 21),
+        (172, 263, 27),
+        (243, 263, 24),
+        (301, 263, 26),
         (357, 268, 22),
     ),
 }
@@ -102,6 +121,7 @@ def areas(name: str, split: Split) -> tuple[Pixels, ...]:
         side = THING_PX, THING_PX
         coins = (_cut_coin(*coin).resize(side, Image.Resampling.BOX) for coin in COINS[split])
         return tuple(map(np.asarray, coins))
+
     photograph = PHOTOGRAPHS[name]
     area = _open(photograph.path).crop(photograph.train if split == "train" else photograph.test)
     size = area.width // photograph.shrink, area.height // photograph.shrink
@@ -122,8 +142,8 @@ def _cut_coin(x: int, y: int, r: int) -> Image.Image:
 
 def cut_piece(name: str, split: Split, side_px: int, rng: np.random.Generator) -> Pixels:
     """Cut a random square from a background or thing."""
-    whole = areas(name, split)
-    area = whole[rng.integers(len(whole))]
+    pieces = areas(name, split)
+    area = pieces[rng.integers(len(pieces))]
     top = rng.integers(area.shape[0] - side_px, endpoint=True)
     left = rng.integers(area.shape[1] - side_px, endpoint=True)
     return area[top : top + side_px, left : left + side_px]
@@ -141,10 +161,10 @@ def digits(digit: int, split: Split) -> tuple[Pixels, ...]:
 @cache
 def digit_positions(digit: int, split: Split) -> tuple[int, ...]:
     """Positions in scikit-learn's data set of the samples of a digit in a split."""
-    found = np.flatnonzero(_samples()[1] == digit)
-    mixed = np.random.default_rng([_DIGITS_SEED, digit]).permutation(found)
-    cut = round(len(mixed) * _TRAIN_DIGITS)
-    return tuple((mixed[:cut] if split == "train" else mixed[cut:]).tolist())
+    positions = np.flatnonzero(_samples()[1] == digit)
+    shuffled = np.random.default_rng([_DIGITS_SEED, digit]).permutation(positions)
+    cut = round(len(shuffled) * _TRAIN_DIGITS)
+    return tuple((shuffled[:cut] if split == "train" else shuffled[cut:]).tolist())
 
 
 @cache

@@ -37,17 +37,28 @@ def remove_demos(store: GraphStore, folders: Folders, progress: Progress = silen
     listed = list_datasets(store)
     names: list[str] = listed.loc[listed["demo"].astype(bool), "dataset"].tolist()
     for name in names:
-        jobs = list_jobs(store, name, limit=ALL_RUNS)
-        evaluations = list_evaluations(store, name, limit=ALL_RUNS)
-        trained = [one.id for one in evaluations if one.train == name]
-        if jobs or trained:  # a first demonstration has neither, nor the extra worker
-            output = folders.open_output()
-            delete_evaluations(store, folders, output, trained)
-            for job in jobs:
-                output.delete_folder(job.id)
-                for made in folders.exports.glob(f"*-rebalanced-{job.id}-*"):  # by the web app
-                    shutil.rmtree(made) if made.is_dir() else made.unlink()
+        _remove_files(store, folders, name)
         drop_dataset(store, folders, name, progress)
-    for place in (folders.output, folders.home):  # demonstrations write to no URL
+
+    # Demonstrations write to folders alone, to no URL.
+    for place in (folders.output, folders.home):
         shutil.rmtree(Path(place).expanduser() / "demo", ignore_errors=True)
     return names
+
+
+def _remove_files(store: GraphStore, folders: Folders, name: str) -> None:
+    """Delete the files of a dataset's jobs and of its evaluations."""
+    jobs = list_jobs(store, name, limit=ALL_RUNS)
+    evaluations = list_evaluations(store, name, limit=ALL_RUNS)
+    trained = [evaluation.id for evaluation in evaluations if evaluation.train == name]
+    # A first demonstration has neither, nor the extra worker that opens the output folder.
+    if not (jobs or trained):
+        return
+
+    output = folders.open_output()
+    delete_evaluations(store, folders, output, trained)
+    for job in jobs:
+        output.delete_folder(job.id)
+        # The web app exports into this folder.
+        for export in folders.exports.glob(f"*-rebalanced-{job.id}-*"):
+            shutil.rmtree(export) if export.is_dir() else export.unlink()

@@ -83,21 +83,21 @@ class Runner:
         ConflictError
             One is there without the other.
         """
-        for left, name in made_of.items():
-            found = find_dataset(self.store, left)
-            if found is not None and find_dataset(self.store, name) is None:
+        for made, origin in made_of.items():
+            has_made = find_dataset(self.store, made) is not None
+            if has_made and find_dataset(self.store, origin) is None:
                 raise ConflictError(
-                    f"{left!r} is left from an earlier demonstration, but {name!r} is gone. Drop "
-                    f"it, too: cobalance datasets drop {left}"
+                    f"{made!r} is left from an earlier demonstration, but {origin!r} is gone. Drop "
+                    f"it, too: cobalance datasets drop {made}"
                 )
 
     def earlier_job(self, dataset: str, seed: str) -> str | None:
         """The job of an earlier run, requeued if it failed or was cancelled; None if none."""
-        for earlier in list_jobs(self.store, dataset):
-            if earlier.settings.get("seed") == seed:
-                if earlier.state in ("failed", "cancelled"):
-                    retry_job(self.store, earlier.id)
-                return earlier.id
+        for job in list_jobs(self.store, dataset):
+            if job.settings.get("seed") == seed:
+                if job.state in ("failed", "cancelled"):
+                    retry_job(self.store, job.id)
+                return job.id
         return None
 
     def run_jobs(self, jobs: Collection[str], progress: Progress) -> list[Job]:
@@ -141,6 +141,7 @@ def load_digits(runner: Runner, name: str, drawn: Digits) -> None:
     store, progress, folder = runner.store, runner.progress, runner.pictures(name)
     write_images(folder, drawn.table["id"], drawn.pixels)
     drawn.write_exemplars(folder / "exemplars")
+
     write_annotations(
         store,
         name,

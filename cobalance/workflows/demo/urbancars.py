@@ -7,7 +7,8 @@ from importlib.resources import files
 from cobalance.base.records import ImageRecord, Mention
 
 NAME = "urbancars"
-LEFT_OUT = "street"  # the background that the authors' published files leave out (76 images)
+LEFT_OUT = "street"
+"""The background that the authors' published files leave out (76 images)."""
 
 
 def urbancars(*, street: bool = False) -> Iterator[ImageRecord]:
@@ -23,16 +24,12 @@ def urbancars(*, street: bool = False) -> Iterator[ImageRecord]:
         keep their object either way.
     """
     number = 0
-    table = (
-        files("cobalance.workflows.demo")
-        .joinpath("urbancars_counts.csv")
-        .read_text(encoding="utf-8")
-    )
+    file = files("cobalance.workflows.demo").joinpath("urbancars_counts.csv")
+    table = file.read_text(encoding="utf-8")
     for row in csv.DictReader(table.splitlines()):
-        concepts = [row["background"], row["cooccurring_object"]]
-        if not street:
-            concepts = [name for name in concepts if name != LEFT_OUT]
-        mentions = tuple(Mention(name) for name in concepts)
+        mentions = [Mention(row["background"]), Mention(row["cooccurring_object"])]
+        if row["background"] == LEFT_OUT and not street:
+            del mentions[0]
         for _ in range(int(row["count"])):
-            yield ImageRecord(f"uc-{number:05d}", row["class"], mentions, split="train")
+            yield ImageRecord(f"uc-{number:05d}", row["class"], tuple(mentions), split="train")
             number += 1
