@@ -120,7 +120,7 @@ def headline(contents: Contents) -> list[list[str]]:
 
     strongest, row = contents.strongest, 0
     if "own_effect" in strongest:
-        row = strongest["own_effect"].argmax()
+        row = int(strongest["own_effect"].argmax())
     return [_strongest(strongest.iloc[row], sizes), finding, *warnings]
 
 
