@@ -48,10 +48,11 @@ class Choice:
     def rows(self, cliques: Cliques) -> IntArray:
         """Their rows in the table of all cliques, ascending."""
         if self.cliques is not None:
-            found = find_rows(cliques, self.cliques)
-            return np.unique(found[found >= 0])
+            rows = find_rows(cliques, self.cliques)
+            return np.unique(rows[rows >= 0])
+        # A concept of the dataset may be in no clique, and then nothing passes.
         if not set(self.filter.concepts) <= set(cliques.concepts):
-            return np.zeros(0, dtype=np.int64)  # a concept that is in no clique
+            return np.zeros(0, dtype=np.int64)
         return self.filter.rows(cliques)
 
 
@@ -70,14 +71,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
     """Draw the controls and return the plan request."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice"):
         selected = tuple(url.selected_cliques())
-        source = st.segmented_control(
-            "Cliques to rebalance",
-            (SELECTED, BY_FILTER),
-            format_func=lambda name: f"{name} ({len(selected):,})" if name == SELECTED else name,
-            default=SELECTED if selected else BY_FILTER,
-            **in_url("plan_for"),
-            required=True,
-        )
+        source = _choose_source(len(selected))
         choice = Choice(selected) if source == SELECTED else _choose_by_filter(current, cliques)
         budget = _limit(
             "Budget",
@@ -85,66 +79,99 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
             "Images in all, spent first on what has evidence. Without one whole-images plans a "
             "tenth of the images that there are, other planners as many as it takes.",
         )
+
     with (
         st.expander("More: planner, sizes, limits", key="_plan_more"),
         st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"),
     ):
-        usual = WHOLE_IMAGES if images_at_hand(current) is not None else COUNTS
-        planner = st.selectbox(
-            "Planner",
-            [usual, *(name for name, _ in PLANNERS.items() if name != usual)],
-            **choice_in_url("planner"),
-            width=170,
-            help="\n".join(
-                (
-                    f"{meaning('planner')}\n",
-                    *(f"- **{name}**: {one.purpose}" for name, one in PLANNERS.items()),
-                )
-            ),
-        )
-        kind = PLANNERS[planner].options
-        own = draw_options([FormField(name, readable(name)) for name in kind.model_fields], kind)
+        planner = _choose_planner(current)
+        options_model = PLANNERS[planner].options
+        fields = [FormField(name, readable(name)) for name in options_model.model_fields]
+        planner_options = draw_options(fields, options_model)
+
         if source == SELECTED:
             sizes = _sizes_of(selected, cliques)
         else:
             sizes = _choose_sizes(cliques, smallest=1 if planner == WHOLE_IMAGES else 2)
         cap = _limit("Most per query", "cap", "Images of one class for one set of concepts.")
-    options = PlanOptions(*sizes, cap, budget)
-    return PlanRequest(current.state, choice, planner, options, tuple(own.items()))
+
+    return PlanRequest(
+        state=current.state,
+        choice=choice,
+        planner=planner,
+        options=PlanOptions(*sizes, cap, budget),
+        planner_options=tuple(planner_options.items()),
+    )
+
+
+def _choose_source(n_selected: int) -> str:
+    """Draw whether the plan is for the selected cliques, or for all that pass a filter."""
+
+    def name_with_count(name: str) -> str:
+        return f"{name} ({n_selected:,})" if name == SELECTED else name
+
+    source: str = st.segmented_control(
+        "Cliques to rebalance",
+        (SELECTED, BY_FILTER),
+        format_func=name_with_count,
+        default=SELECTED if n_selected else BY_FILTER,
+        **in_url("plan_for"),
+        required=True,
+    )
+    return source
+
+
+def _choose_planner(current: CurrentDataset) -> str:
+    """Draw the choice of the planner, the usual one first."""
+    # Whole images are planned after real ones, which a dataset of counts alone lacks.
+    usual = COUNTS if images_at_hand(current) is None else WHOLE_IMAGES
+    others = [name for name, _ in PLANNERS.items() if name != usual]
+    purposes = [f"- **{name}**: {planner.purpose}" for name, planner in PLANNERS.items()]
+    name: str = st.selectbox(
+        "Planner",
+        [usual, *others],
+        **choice_in_url("planner"),
+        width=170,
+        help="\n".join([f"{meaning('planner')}\n", *purposes]),
+    )
+    return name
 
 
 def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
     """Sizes of the smallest and the largest selected clique."""
-    mined = cliques.members.shape[1]
-    sizes = [len(clique) for clique in selected if len(clique) <= mined]
-    return (min(sizes), max(sizes)) if sizes else (1, mined)
+    largest = cliques.members.shape[1]
+    sizes = [len(clique) for clique in selected if len(clique) <= largest]
+    if not sizes:
+        return 1, largest
+    return min(sizes), max(sizes)
 
 
 def _choose_sizes(cliques: Cliques, smallest: int) -> tuple[int, int]:
-    mined = cliques.members.shape[1]
-    if mined == 1:
+    largest = cliques.members.shape[1]
+    # Streamlit refuses a slider whose ends are one number.
+    if largest == 1:
         return 1, 1
     sizes: tuple[int, int] = st.slider(
-        "Sizes", 1, mined, (smallest, mined), **number_in_url("plan_sizes"), width=140
+        "Sizes", 1, largest, (smallest, largest), **number_in_url("plan_sizes"), width=140
     )
     return sizes
 
 
 def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> Choice:
+    """Draw the filter of cliques; return all that pass it."""
     under = imbalance_filters.choose_class(cliques.classes)
     min_gap = st.number_input(
         "Gap of at least", 0, value=0, **number_in_url("min_gap"), width=150, help=meaning("gap")
     )
     max_q_value = imbalance_filters.choose_q_value()
-    concepts = imbalance_filters.choose_concepts(
-        names_of(current, schema.CONCEPT), placeholder="any"
-    )
-    passed = CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value)
-    return Choice(None, passed)
+    names = names_of(current, schema.CONCEPT)
+    concepts = imbalance_filters.choose_concepts(names, placeholder="any")
+    return Choice(None, CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value))
 
 
 def _limit(label: str, key: str, purpose: str) -> int | None:
-    found: int | None = st.number_input(
+    """Draw a field for a number of images; None where no limit is typed."""
+    limit: int | None = st.number_input(
         label,
         1,
         value=None,
@@ -154,11 +181,11 @@ def _limit(label: str, key: str, purpose: str) -> int | None:
         width=150,
         help=purpose,
     )
-    return found
+    return limit
 
 
-# What was worked out is kept under the request alone: the cliques follow from its state. Images and
-# tables of cliques are kept as they are, not as copies: the latter are tested once, see
+# Results are cached under the request alone: the cliques follow from its state. Images and tables
+# of cliques are cached as they are, not as copies: the latter are tested once, see
 # `clique_q_values`.
 _BY_IMAGES: dict[str | type[Any], Callable[[Any], Any]] = {
     PlannedImages: lambda planned: planned.images.tobytes()
@@ -203,8 +230,10 @@ def plan_found(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest
 
 def images_at_hand(current: CurrentDataset) -> Incidence | None:
     """The images that were mined, or a sample of them; None where there are counts alone."""
-    named = named_images(current.store, current.state)
-    return None if named is None or current.state.compared else named[0]
+    images = named_images(current.store, current.state)
+    if images is None or current.state.compared:
+        return None
+    return images[0]
 
 
 @st.cache_data(show_spinner=False, max_entries=32, hash_funcs=_BY_IMAGES)
@@ -220,9 +249,11 @@ def plan_measured(
 def _leaning(cliques: Cliques, request: PlanRequest, rows: IntArray) -> tuple[int, int]:
     """How many of the chosen cliques lean to a class, and how many more have a gap."""
     proven = Choice(None, CliqueFilter(max_q_value=MAX_Q_VALUE))
+    # Of any size, as the rows are those of the chosen sizes already.
     all_sizes = PlanRequest(request.state, proven, request.planner, PlanOptions(1))
     leans = np.isin(rows, chosen_rows(cliques, all_sizes))
-    return int(leans.sum()), int(((cliques.gaps()[rows] > 0) & ~leans).sum())
+    has_gap = cliques.gaps()[rows] > 0
+    return int(leans.sum()), int((has_gap & ~leans).sum())
 
 
 @st.cache_data(show_spinner="Comparing planners", max_entries=32)
@@ -231,8 +262,10 @@ def planners_compared(
 ) -> pd.DataFrame:
     """Every planner and baseline for the same cliques within the same limits."""
     rows = chosen_rows(_cliques, request)
-    images = images_at_hand(_current)
-    return compare_all(_cliques, rows, request.options, _own(request), images, (), in_app)
+    options = _options_by_planner(request)
+    return compare_all(
+        _cliques, rows, request.options, options, images_at_hand(_current), (), in_app
+    )
 
 
 def curves_of(
@@ -243,15 +276,19 @@ def curves_of(
     Columns are those of `cobalance.generation.planning.effects.plan_curve`.
     """
     rows = chosen_rows(cliques, request)
-    found = plan_found(current, cliques, request)
-    yield (curve := plan_curve(cliques, found, rows))
+    planned = plan_found(current, cliques, request)
+    curve = plan_curve(cliques, planned, rows)
+    yield curve
+
     if request.planner != WHOLE_IMAGES:
         return
-    for times in (2, 5):  # plans of their own: queries are larger within a larger budget
-        budget = times * int(found.images.sum())
-        further = replace(request, options=replace(request.options, budget=budget))
-        beyond = plan_curve(cliques, plan_found(current, cliques, further), rows, points=1)
-        curve = pd.concat([curve, beyond.tail(1)], ignore_index=True)
+    # Each is a plan of its own: queries are larger within a larger budget.
+    for times in (2, 5):
+        budget = times * int(planned.images.sum())
+        larger_request = replace(request, options=replace(request.options, budget=budget))
+        larger = plan_found(current, cliques, larger_request)
+        end = plan_curve(cliques, larger, rows, points=1).tail(1)
+        curve = pd.concat([curve, end], ignore_index=True)
     yield curve.drop_duplicates("images")
 
 
@@ -260,12 +297,13 @@ def budgets_compared(
     _current: CurrentDataset, _cliques: Cliques, request: PlanRequest
 ) -> pd.DataFrame:
     """Measure plans within several budgets."""
-    rows, images = chosen_rows(_cliques, request), images_at_hand(_current)
-    planners = [request.planner]
-    return budget_curve(_cliques, rows, request.options, _own(request), planners, images)
+    rows = chosen_rows(_cliques, request)
+    options = _options_by_planner(request)
+    images = images_at_hand(_current)
+    return budget_curve(_cliques, rows, request.options, options, [request.planner], images)
 
 
-def _own(request: PlanRequest) -> dict[str, dict[str, Any]]:
+def _options_by_planner(request: PlanRequest) -> dict[str, dict[str, Any]]:
     return {request.planner: dict(request.planner_options)}
 
 
@@ -273,8 +311,7 @@ def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> N
     """Draw how many cliques are chosen, and how many of them were not mined."""
     leaning, unproven = _leaning(cliques, request, rows)
     text = f"{inflect(len(rows), 'cliques')}: {describe_leaning(leaning, unproven)}"
-    if request.choice.cliques is not None:
-        unknown = len(request.choice.cliques) - len(rows)
-        if unknown:
-            text += f"; {unknown:,} selected that mining did not find"
+    selected = request.choice.cliques
+    if selected is not None and len(selected) > len(rows):
+        text += f"; {len(selected) - len(rows):,} selected that mining did not find"
     st.caption(escape(text))

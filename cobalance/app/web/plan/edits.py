@@ -44,6 +44,7 @@ def show(current: CurrentDataset) -> None:
         # Drawn first, as the other choices are those of its recipe.
         settings = job_form.choose(current, edits=True)
     recipe = st.session_state["recipe"]
+
     with left:
         st.subheader("Images to edit", anchor=False)
         changes = _choose(current, recipe)
@@ -57,6 +58,7 @@ def show(current: CurrentDataset) -> None:
             show_error(error)
             return
         _draw(summary)
+
     best_of = JobSettings(recipe=recipe).best_of
     draw_estimate(current, sum(summary["images"].values()), RECIPES[recipe], best_of)
     if may_edit():
@@ -66,10 +68,9 @@ def show(current: CurrentDataset) -> None:
 def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
     """Draw changes to the recipe's choice of images; None if no clique is selected."""
     usual = RECIPES[recipe].plan or CounterfactualOptions(captions="none")
-    changes: dict[str, Any] = {}
+    selected = tuple(url.selected_cliques())
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        selected = tuple(url.selected_cliques())
-        chosen = st.segmented_control(
+        source = st.segmented_control(
             "Of which images",
             (SELECTED, ALL),
             default=SELECTED if selected else ALL,
@@ -87,30 +88,50 @@ def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
             width=150,
             help="Chosen by a hash of their names, so that more of them include these.",
         )
-    if usual.made != "own":
-        named = combine_words(usual.words).groups if usual.words else ()
-        groups = st.multiselect(
-            "Groups to show",
-            list(dict.fromkeys([*named, *names_of(current, schema.CLASS)])),
-            **in_url("groups"),
-            placeholder="those of the words" if usual.words else "the classes",
-        )
-        made = st.segmented_control(
-            "Each image is made to show",
-            list(_MADE),
-            format_func=_MADE.__getitem__,
-            default=usual.made,
-            **choice_in_url("made"),
-        )
-        changes |= {"groups": tuple(groups)} if groups else {}
-        changes |= {"made": made} if made not in (None, usual.made) else {}
-    changes |= {"limit": limit} if limit != usual.limit else {}
-    if chosen == SELECTED:
+
+    # An image that is made in its own group is shown in no other.
+    changes = {} if usual.made == "own" else _choose_groups(current, usual)
+    if limit != usual.limit:
+        changes["limit"] = limit
+    if source == SELECTED:
         if not selected:
             offer_diagnose("edit all images", "_edits_to_diagnose")
             return None
         st.caption(f"{inflect(len(selected), 'cliques')} selected.")
         changes["cliques"] = selected
+    return changes
+
+
+def _choose_groups(current: CurrentDataset, usual: CounterfactualOptions) -> dict[str, Any]:
+    """Draw the groups that images are made to show; return the differences from the usual ones."""
+    class_names = names_of(current, schema.CLASS)
+    if usual.words:
+        names, placeholder = (
+            [*combine_words(usual.words).groups, *class_names],
+            "those of the words",
+        )
+    else:
+        names, placeholder = class_names, "the classes"
+    groups = st.multiselect(
+        "Groups to show",
+        list(dict.fromkeys(names)),
+        **in_url("groups"),
+        placeholder=placeholder,
+    )
+
+    shows = st.segmented_control(
+        "Each image is made to show",
+        list(_MADE),
+        format_func=_MADE.__getitem__,
+        default=usual.made,
+        **choice_in_url("made"),
+    )
+
+    changes: dict[str, Any] = {}
+    if groups:
+        changes["groups"] = tuple(groups)
+    if shows not in (None, usual.made):
+        changes["made"] = shows
     return changes
 
 
@@ -132,12 +153,13 @@ def type_name(usual: str) -> str:
 def _summary(current: CurrentDataset, recipe: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     folder = session.settings().folders().captions
     path = caption_files(folder).path(current.name)
-    written = path.stat().st_mtime_ns if path.exists() else None
-    given = tuple(changes.items())
-    return _summarise(current.store, folder, current.state, written, recipe, given)
+    captions_written = path.stat().st_mtime_ns if path.exists() else None
+    return _summarise(
+        current.store, folder, current.state, captions_written, recipe, tuple(changes.items())
+    )
 
 
-# Kept under the dataset's state and its captions' time: from these all else follows.
+# Cached under the dataset's state and its captions' time: from these all else follows.
 @st.cache_data(show_spinner="Reading the images and their captions", max_entries=32)
 def _summarise(
     _store: GraphStore,
@@ -156,6 +178,7 @@ def _draw(summary: Mapping[str, Any]) -> None:
     with st.container(horizontal=True, key="_edits_metrics"):
         st.metric("Images to edit", f"{summary['sources']:,}")
         st.metric("Images to make", f"{sum(groups.values()):,}")
+
     text = st.column_config.TextColumn
     if groups:
         draw_columns(
@@ -169,10 +192,11 @@ def _draw(summary: Mapping[str, Any]) -> None:
         )
     else:
         st.caption(":orange[:material/warning:] No image is left to edit.")
+
     if left_out:
         draw_columns(
             {
-                # first, so that a phone shows it
+                # The number stands first, so that a phone shows it.
                 "images": (list(left_out.values()), count_column("Images", 75)),
                 "reason": (list(left_out), text("Left out", width=330)),
             },
@@ -189,14 +213,16 @@ def _order(
     settings: Mapping[str, Any] | None,
 ) -> None:
     """Draw the plan's name and the button that creates the job."""
+    # Read here: the thread that plans has no session.
     store, dataset = current.store, current.name
     folder = session.settings().folders().captions
 
     def plan(progress: Progress) -> tuple[Plan, str]:
-        made = choose_counterfactuals(store, folder, dataset, recipe, changes, progress)
-        if not made.plan.queries:
+        counterfactuals = choose_counterfactuals(store, folder, dataset, recipe, changes, progress)
+        if not counterfactuals.plan.queries:
             raise DataError("No image is left to edit.")
-        return made.plan, f"of {inflect(len(made.selection.sources), 'images')} to edit"
+        n_sources = len(counterfactuals.selection.sources)
+        return counterfactuals.plan, f"of {inflect(n_sources, 'images')} to edit"
 
     with st.container(border=True, key="_edits_job"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -220,32 +246,34 @@ def start_job(
 
     `plan` gives the plan, and what its images are of or in, for the message.
     """
+    # Read here: the thread that works has no session.
     store, dataset = current.store, current.name
-    by, places = user_name(), session.image_roots(dataset)
+    user, places = user_name(), session.image_roots(dataset)
 
     def work(progress: Progress) -> str:
-        made, of = plan(progress)
-        write_plan(store, dataset, name, **made.write_arguments(), progress=progress)
+        new_plan, amount = plan(progress)
+        write_plan(store, dataset, name, **new_plan.write_arguments(), progress=progress)
         order_plan(
             store,
             dataset,
             name,
-            made.queries,
+            new_plan.queries,
             settings,
             progress,
             places=places,
-            planned=made.planner_options,
-            created_by=by,
+            planned=new_plan.planner_options,
+            created_by=user,
         )
-        return f"Created a job for {inflect(made.images, 'images')} {of}."
+        return f"Created a job for {inflect(new_plan.images, 'images')} {amount}."
 
     tasks.start(_task_key(current), f"Creating the job {name}", work)
 
 
 def show_job(current: CurrentDataset, key: str) -> None:
     """Draw how far the creation of the job is, and then the way to it."""
-    ended = tasks.find(_task_key(current))
-    if show_task(_task_key(current)) or ended is None or ended.result is None:
+    task = tasks.find(_task_key(current))
+    is_running = show_task(_task_key(current))
+    if is_running or task is None or task.result is None:
         return
     if st.button("See the jobs", key=key, icon=":material/bolt:"):
         url.go_to("jobs")

@@ -44,15 +44,15 @@ def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
         images, with more the one with too few; "balanced" where the gap is 0.
     """
     marks = pd.DataFrame({"clique": clique_labels(table["concepts"])})
-    two = len(classes) == 2
     for time, counts in (("before", BEFORE), ("after", AFTER)):
-        if two:
-            first, second = (table[counts + name].to_numpy() for name in classes)
-            marks[time] = second - first
-            side = table[f"too_few_{time}"].map({classes[0]: classes[1], classes[1]: classes[0]})
+        side = table[f"too_few_{time}"]
+        if len(classes) == 2:
+            first, second = classes
+            marks[time] = table[counts + second].to_numpy() - table[counts + first].to_numpy()
+            # Of two classes the other one has more where one has too few.
+            side = side.map({first: second, second: first})
         else:
             marks[time] = table[f"gap_{time}"].to_numpy()
-            side = table[f"too_few_{time}"]
         marks[f"side_{time}"] = side.astype(object).where(side.notna(), BALANCED).to_numpy()
     return marks
 
@@ -64,30 +64,29 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
     """Draw how the gaps of the cliques with the largest ones change."""
     classes = before.classes
     marks = marks_of(effect_table(before, after, rows[:IN_PICTURE]), classes)
-    colors = class_colors(classes)
-    shown = [
-        name for name in classes if (marks[["side_before", "side_after"]] == name).any(axis=None)
-    ]
-    domain = [*shown, BALANCED]
-    two = len(classes) == 2
-    title = (
-        f"← more {shorten(classes[0], 20)} · images · more {shorten(classes[1], 20)} →"
-        if two
-        else "gap, in images"
+    st.altair_chart(
+        _gap_chart(marks, classes).properties(height=alt.Step(20)),
+        width="stretch",
+        key="_plan_picture",
+        alt="Gap of each clique before and after",
     )
-    if two or len(shown) <= MOST_COLORS:
-        scale = alt.Scale(domain=domain, range=[*(colors[name] for name in shown), NEUTRAL])
-        legend = alt.Legend(
-            orient="top",
-            title=None if two else "too few images of",
-            columns=4,
-            labelLimit=110,
-            symbolType="circle",
-            symbolFillColor=None,
-        )
-    else:  # too many to tell apart: the tooltip and the table below name them
-        scale, legend = alt.Scale(domain=domain, range=[NEUTRAL] * len(domain)), None
-    axis = alt.Axis(format=",.0f", tickCount=5, tickMinStep=1)
+
+    balanced_at = "in the middle" if len(classes) == 2 else "at 0"
+    caption = f"Ring: before. Disc: after; {balanced_at} a clique is balanced."
+    if len(rows) > IN_PICTURE:
+        caption += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
+    st.caption(caption)
+
+
+def _gap_chart(marks: pd.DataFrame, classes: tuple[str, ...]) -> alt.LayerChart | alt.FacetChart:
+    """Gaps from a ring to a disc, with two classes to the side of the one with more images."""
+    if len(classes) == 2:
+        left, right = (shorten(name, 20) for name in classes)
+        title, number = f"← more {left} · images · more {right} →", "+,.0f"
+        side_title, legend_title = "more", None
+    else:
+        title, number = "gap, in images", ",.0f"
+        side_title, legend_title = "too few", "too few images of"
     base = alt.Chart(marks).encode(
         y=alt.Y(
             "clique:N",
@@ -97,56 +96,81 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
         ),
         tooltip=[
             alt.Tooltip("clique:N", title="clique"),
-            alt.Tooltip("before:Q", format="+,.0f" if two else ",.0f"),
-            alt.Tooltip("after:Q", format="+,.0f" if two else ",.0f"),
-            alt.Tooltip("side_before:N", title="more before" if two else "too few before"),
-            alt.Tooltip("side_after:N", title="more after" if two else "too few after"),
+            alt.Tooltip("before:Q", format=number),
+            alt.Tooltip("after:Q", format=number),
+            alt.Tooltip("side_before:N", title=f"{side_title} before"),
+            alt.Tooltip("side_after:N", title=f"{side_title} after"),
         ],
     )
 
-    def points(time: str, *, filled: bool) -> alt.Chart:
-        drawn: alt.Chart = base.mark_point(
-            size=70 if filled else 50, filled=filled, opacity=1, strokeWidth=2
-        ).encode(
+    axis = alt.Axis(format=",.0f", tickCount=5, tickMinStep=1)
+
+    def points(time: str, size: int, *, filled: bool) -> alt.Chart:
+        marked = base.mark_point(size=size, filled=filled, opacity=1, strokeWidth=2)
+        drawn: alt.Chart = marked.encode(
             x=alt.X(f"{time}:Q", title=title, axis=axis),
-            color=alt.Color(f"side_{time}:N", scale=scale, sort=domain, legend=legend),
+            color=_side_color(f"side_{time}", marks, classes, legend_title),
         )
         return drawn
 
-    rule = base.mark_rule(strokeWidth=1.5, color=NEUTRAL, opacity=0.7).encode(
-        x="before:Q", x2="after:Q"
+    zero = alt.Chart().mark_rule(strokeWidth=1.5, color=NEUTRAL, aria=False)
+    change = base.mark_rule(strokeWidth=1.5, color=NEUTRAL, opacity=0.7)
+    return alt.layer(
+        zero.encode(x=alt.datum(0)),
+        change.encode(x="before:Q", x2="after:Q"),
+        points("before", 50, filled=False),
+        points("after", 70, filled=True),
     )
-    middle = (
-        alt.Chart().mark_rule(strokeWidth=1.5, color=NEUTRAL, aria=False).encode(x=alt.datum(0))
+
+
+def _side_color(
+    field: str, marks: pd.DataFrame, classes: tuple[str, ...], legend_title: str | None
+) -> alt.Color:
+    """The colour of a class, with a legend; all are neutral where there are too many classes."""
+    sides = marks[["side_before", "side_after"]].to_numpy()
+    drawn = [name for name in classes if (sides == name).any()]
+    domain = [*drawn, BALANCED]
+
+    # More colours cannot be told apart: the tooltip and the table below name the classes.
+    if len(classes) != 2 and len(drawn) > MOST_COLORS:
+        scale = alt.Scale(domain=domain, range=[NEUTRAL] * len(domain))
+        return alt.Color(f"{field}:N", scale=scale, sort=domain, legend=None)
+
+    colors = class_colors(classes)
+    scale = alt.Scale(domain=domain, range=[*(colors[name] for name in drawn), NEUTRAL])
+    legend = alt.Legend(
+        orient="top",
+        title=legend_title,
+        columns=4,
+        labelLimit=110,
+        symbolType="circle",
+        symbolFillColor=None,
     )
-    chart = alt.layer(middle, rule, points("before", filled=False), points("after", filled=True))
-    st.altair_chart(
-        chart.properties(height=alt.Step(20)),
-        width="stretch",
-        key="_plan_picture",
-        alt="Gap of each clique before and after",
-    )
-    balanced_at = "in the middle" if two else "at 0"
-    caption = f"Ring: before. Disc: after; {balanced_at} a clique is balanced."
-    if len(rows) > IN_PICTURE:
-        caption += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
-    st.caption(caption)
+    return alt.Color(f"{field}:N", scale=scale, sort=domain, legend=legend)
 
 
 def picture_rates(before: Cliques, after: Cliques) -> None:
     """Draw how the largest rate differences of leaning cliques change."""
-    was, becomes = (rate_differences(one.counts, one.class_sizes)[0] for one in (before, after))
-    rows = np.argsort(-was * find_leaning(before), kind="stable")[:IN_PICTURE]
+    rates_before = rate_differences(before.counts, before.class_sizes)[0]
+    rates_after = rate_differences(after.counts, after.class_sizes)[0]
+    # Cliques that do not lean count as 0, and so come last.
+    strength = np.where(find_leaning(before), rates_before, 0)
+    rows = np.argsort(-strength, kind="stable")[:IN_PICTURE]
     marks = pd.DataFrame(
         {
             "clique": clique_labels(before.take(rows).names()),
-            "before": was[rows],
-            "after": becomes[rows],
+            "before": rates_before[rows],
+            "after": rates_after[rows],
         }
     )
+
     base = alt.Chart(marks).encode(
         y=alt.Y("clique:N", sort=None, title=None, axis=names_axis(230, grid=True, ticks=False)),
-        tooltip=["clique:N", *(alt.Tooltip(f"{x}:Q", format=".1%") for x in ("before", "after"))],
+        tooltip=[
+            "clique:N",
+            alt.Tooltip("before:Q", format=".1%"),
+            alt.Tooltip("after:Q", format=".1%"),
+        ],
     )
     chart = before_and_after(base, "rate difference", alt.Axis(format=".0%", tickCount=5))
     st.altair_chart(
@@ -160,36 +184,49 @@ def picture_rates(before: Cliques, after: Cliques) -> None:
 
 def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> None:
     """Draw every clique that the plan touches, chosen or not, before and after."""
-    found = effect_table(before, after, rows[:IN_TABLE])
+    effects = effect_table(before, after, rows[:IN_TABLE])
     config = st.column_config
-    concepts = list(map(list, found["concepts"]))
+    concepts = list(map(list, effects["concepts"]))
     chosen_column = config.CheckboxColumn("Chosen", width=65, help="Whether the plan is for it.")
     columns: dict[str, tuple[Any, ColumnConfig]] = {
         "concepts": (concepts, config.ListColumn("Concepts", width="medium")),
-        "chosen": (found.index.isin(chosen), chosen_column),
+        "chosen": (effects.index.isin(chosen), chosen_column),
     }
+
     for time in ("before", "after"):
-        columns[f"gap_{time}"] = (found[f"gap_{time}"].to_numpy(), count_column(f"Gap {time}", 85))
+        gaps = effects[f"gap_{time}"].to_numpy()
+        columns[f"gap_{time}"] = (gaps, count_column(f"Gap {time}", 85))
     for time in ("before", "after"):
-        few = found[f"too_few_{time}"].astype(object).fillna("-").to_numpy()
-        columns[f"too_few_{time}"] = (few, config.TextColumn(f"Too few {time}", width=105))
-    of_class: dict[str, str] = {}
+        class_names = effects[f"too_few_{time}"].astype(object).fillna("-").to_numpy()
+        columns[f"too_few_{time}"] = (
+            class_names,
+            config.TextColumn(f"Too few {time}", width=105),
+        )
+
+    class_of_column: dict[str, str] = {}
     if len(before.classes) <= MOST_CLASSES:
         for code, name in enumerate(before.classes):
             for time, prefix in (("before", BEFORE), ("after", AFTER)):
+                # Numbered, as a class's name may be that of another column.
                 column, title = f"{time} {code}", f"{shorten(name, 16)} {time}"
-                columns[column] = (found[prefix + name].to_numpy(), count_column(title, 110))
-                of_class[column] = name
-    opened = details.opened_by("_plan_effects", found["concepts"].tolist(), of_class.get)
-    draw_columns(columns, 320, alt="Effects", **opened)
-    rest = rows[IN_TABLE:]
-    if len(rest):
-        left = effect_table(before, after, rest)
-        st.caption(
-            f"The {IN_TABLE:,} largest gaps are shown. The other {len(rest):,} cliques have "
-            f"{int(left['gap_before'].sum()):,} images of gap before, and "
-            f"{int(left['gap_after'].sum()):,} after."
-        )
+                columns[column] = (effects[prefix + name].to_numpy(), count_column(title, 110))
+                class_of_column[column] = name
+
+    on_click = details.opened_by("_plan_effects", effects["concepts"].tolist(), class_of_column.get)
+    draw_columns(columns, 320, alt="Effects", **on_click)
+    _describe_rest(before, after, rows[IN_TABLE:])
+
+
+def _describe_rest(before: Cliques, after: Cliques, rows: IntArray) -> None:
+    """Draw the totals of the cliques that the table has no room for."""
+    if not len(rows):
+        return
+    effects = effect_table(before, after, rows)
+    st.caption(
+        f"The {IN_TABLE:,} largest gaps are shown. The other {len(rows):,} cliques have "
+        f"{int(effects['gap_before'].sum()):,} images of gap before, and "
+        f"{int(effects['gap_after'].sum()):,} after."
+    )
 
 
 def planners(compared: pd.DataFrame, current: str) -> None:
@@ -197,44 +234,34 @@ def planners(compared: pd.DataFrame, current: str) -> None:
 
     `compared` is from `cobalance.workflows.plan.compare.compare_all`; the plan is from `current`.
     """
+    plans = compared.reset_index()
+    plans.insert(0, "current", plans["planner"] == current)
+    # Without any imbalanced clique nothing is solved, and the share is 0.
+    plans["share"] = plans["solved"] / plans["imbalanced"].clip(lower=1)
+
     config = st.column_config
-    shown = compared.reset_index()
-    shown.insert(0, "current", shown["planner"] == current)
-    shown["share"] = shown["solved"] / shown["imbalanced"].clip(lower=1)
+    columns = {
+        "current": config.CheckboxColumn("Shown", width=65),
+        "planner": config.TextColumn("Planner", width=190),
+        "images": count_column("Images"),
+        "leaning": count_column("Lean after", help="Chosen cliques that lean to a class after."),
+        "difference": config.NumberColumn(
+            "Rate differences", format="%.2f", help="The sum of theirs."
+        ),
+        "widened": count_column("Widened", help=WIDENED),
+        "remaining": count_column("Remaining", help="Chosen cliques with a gap after."),
+        "gap_after": count_column("Gap left"),
+        "widest_gap": count_column("Widest gap left"),
+        "share": config.ProgressColumn("Share solved", min_value=0, max_value=1, format="percent"),
+        "solved": count_column("Solved"),
+        "imbalanced": count_column("Imbalanced"),
+        "gap_before": count_column("Gap before"),
+        "queries": count_column("Queries"),
+        "dataset": count_column("Images after"),
+        "seconds": config.NumberColumn("Seconds", format="%.2f"),
+    }
     draw_table(
-        shown,
-        320,
-        {
-            "current": config.CheckboxColumn("Shown", width=65),
-            "planner": config.TextColumn("Planner", width=190),
-            "images": count_column("Images"),
-            "queries": count_column("Queries"),
-            "imbalanced": count_column("Imbalanced"),
-            "solved": count_column("Solved"),
-            "dataset": count_column("Images after"),
-            "leaning": count_column(
-                "Lean after", help="Chosen cliques that lean to a class after."
-            ),
-            "difference": config.NumberColumn(
-                "Rate differences", format="%.2f", help="The sum of theirs."
-            ),
-            "remaining": count_column("Remaining", help="Chosen cliques with a gap after."),
-            "widest_gap": count_column("Widest gap left"),
-            "seconds": config.NumberColumn("Seconds", format="%.2f"),
-            "share": config.ProgressColumn(
-                "Share solved", min_value=0, max_value=1, format="percent"
-            ),
-            "gap_before": count_column("Gap before"),
-            "gap_after": count_column("Gap left"),
-            "widened": count_column("Widened", help=WIDENED),
-        },
-        column_order=[
-            *("current", "planner", "images", "leaning", "difference", "widened", "remaining"),
-            *("gap_after", "widest_gap", "share", "solved", "imbalanced", "gap_before", "queries"),
-            *("dataset", "seconds"),
-        ],
-        key="_plan_planners",
-        alt="Planners",
+        plans, 320, columns, column_order=list(columns), key="_plan_planners", alt="Planners"
     )
 
 
@@ -266,17 +293,13 @@ def budgets(curve: pd.DataFrame, made: int) -> None:
 
     `curve` is from `cobalance.workflows.plan.compare.budget_curve`.
     """
-    for place, measured, title in zip(
-        st.columns(2),
-        ("leaning", "difference"),
-        ("cliques that lean", "sum of their rate differences"),
-        strict=True,
-    ):
-        chart = _by_images(curve, alt.Y(f"{measured}:Q", title=title), ["planner", *CURVE], made)
+    titles = {"leaning": "cliques that lean", "difference": "sum of their rate differences"}
+    for place, (measure, title) in zip(st.columns(2), titles.items(), strict=True):
+        chart = _by_images(curve, alt.Y(f"{measure}:Q", title=title), ["planner", *CURVE], made)
         place.altair_chart(
             chart.properties(height=280),
             width="stretch",
-            key=f"_plan_curve_{measured}",
+            key=f"_plan_curve_{measure}",
             alt=f"Images to make against the {title}, within several budgets",
         )
 
@@ -320,6 +343,8 @@ def draw_effects(measured: Mapping[str, int | float], touched: int) -> None:
             f"{measured['largest_before']:.1%} {ARROW} {measured['largest']:.1%}",
             help="Of these, the largest.",
         )
+
+        # Measured on images, and so not of a dataset of counts alone.
         if "told" in measured:
             st.metric(
                 "Concepts alone tell",
@@ -328,6 +353,7 @@ def draw_effects(measured: Mapping[str, int | float], touched: int) -> None:
                 "that it has not seen, all classes weighing the same: "
                 f"{measured['bits_before']:.2f} {ARROW} {measured['bits']:.2f} bits.",
             )
+
         st.metric("Count gaps solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
         st.metric(
             "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."

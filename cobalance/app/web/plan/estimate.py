@@ -21,23 +21,25 @@ def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of:
     speeds = _speeds_of(read_speeds(current.store), recipe.backend, best_of)
     fastest, slowest, origin = _range(speeds, recipe, best_of)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        low = _seconds("Seconds per image, from", "s_from", fastest, 190)
-        high = _seconds("to", "s_to", slowest, 130)
-        low, high = min(low, high), max(low, high)
-        ends = duration_text(images * low), duration_text(images * high)
-        length = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        from_s = _seconds("Seconds per image, from", "s_from", fastest, 190)
+        to_s = _seconds("to", "s_to", slowest, 130)
+
+        # Two numbers that were typed may be in either order.
+        shortest = duration_text(images * min(from_s, to_s))
+        longest = duration_text(images * max(from_s, to_s))
+        length = shortest if shortest == longest else f"{shortest} to {longest}"
         with st.container():
             st.markdown(f"**{images:,}** images, about **{length}** with one worker")
             st.caption(f"An estimate. {origin}")
     return length
 
 
-def _seconds(label: str, key: str, known: float, width: int) -> float:
-    """Draw a field for seconds, with the known value as its default."""
+def _seconds(label: str, key: str, usual: float, width: int) -> float:
+    """Draw a field for seconds, with the usual value as its default."""
     typed: float | None = st.number_input(
-        label, 0.01, value=None, **number_in_url(key), placeholder=f"{known:g}", width=width
+        label, 0.01, value=None, **number_in_url(key), placeholder=f"{usual:g}", width=width
     )
-    return known if typed is None else typed
+    return usual if typed is None else typed
 
 
 def _speeds_of(measured: pd.DataFrame, backend: str, best_of: int) -> "pd.Series[float]":
@@ -46,12 +48,12 @@ def _speeds_of(measured: pd.DataFrame, backend: str, best_of: int) -> "pd.Series
     Jobs that choose the best make all of their candidates, so that they do not tell how many of
     them another job would reject.
     """
-    known = JobSettings().backend
-    backends = measured["settings"].map(lambda text: json.loads(text).get("backend", known))
-    found = measured[backends == backend]
+    usual = JobSettings().backend
+    backends = measured["settings"].map(lambda text: json.loads(text).get("backend", usual))
+    jobs = measured[backends == backend]
     if best_of > 1:
-        return best_of * found["seconds_per_candidate"]
-    return found["seconds_per_image"][found["best_of"] == 1]
+        return best_of * jobs["seconds_per_candidate"]
+    return jobs["seconds_per_image"][jobs["best_of"] == 1]
 
 
 def _range(speeds: "pd.Series[float]", recipe: Recipe, best_of: int) -> tuple[float, float, str]:
@@ -61,8 +63,9 @@ def _range(speeds: "pd.Series[float]", recipe: Recipe, best_of: int) -> tuple[fl
     if not len(speeds):
         more = "; rejected images come on top" if best_of == 1 else f" for {image}"
         origin = f"No job has measured the backend {backend} yet, so the numbers are assumed{more}."
-        low, high = (best_of * seconds for seconds in recipe.seconds)
-        return low, high, origin
+        low, high = recipe.seconds
+        return best_of * low, best_of * high, origin
+
     fastest, slowest = float(speeds.min()), float(speeds.max())
     if len(speeds) == 1:
         origin = (
@@ -75,5 +78,9 @@ def _range(speeds: "pd.Series[float]", recipe: Recipe, best_of: int) -> tuple[fl
             f"The {len(speeds):,} latest jobs of the backend {backend} took {fastest:,.3g} to "
             f"{slowest:,.3g} s for {image}, the rejected ones included."
         )
-    low, high = (max(round(s, 3 if s < 1 else 2), 0.001) for s in (fastest, slowest))
-    return low, high, origin
+    return _round_seconds(fastest), _round_seconds(slowest), origin
+
+
+def _round_seconds(seconds: float) -> float:
+    # A speed of 0 would make any number of images take no time.
+    return max(round(seconds, 3 if seconds < 1 else 2), 0.001)

@@ -63,24 +63,26 @@ def edits_of(request: PlanRequest, planned: IntArray) -> Edits:
     What this session has written itself is no link: the browser may send an older URL while
     a newer one is on its way to it.
     """
-    kept: Edits | None = st.session_state.get(_KEPT)
-    version = kept.version + 1 if kept else 0
-    if kept is None or kept.request != request:
-        kept = Edits(request, version=version)
-    in_link = st.query_params.get(EDITS, "")
+    edits: Edits | None = st.session_state.get(_KEPT)
+    version = edits.version + 1 if edits else 0
+    if edits is None or edits.request != request:
+        edits = Edits(request, version=version)
+
+    text = st.query_params.get(EDITS, "")
     seen = st.session_state.setdefault(_SEEN, set())
-    if in_link and in_link not in seen:
-        seen.add(in_link)
-        found = edits_from_text(in_link, planned)
-        if found is None:
+    if text and text not in seen:
+        seen.add(text)
+        images = edits_from_text(text, planned)
+        if images is None:
             st.info(
                 "The changes by hand that this link names are of another plan, and left out.",
                 icon=":material/link_off:",
             )
         else:
-            kept = Edits(request, found, version=version)
-    st.session_state[_KEPT] = kept
-    return kept
+            edits = Edits(request, images, version=version)
+
+    st.session_state[_KEPT] = edits
+    return edits
 
 
 def _write_link(edits: Edits, planned: IntArray) -> bool:
@@ -88,6 +90,7 @@ def _write_link(edits: Edits, planned: IntArray) -> bool:
     text = edits_to_text(edits.images, planned)
     fits = len(text) <= MOST_IN_LINK
     if text and fits:
+        # Remembered as this session's own, so that it is not taken for a link.
         st.session_state[_SEEN].add(text)
         if st.query_params.get(EDITS) != text:
             st.query_params[EDITS] = text
@@ -107,19 +110,25 @@ def edits_to_text(images: dict[int, int], planned: IntArray) -> str:
     >>> edits_from_text(edits_to_text({1: 20, 3: 0}, planned), planned)
     {1: 20, 3: 0}
     """
+    if not images:
+        return ""
     pairs = (f"_{place}-{n}" for place, n in sorted(images.items()))
-    return _digest(planned) + "".join(pairs) if images else ""
+    return _digest(planned) + "".join(pairs)
 
 
 def edits_from_text(text: str, planned: IntArray) -> dict[int, int] | None:
     """Decode the text of `edits_to_text`; None if it is malformed or of another plan."""
-    read = _IN_LINK.fullmatch(text)
-    if read is None or read[1] != _digest(planned):
+    match = _IN_LINK.fullmatch(text)
+    if match is None or match[1] != _digest(planned):
         return None
-    pairs = (pair.split("-") for pair in read[2][1:].split("_"))
-    images = {int(place): int(n) for place, n in pairs}
-    known = all(place < planned.size and planned.flat[place] for place in images)
-    return images if known and max(images.values()) <= _MOST_IMAGES else None
+    images = {}
+    for pair in match[2][1:].split("_"):
+        place, n = map(int, pair.split("-"))
+        # Only a number of a planned query can be edited.
+        if place >= planned.size or not planned.flat[place] or n > _MOST_IMAGES:
+            return None
+        images[place] = n
+    return images
 
 
 def _digest(planned: IntArray) -> str:
@@ -130,9 +139,10 @@ def _digest(planned: IntArray) -> str:
 
 def forget_edits() -> None:
     """Drop all edits."""
-    kept: Edits | None = st.session_state.get(_KEPT)
-    if kept is not None:
-        st.session_state[_KEPT] = Edits(kept.request, version=kept.version + 1)
+    edits: Edits | None = st.session_state.get(_KEPT)
+    if edits is not None:
+        # A new version gives the table a new key: the browser has the old one's edits.
+        st.session_state[_KEPT] = Edits(edits.request, version=edits.version + 1)
 
 
 def largest_first(images: IntArray, rows: int) -> IntArray:
@@ -144,9 +154,9 @@ def largest_first(images: IntArray, rows: int) -> IntArray:
     [2, 1]
     """
     flat = images.ravel()
-    found = np.flatnonzero(flat)
-    order: IntArray = found[np.argsort(-flat[found], kind="stable")]
-    return order[:rows]
+    places = np.flatnonzero(flat)
+    largest: IntArray = places[np.argsort(-flat[places], kind="stable")]
+    return largest[:rows]
 
 
 def query_frame(cliques: Cliques, planned: PlannedImages, places: IntArray) -> pd.DataFrame:
@@ -155,20 +165,23 @@ def query_frame(cliques: Cliques, planned: PlannedImages, places: IntArray) -> p
     Queries of cliques have their gaps; those of whole images how many sources they have.
     """
     rows, codes = np.divmod(places, len(cliques.classes))
+    names = planned.sets(cliques).take(rows).names()
     frame = pd.DataFrame(
         {
             "class": [cliques.classes[code] for code in codes.tolist()],
-            "concepts": [list(names) for names in planned.sets(cliques).take(rows).names()],
+            "concepts": list(map(list, names)),
             "images": planned.images.ravel()[places],
         },
         index=pd.Index(places, name="place"),
     )
     if planned.sources is not None:
         return frame.assign(sources=(planned.sources[rows] >= 0).sum(axis=1))
-    part = cliques.take(find_rows(cliques, [tuple(names) for names in frame["concepts"]]))
+
+    part = cliques.take(find_rows(cliques, list(map(tuple, names))))
     frame["gap"] = part.gaps()
-    if (found := disagreements(part.counts, part.class_sizes)).any():
-        frame[DISAGREEMENT] = [DISAGREEMENTS[code] for code in found]
+    contradictions = disagreements(part.counts, part.class_sizes)
+    if contradictions.any():
+        frame[DISAGREEMENT] = [DISAGREEMENTS[code] for code in contradictions]
     return frame
 
 
@@ -181,9 +194,9 @@ def find_changes(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
     >>> find_changes(before, before.assign(images=[5, 4, 2]).drop(30))
     {20: 4, 30: 0}
     """
-    left = after["images"].reindex(before.index).fillna(0).astype("int64")
-    differs = (left != before["images"]).to_numpy()
-    return dict(zip(before.index[differs].tolist(), left.to_numpy()[differs].tolist(), strict=True))
+    images = after["images"].reindex(before.index).fillna(0).astype("int64")
+    changed = images[images != before["images"]]
+    return dict(zip(changed.index.tolist(), changed.tolist(), strict=True))
 
 
 def edit(cliques: Cliques, found: PlannedImages, request: PlanRequest, *, editable: bool) -> Edits:
@@ -191,23 +204,37 @@ def edit(cliques: Cliques, found: PlannedImages, request: PlanRequest, *, editab
     planned = found.images
     edits = edits_of(request, planned)
     rows = st.session_state.get("plan_rows", ROWS[0])
-    if f"_plan_table {edits.version} {rows}" not in st.session_state:
+    key = f"_plan_table {edits.version} {rows}"
+    if key not in st.session_state:
         # The browser gets a table anew: all edits so far are in it.
         edits.drawn_with = dict(edits.images)
-    shown = Edits(request, edits.drawn_with).apply(planned)
-    places = largest_first(shown, rows)
-    before = query_frame(cliques, replace(found, images=shown), places)
-    after = st.data_editor(
-        before,
-        key=f"_plan_table {edits.version} {rows}",
-        height=table_height(len(before), HEIGHT_PX),
+
+    images = Edits(request, edits.drawn_with).apply(planned)
+    places = largest_first(images, rows)
+    before = query_frame(cliques, replace(found, images=images), places)
+    after = _draw_editor(before, key, editable=editable)
+
+    # An edit back to the planned number is none.
+    changes = edits.drawn_with | find_changes(before, after)
+    edits.images = {place: n for place, n in changes.items() if n != int(planned.flat[place])}
+    _below(planned, edits, len(before), in_link=_write_link(edits, planned))
+    return edits
+
+
+def _draw_editor(queries: pd.DataFrame, key: str, *, editable: bool) -> pd.DataFrame:
+    """Draw the table, whose numbers can be changed and rows dropped; return it as edited."""
+    config = st.column_config
+    edited: pd.DataFrame = st.data_editor(
+        queries,
+        key=key,
+        height=table_height(len(queries), HEIGHT_PX),
         hide_index=True,
         num_rows="delete" if editable else "fixed",
         disabled=["class", "concepts", "gap", "sources", DISAGREEMENT] if editable else True,
         column_config={
-            "class": st.column_config.TextColumn("Class", width=100),
-            "concepts": st.column_config.ListColumn("Concepts", width="medium"),
-            "images": st.column_config.NumberColumn(
+            "class": config.TextColumn("Class", width=100),
+            "concepts": config.ListColumn("Concepts", width="medium"),
+            "images": config.NumberColumn(
                 "Images",
                 min_value=0,
                 max_value=_MOST_IMAGES,
@@ -224,10 +251,7 @@ def edit(cliques: Cliques, found: PlannedImages, request: PlanRequest, *, editab
         },
         alt="Queries of the plan",
     )
-    edits.images = edits.drawn_with | find_changes(before, after)
-    edits.images = {place: n for place, n in edits.images.items() if n != int(planned.flat[place])}
-    _below(planned, edits, len(before), in_link=_write_link(edits, planned))
-    return edits
+    return edited
 
 
 def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> None:
@@ -247,13 +271,16 @@ def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> Non
             st.caption(
                 f"The {shown:,} largest queries of {total:,}; the others stay as they are planned."
             )
+
         if edits.images:
-            dropped = sum(n == 0 for n in edits.images.values())
-            st.caption(
+            dropped = list(edits.images.values()).count(0)
+            text = (
                 f"{len(edits.images) - dropped:,} changed, {dropped:,} dropped by hand. Another "
                 "choice above plans anew."
-                + ("" if in_link else " They are too many for a link: download the plan instead.")
             )
+            if not in_link:
+                text += " They are too many for a link: download the plan instead."
+            st.caption(text)
             st.button("Undo", key="_plan_undo", on_click=forget_edits)
         elif shown:
             st.caption("Double-click a number to change it; tick rows to delete them.")
