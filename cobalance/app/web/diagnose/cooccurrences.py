@@ -20,9 +20,10 @@ def draw(current: CurrentDataset, concepts: tuple[str, ...], height_px: int) -> 
     if frame.empty:
         empty_state("No combination", "No two concepts share an image, or are expected to.")
         return
+
     st.caption(COOCCURRENCES)
-    shown = cooccurrence_table(frame)
-    shown["concepts"] = [" + ".join(names) for names in frame["concepts"]]
+    rows = cooccurrence_table(frame)
+    rows["concepts"] = [" + ".join(names) for names in frame["concepts"]]
     cliques = frame["concepts"].tolist()
 
     def open_images() -> None:
@@ -31,7 +32,7 @@ def draw(current: CurrentDataset, concepts: tuple[str, ...], height_px: int) -> 
             url.show_images(cliques[cells[0][0]])
 
     draw_table(
-        shown,
+        rows,
         height_px,
         dict.fromkeys(("concepts", "parts"), st.column_config.TextColumn(width=180)),
         key=_KEY,

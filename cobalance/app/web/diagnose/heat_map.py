@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components.imbalances import details, filters as imbalance_filters
 from cobalance.app.web.state import url
@@ -41,7 +42,7 @@ def step_labels() -> list[str]:
     return [f"≤ {names[0]}", *between, f"≥ {names[-1]}"]
 
 
-def cells_of(found: Contrasts, classes: Sequence[str], concepts: Sequence[str]) -> pd.DataFrame:
+def cells_of(contrasts: Contrasts, classes: Sequence[str], concepts: Sequence[str]) -> pd.DataFrame:
     """The drawn cells, concept after concept.
 
     Returns
@@ -51,13 +52,19 @@ def cells_of(found: Contrasts, classes: Sequence[str], concepts: Sequence[str]) 
         ``expected`` (images if class and concept were independent), ``step``: what its colour
         stands for, and ``ink``: the colour of its number.
     """
-    rows = [found.concepts.index(name) for name in concepts]
-    columns = [list(found.class_sizes).index(name) for name in classes]
-    at = np.ix_(rows, columns)
-    sizes = np.array([*found.class_sizes.values()])
-    expected = found.counts[rows].sum(axis=1)[:, None] * sizes[columns] / max(sizes.sum(), 1)
-    residuals = found.residuals[at].ravel()
+    rows = [contrasts.concepts.index(name) for name in concepts]
+    columns = [list(contrasts.class_sizes).index(name) for name in classes]
+    drawn = np.ix_(rows, columns)
+
+    # If class and concept were independent, each class would have its share of the images.
+    sizes = np.array([*contrasts.class_sizes.values()])
+    of_concept = contrasts.counts[rows].sum(axis=1)[:, None]
+    expected = of_concept * sizes[columns] / max(sizes.sum(), 1)
+
+    residuals = contrasts.residuals[drawn].ravel()
     steps = step_codes(residuals)
+    # The two darkest colours are those of the ends.
+    is_dark = (steps == 0) | (steps == len(STEPS))
     labels = np.array(step_labels(), dtype=object)
     n_rows, n_columns = len(rows), len(columns)
     return pd.DataFrame(
@@ -67,10 +74,10 @@ def cells_of(found: Contrasts, classes: Sequence[str], concepts: Sequence[str]) 
             "concept": np.repeat(np.array(concepts, dtype=object), n_columns),
             "class": np.tile(np.array(classes, dtype=object), n_rows),
             "residual": residuals,
-            "images": found.counts[at].ravel(),
+            "images": contrasts.counts[drawn].ravel(),
             "expected": expected.ravel(),
             "step": labels[steps],
-            "ink": np.where((steps == 0) | (steps == len(STEPS)), _LIGHT_INK, _DARK_INK),
+            "ink": np.where(is_dark, _LIGHT_INK, _DARK_INK),
         }
     )
 
@@ -83,19 +90,22 @@ def step_codes(residuals: FloatArray) -> np.ndarray:
     >>> step_codes(np.array([-10.0, -9.9, -2.0, 0.0, 1.9, 2.0, 50.0])).tolist()
     [0, 1, 2, 3, 3, 4, 6]
     """
-    sides = np.searchsorted([s for s in STEPS if s > 0], np.abs(residuals), side="right")
-    return len(STEPS) // 2 + (np.sign(residuals) * sides).astype(np.int64)
+    # The steps are symmetric: a residual is placed by its size, and then on its side.
+    positive_steps = STEPS[len(STEPS) // 2 :]
+    distances = np.searchsorted(positive_steps, np.abs(residuals), side="right")
+    return len(STEPS) // 2 + (np.sign(residuals) * distances).astype(np.int64)
 
 
 def draw(current: CurrentDataset) -> None:
     """Draw the heat map and its table: a cell filters by its concept, and shows its images."""
-    found = current.read(read_contrasts)
-    concepts = list(found.concepts[:MOST_CONCEPTS])
+    contrasts = current.read(read_contrasts)
+    concepts = list(contrasts.concepts[:MOST_CONCEPTS])
     if not concepts:
         st.caption("The images show no concepts.")
         return
-    classes = _classes_to_draw(found)
-    cells = cells_of(found, classes, concepts)
+
+    classes = _classes_to_draw(contrasts)
+    cells = cells_of(contrasts, classes, concepts)
     chart = f"_heat_map {details.times_closed()}"
     st.altair_chart(
         _chart(cells, classes, concepts),
@@ -105,53 +115,68 @@ def draw(current: CurrentDataset) -> None:
         selection_mode=_CELL,
         alt="Residuals of classes and concepts, which the table below has as numbers",
     )
-    of_split = "" if current.mining.split is None else f"Of split {current.mining.split!r} alone. "
-    told = _explain(len(found.concepts), len(concepts), len(found.class_sizes), len(classes))
-    st.caption(escape(of_split) + told)
+
+    split = current.mining.split
+    of_split = "" if split is None else f"Of split {split!r} alone. "
+    explanation = _explain(
+        len(contrasts.concepts), len(concepts), len(contrasts.class_sizes), len(classes)
+    )
+    st.caption(escape(of_split) + explanation)
     with st.expander("As a table"):
-        numbers = cells["residual"].to_numpy().reshape(-1, len(classes))
-        table = pd.DataFrame(numbers, columns=[f"class {i}" for i in range(len(classes))])
-        table.insert(0, "concept", concepts)
-        number = st.column_config.NumberColumn
-        table_key = f"_heat_table {details.times_closed()}"
-        columns = {
-            f"class {i}": number(name, format="%+.1f", width=80) for i, name in enumerate(classes)
-        }
-        draw_table(
-            table,
-            320,
-            {"concept": st.column_config.TextColumn("Concept", width=140), **columns},
-            key=table_key,
-            on_select=lambda: _choose_in_table(table_key, concepts, classes),
-            selection_mode="single-cell",
-            alt="Residuals of classes and concepts",
-        )
+        _draw_table(cells, classes, concepts)
 
 
-def _classes_to_draw(found: Contrasts) -> list[str]:
+def _draw_table(cells: pd.DataFrame, classes: list[str], concepts: list[str]) -> None:
+    """Draw the residuals as numbers, a row a concept."""
+    numbers = cells["residual"].to_numpy().reshape(-1, len(classes))
+    # Numbered, as a class may be called "concept".
+    names = {f"class {i}": name for i, name in enumerate(classes)}
+    table = pd.DataFrame(numbers, columns=list(names))
+    table.insert(0, "concept", concepts)
+
+    config = st.column_config
+    columns: dict[str, ColumnConfig] = {"concept": config.TextColumn("Concept", width=140)}
+    for column, name in names.items():
+        columns[column] = config.NumberColumn(name, format="%+.1f", width=80)
+    key = f"_heat_table {details.times_closed()}"
+    draw_table(
+        table,
+        320,
+        columns,
+        key=key,
+        on_select=lambda: _choose_in_table(key, concepts, classes),
+        selection_mode="single-cell",
+        alt="Residuals of classes and concepts",
+    )
+
+
+def _classes_to_draw(contrasts: Contrasts) -> list[str]:
     """Classes to draw, in their order: all, or the ones with the strongest lean."""
-    furthest = np.abs(found.residuals[:MOST_CONCEPTS]).max(axis=0, initial=0)
-    known = [name for name, images in found.class_sizes.items() if images]
-    strength = dict(zip(found.class_sizes, furthest.tolist(), strict=True))
-    first = sorted(known, key=lambda name: -strength[name])[:MOST_CLASSES]
-    return [name for name in known if name in {*first}]
+    furthest = np.abs(contrasts.residuals[:MOST_CONCEPTS]).max(axis=0, initial=0)
+    strength = dict(zip(contrasts.class_sizes, furthest.tolist(), strict=True))
+    with_images = [name for name, images in contrasts.class_sizes.items() if images]
+    strongest = sorted(with_images, key=lambda name: -strength[name])[:MOST_CLASSES]
+    return [name for name in with_images if name in strongest]
 
 
 def _chart(cells: pd.DataFrame, classes: list[str], concepts: list[str]) -> alt.LayerChart:
+    """Squares in the colours of their residuals, with numbers where there are few classes."""
     rows = distinct_labels(concepts, _LABEL)
     columns = distinct_labels(classes, _LABEL)
     cells = cells.assign(
         y=[rows[i] for i in cells["row"]],
         x=[columns[i] for i in cells["column"]],
     )
-    chosen = alt.selection_point(name=_CELL, fields=["row", "column"], toggle=False)
-    many = len(classes) > NUMBERED
+
+    # Level names of many classes would overlap.
+    is_numbered = len(classes) <= NUMBERED
+    angle = 0 if is_numbered else -60
     base = alt.Chart(cells).encode(
         x=alt.X(
             "x:N",
             sort=columns,
             title=None,
-            axis=names_axis(110, orient="top", labelAngle=-60 if many else 0, ticks=False),
+            axis=names_axis(110, orient="top", labelAngle=angle, ticks=False),
         ),
         y=alt.Y("y:N", sort=rows, title=None, axis=names_axis(150, ticks=False)),
         tooltip=[
@@ -162,6 +187,8 @@ def _chart(cells: pd.DataFrame, classes: list[str], concepts: list[str]) -> alt.
             alt.Tooltip("residual:Q", format="+.1f"),
         ],
     )
+
+    chosen = alt.selection_point(name=_CELL, fields=["row", "column"], toggle=False)
     squares = base.mark_rect(cornerRadius=2, cursor="pointer").encode(
         color=alt.Color(
             "step:N",
@@ -173,33 +200,32 @@ def _chart(cells: pd.DataFrame, classes: list[str], concepts: list[str]) -> alt.
         strokeWidth=alt.value(2),
     )
     layers = [squares.add_params(chosen)]
-    if not many:
+
+    if is_numbered:
+        text = alt.Text("residual:Q", format="+.1f")
         numbers = base.mark_text(fontSize=11, cursor="pointer")
-        layers.append(
-            numbers.encode(
-                text=alt.Text("residual:Q", format="+.1f"), color=alt.Color("ink:N", scale=None)
-            )
-        )
+        layers.append(numbers.encode(text=text, color=alt.Color("ink:N", scale=None)))
     drawn: alt.LayerChart = alt.LayerChart(layer=layers, height=alt.Step(_ROW_PX))
     return drawn
 
 
 def _explain(n_concepts: int, shown: int, n_classes: int, classes: int) -> str:
-    more = n_concepts - shown
-    said = (
+    """Say what the residuals are, and how many concepts and classes are not drawn."""
+    text = (
         "Standardised residuals: by how many standard errors a class shows a concept more often "
         "(red) or less often (blue) than if the two were independent. Within ±2 is what chance "
         "alone gives in 19 of 20 cells; from ±10 on the colour stays the same. "
     )
+    more = n_concepts - shown
     if more:
-        said += f"The {shown} concepts with the largest residual; {more:,} more lean less. "
+        text += f"The {shown} concepts with the largest residual; {more:,} more lean less. "
     if n_classes > classes:
-        said += f"The {classes} classes with the largest; {n_classes - classes:,} more lean less. "
-    return said + "Click a cell for its images, and to filter the table."
+        text += f"The {classes} classes with the largest; {n_classes - classes:,} more lean less. "
+    return text + "Click a cell for its images, and to filter the table."
 
 
 def _choose_in_chart(chart: str, concepts: Sequence[str], classes: Sequence[str]) -> None:
-    cells = st.session_state[chart].selection.get(_CELL) or []
+    cells = st.session_state[chart].selection.get(_CELL)
     if not cells:
         _choose(None, None)
         return
@@ -207,13 +233,15 @@ def _choose_in_chart(chart: str, concepts: Sequence[str], classes: Sequence[str]
 
 
 def _choose_in_table(table: str, concepts: Sequence[str], classes: Sequence[str]) -> None:
-    cells = [one for one in st.session_state[table].selection.cells if one[1] != "concept"]
-    if cells:  # not where somebody tabs into the table, which selects its first cell
-        row, column = cells[0]
-        _choose(concepts[row], classes[int(column.removeprefix("class "))])
+    # Who tabs into the table selects its first cell, a concept, without choosing it.
+    for row, column in st.session_state[table].selection.cells:
+        if column != "concept":
+            _choose(concepts[row], classes[int(column.removeprefix("class "))])
+            return
 
 
 def _choose(concept: str | None, class_name: str | None) -> None:
     """Filter by a concept, and show its images of a class; None shows all again."""
-    st.session_state[imbalance_filters.CONCEPTS] = [] if concept is None else [concept]
-    url.show_images(None if concept is None else (concept,), class_name)
+    clique = None if concept is None else (concept,)
+    st.session_state[imbalance_filters.CONCEPTS] = list(clique or ())
+    url.show_images(clique, class_name)

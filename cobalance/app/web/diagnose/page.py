@@ -1,6 +1,6 @@
 """Page Diagnose: imbalances as a table, charts and images."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -40,9 +40,10 @@ from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
 from cobalance.statistics.imbalance import COUNT
 from cobalance.statistics.q_values import MAX_Q_VALUE
 from cobalance.workflows.cells import cell_text
+from cobalance.workflows.concept_graph.elements import GraphPicture
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose import findings
-from cobalance.workflows.diagnose.facets import Facet, read_communities
+from cobalance.workflows.diagnose.facets import read_communities
 from cobalance.workflows.diagnose.steps import Step, next_action, steps_of
 from cobalance.workflows.diagnose.tables import (
     are_unequal,
@@ -61,6 +62,7 @@ GRAPH_VIEW, IMAGES, HEAT_MAP = "Graph", "Images", "Heat map"
 MATRIX, COMBINATIONS, TOGETHER, FILES = "Matrix", "Combinations", "Together", "Files"
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
+PICTURE_PX = table.HEIGHT_PX - 60
 STRIPS, STRIP_IMAGES, STRIP_PX, STRIP_CLASSES = 3, 8, 64, 4  # rows of the view Images
 BY_CLASS, BY_GROUP, BY_ACCURACY = "Class", "Group", "Accuracy"
 
@@ -73,12 +75,17 @@ def page() -> None:
     if not current.is_mined:
         mine_button.offer(current)
         return
+
     next_step = _headline(current)
-    first = st.container()
+    summary = st.container()
     _metrics(current)
-    if _NODES in st.session_state:  # selected in the graph
+
+    # What was selected in the graph filters as if it had been chosen in the filter, which is drawn
+    # before the graph.
+    if _NODES in st.session_state:
         st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
     ranking, of_groups = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
+
     left, right = st.columns([8, 7])
     with left:
         model = model_accuracy.choose(current)
@@ -93,47 +100,67 @@ def page() -> None:
     details.draw(current, table.repeats_of(frame))
     if of_groups is not None:
         imbalance_filters.choose_facet(current, of_groups)
-    with first:
-        _summary(current)  # last, as it reads all cliques: the rest of the page need not wait
+
+    # Last, as it reads all cliques: the rest of the page need not wait.
+    with summary:
+        _summary(current)
 
 
 def _choose_comparison(current: CurrentDataset) -> None:
     """Draw the choice between the dataset's classes and a concept, with or without which."""
-    own = [name for name, _ in current.state.own_classes]
-    classes = "no classes" if own == [ALL_IMAGES] else shorten(", ".join(own), 40)
     names = names_of(current, schema.CONCEPT)
     if not may_edit() or current.state.images_at is not None or not names:
         return
-    now = current.state.compared[:1]
+
+    class_names = [name for name, _ in current.state.own_classes]
+    has_none = class_names == [ALL_IMAGES]
+    classes = "no classes" if has_none else shorten(", ".join(class_names), 40)
+    compared = current.state.compared[:1]
+    now = "".join(compared)
+    options = ["", *names]
     chosen = st.selectbox(
         "Compare by",
-        ["", *names],
-        index=1 + names.index(now[0]) if now and now[0] in names else 0,
+        options,
+        index=options.index(now) if now in names else 0,
         format_func=lambda name: f"Compare by {name or classes}",
         label_visibility="collapsed",
         width=240,
-        key=f"_compare {current.state.mined_as} {now}",
+        # With another comparison it is another widget, whose default is that.
+        key=f"_compare {current.state.mined_as} {compared}",
     )
-    if chosen != "".join(now):
+    if chosen != now:
         compare_by(current.store, current.name, [chosen] if chosen else [])
         st.rerun()
 
 
 def _headline(current: CurrentDataset) -> DeltaGenerator:
     """Draw the main finding in words; give the place of the next step."""
-    totals = current.read(clique_totals)
-    strongest = current.read(read_imbalances, Ranking(limit=1))
-    row = None if strongest.empty else {str(k): v for k, v in strongest.iloc[0].items()}
-    said = findings.headline(totals.leaning, totals.cliques, row, current.class_sizes, _emphasise)
-    if findings.not_compared(current.class_sizes):
-        found = current.read(read_cooccurrences, Ranking(max_q_value=MAX_Q_VALUE, limit=1))
-        for top in found.to_dict("records"):
-            said = f"{top['images']:,} images show {_emphasise(' + '.join(top['concepts']))}"
-            said += f"; by chance {top['expected']:,.0f} would."
     with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
-        st.subheader(said, anchor=False, help=meaning("evidence"))
+        st.subheader(_headline_text(current), anchor=False, help=meaning("evidence"))
         _choose_comparison(current)
         return st.container(width="content")
+
+
+def _headline_text(current: CurrentDataset) -> str:
+    """The main finding: the strongest imbalance, or without two classes the surest combination."""
+    # Without two classes nothing leans, and what occurs together is all there is to say.
+    if findings.not_compared(current.class_sizes):
+        ranking = Ranking(max_q_value=MAX_Q_VALUE, limit=1)
+        surest = current.read(read_cooccurrences, ranking)
+        if not surest.empty:
+            row = surest.iloc[0]
+            names = _emphasise(" + ".join(row["concepts"]))
+            by_chance = f"{row['expected']:,.0f}"
+            return f"{row['images']:,} images show {names}; by chance {by_chance} would."
+
+    totals = current.read(clique_totals)
+    imbalances = current.read(read_imbalances, Ranking(limit=1))
+    strongest = None
+    if not imbalances.empty:
+        strongest = {str(column): value for column, value in imbalances.iloc[0].items()}
+    return findings.headline(
+        totals.leaning, totals.cliques, strongest, current.class_sizes, _emphasise
+    )
 
 
 def _next_step(current: CurrentDataset, progress: DatasetProgress) -> None:
@@ -157,149 +184,210 @@ def _summary(current: CurrentDataset) -> None:
     frame = current.read(read_summary)
     if frame.empty:
         return
+
     largest = frame.iloc[0]
-    name, lead = shorten(" + ".join(largest["concepts"]), 60), largest["own_over"]
-    more = len(frame) - 1
+    name, class_name = shorten(" + ".join(largest["concepts"]), 60), largest["own_over"]
     points = f"{100 * largest['own_effect']:.1f} percentage points"
-    label = f"**{escape(name)}** leans to {escape(lead)} by {points}"
-    if more:
-        label += f"; {more:,} more {'stands on its' if more == 1 else 'stand on their'} own"
+    label = f"**{escape(name)}** leans to {escape(class_name)} by {points}"
+    more = len(frame) - 1
+    if more == 1:
+        label += "; 1 more stands on its own"
+    elif more:
+        label += f"; {more:,} more stand on their own"
+
     with st.expander(label):
-        shown = summary_table(frame, current.class_sizes)
-        shown["concepts"] = [" + ".join(names) for names in frame["concepts"]]
-        shown = shown.map(lambda value: escape(cell_text(value))).rename(columns=escape)
-        st.table(shown.set_index("group"))
-        st.caption(escape(describe_summary(len(frame), current.read(clique_totals).cliques)))
+        texts = summary_table(frame, current.class_sizes)
+        texts["concepts"] = [" + ".join(names) for names in frame["concepts"]]
+        texts = texts.map(lambda value: escape(cell_text(value))).rename(columns=escape)
+        st.table(texts.set_index("group"))
+        n_cliques = current.read(clique_totals).cliques
+        st.caption(escape(describe_summary(len(frame), n_cliques)))
 
 
 def _metrics(current: CurrentDataset) -> None:
-    totals = current.read(clique_totals)
+    """Draw the numbers of images, concepts and cliques, and how the dataset was mined."""
+    totals, sizes = current.read(clique_totals), current.class_sizes
+    leaning = f"{findings.describe_leaning(totals.leaning, totals.unproven)}."
+
     with st.container(horizontal=True, key="_metrics"):
-        st.metric("Images", f"{sum(current.class_sizes.values()):,}")
-        if len(current.class_sizes) <= MAX_BARS:
-            for name, images in current.class_sizes.items():
+        st.metric("Images", f"{sum(sizes.values()):,}")
+        if len(sizes) > MAX_BARS:
+            st.metric("Classes", f"{len(sizes):,}")
+        else:
+            for name, images in sizes.items():
+                # Without classes all images are of one, which the first metric has counted.
                 if name != ALL_IMAGES:
                     st.metric(escape(name), f"{images:,}")
-        else:
-            st.metric("Classes", f"{len(current.class_sizes):,}")
         st.metric("Common concepts", f"{totals.concepts:,}", help=meaning("common"))
         st.metric("Cliques", f"{totals.cliques:,}", help=meaning("clique"))
-        st.metric(
-            "Leaning to a class",
-            f"{totals.leaning:,}",
-            help=f"{findings.describe_leaning(totals.leaning, totals.unproven)}.",
-        )
-        made = partial(report, current.store, current.name, ReportOptions())
-        download("Download report", made, f"{current.name}-report.html", key="_report")
-    sizes, mining = current.class_sizes, current.mining
-    told = [
-        describe_compared(current.state.compared, sizes) or describe_mining(mining),
-        *findings.mining_warnings(sizes, mining),
-        f"{findings.describe_leaning(totals.leaning, totals.unproven)}.",
+        st.metric("Leaning to a class", f"{totals.leaning:,}", help=leaning)
+        make_report = partial(report, current.store, current.name, ReportOptions())
+        download("Download report", make_report, f"{current.name}-report.html", key="_report")
+
+    notes = [
+        describe_compared(current.state.compared, sizes) or describe_mining(current.mining),
+        *findings.mining_warnings(sizes, current.mining),
+        leaning,
     ]
-    st.caption(escape(" ".join(told)))
+    st.caption(escape(" ".join(notes)))
 
 
 def _pictures(
     current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
 ) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES]
-        if len(current.class_sizes) < 3:
-            views.remove(HEAT_MAP)  # one row says all of the other
-        if current.state.compared:
-            views = [COMBINATIONS, IMAGES, TOGETHER]
-            st.caption("The graph and the matrix are of the dataset's own classes.")
-        if findings.not_compared(current.class_sizes):
-            views.sort(key=TOGETHER.__ne__)  # first: nothing leans to a class
-        view = st.segmented_control(
-            "Picture", views, default=views[0], **in_url("view"), required=True
-        )
-        edges, color = EDGES[1], BY_CLASS
-        if view == GRAPH_VIEW:
-            kinds = [BY_CLASS, BY_GROUP, *([] if model is None else [BY_ACCURACY])]
-            with st.popover("", icon=":material/tune:", help="Links and colours of the graph"):
-                edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"))
-                color = st.selectbox("Colour", kinds, **choice_in_url("color"))
-        bars = BARS[0]
-        if view == COMBINATIONS:
-            # Counts of classes of unequal sizes say little beside each other.
-            usual = BARS[are_unequal(current.class_sizes)]
-            asked = st.selectbox("Bars", BARS, **named_in_url("bars", usual, BARS), width=130)
-            bars = asked or usual
-        between = view in (GRAPH_VIEW, MATRIX)
-        axis = choose_axis(current) if between else None
+    """Draw the choice of a picture, and the picture."""
+    controls = st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall")
+    with controls:
+        view = _choose_view(current)
+
     if view == HEAT_MAP:
         heat_map.draw(current)
-        return
-    if view == FILES:
-        properties.draw(current, table.HEIGHT_PX - 60)
-        return
-    if view == TOGETHER:
-        cooccurrences.draw(
-            current, tuple(st.session_state[imbalance_filters.CONCEPTS]), table.HEIGHT_PX - 60
-        )
-        return
-    if view == IMAGES:
+    elif view == FILES:
+        properties.draw(current, PICTURE_PX)
+    elif view == TOGETHER:
+        concepts = tuple(st.session_state[imbalance_filters.CONCEPTS])
+        cooccurrences.draw(current, concepts, PICTURE_PX)
+    elif view == IMAGES:
         _draw_strips(current, frame)
-        return
-    if axis is None:
-        first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
-        top = table.read_folded(current, first)
-        charts.combinations(top, current.class_sizes, shares=bars == BARS[1])
-        return
-    selected = url.selected_cliques()
-    wanted = {name for clique in selected for name in clique}.union(ranking.any_of)
-    include = tuple(sorted(wanted.union(st.session_state[imbalance_filters.CONCEPTS])))
-    if view == MATRIX:
-        most = charts.MOST_IN_MATRIX
-        pairs = current.read(
-            read_overview, max_concepts=most, max_edges=most * (most - 1) // 2, include=include
-        )
-        charts.matrix(pairs, axis)
-        return
-    overview: Overview = current.read(read_overview, max_edges=edges, include=include)
-    drawn = of_overview(overview, axis)
-    judged, together = None, tuple[Facet, ...]()
-    if color == BY_GROUP:
-        together = current.read(read_communities)
-        drawn = colors.color_by_community(drawn, together)
-    if model is not None and color == BY_ACCURACY:
-        judged = model_accuracy.accuracy(current, model, colors.cliques_of(drawn))
-    if judged is not None:
-        drawn = colors.color_by_accuracy(drawn, judged)
+    elif view == COMBINATIONS:
+        _draw_combinations(current, ranking, controls)
+    elif view == MATRIX:
+        _draw_matrix(current, ranking, controls)
+    else:
+        _draw_graph(current, frame, ranking, model, controls)
+
+
+def _choose_view(current: CurrentDataset) -> str:
+    """Draw the choice of a picture, of those that say something about the dataset."""
+    views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES]
+    # Of two classes one row of the heat map says all of the other.
+    if len(current.class_sizes) < 3:
+        views.remove(HEAT_MAP)
+    if current.state.compared:
+        views = [COMBINATIONS, IMAGES, TOGETHER]
+        st.caption("The graph and the matrix are of the dataset's own classes.")
+    # First where nothing can lean to a class.
+    if findings.not_compared(current.class_sizes):
+        views.sort(key=TOGETHER.__ne__)
+
+    view: str = st.segmented_control(
+        "Picture", views, default=views[0], **in_url("view"), required=True
+    )
+    return view
+
+
+def _draw_combinations(current: CurrentDataset, ranking: Ranking, controls: DeltaGenerator) -> None:
+    """Draw the plot of combinations, with the choice of its bars."""
+    # Counts of classes of unequal sizes say little beside each other.
+    usual = BARS[1] if are_unequal(current.class_sizes) else BARS[0]
+    bars = controls.selectbox("Bars", BARS, **named_in_url("bars", usual, BARS), width=130)
+    # A combination is of two concepts or more, unless the filter says otherwise.
+    min_size = ranking.min_size or 2
+    first = replace(ranking, min_size=min_size, limit=charts.MOST_COMBINATIONS)
+    rows = table.read_folded(current, first)
+    charts.combinations(rows, current.class_sizes, shares=(bars or usual) == BARS[1])
+
+
+def _draw_matrix(current: CurrentDataset, ranking: Ranking, controls: DeltaGenerator) -> None:
+    """Draw the matrix of pairs, with the choice of its two sides."""
+    with controls:
+        axis = choose_axis(current)
+    n_concepts = charts.MOST_IN_MATRIX
+    overview = current.read(
+        read_overview,
+        max_concepts=n_concepts,
+        max_edges=n_concepts * (n_concepts - 1) // 2,
+        include=_concepts_to_draw(ranking),
+    )
+    charts.matrix(overview, axis)
+
+
+def _draw_graph(
+    current: CurrentDataset,
+    frame: pd.DataFrame,
+    ranking: Ranking,
+    model: Evaluation | None,
+    controls: DeltaGenerator,
+) -> None:
+    """Draw the concept graph with its choices, and its legend; what is selected there filters."""
+    with controls:
+        edges, color = _choose_links_and_color(model)
+        axis = choose_axis(current)
+    overview: Overview = current.read(
+        read_overview, max_edges=edges, include=_concepts_to_draw(ranking)
+    )
+    picture, draw_color_legend = _color_graph(current, of_overview(overview, axis), color, model)
+
     filtered = st.session_state[imbalance_filters.CONCEPTS]
-    found = concept_graph(
-        drawn,
+    state = concept_graph(
+        picture,
         key=GRAPH,
-        highlighted=[[node_id(name) for name in clique] for clique in selected],
-        cliques=[[node_id(name) for name in clique] for clique in frame.get("concepts", ())],
-        groups=[[node_id(name) for name in ranking.any_of]],
-        selected=[node_id(name) for name in filtered],
-        height_px=table.HEIGHT_PX - 60,
+        highlighted=list(map(_node_ids, url.selected_cliques())),
+        cliques=list(map(_node_ids, frame.get("concepts", ()))),
+        groups=[_node_ids(ranking.any_of)],
+        selected=_node_ids(filtered),
+        height_px=PICTURE_PX,
         label="Concepts between the classes that they lean to",
     )
-    chosen = concepts_of(found.nodes)
+    chosen = concepts_of(state.nodes)
     if set(chosen) != set(filtered):
+        # The filter stands above, and has been drawn already.
         st.session_state[_NODES] = chosen
-        st.rerun()  # the filter stands above, and has been drawn already
+        st.rerun()
+
     _offer_clique(current, filtered)
-    if color == BY_GROUP:
-        colors.draw_community_legend(together)
-    if judged is not None:
-        colors.draw_accuracy_legend(judged)
+    if draw_color_legend is not None:
+        draw_color_legend()
     _legend(axis, overview)
 
 
+def _node_ids(concepts: Sequence[str]) -> list[str]:
+    return list(map(node_id, concepts))
+
+
+def _concepts_to_draw(ranking: Ranking) -> tuple[str, ...]:
+    """Concepts that are drawn however rare: those selected, and those filtered by."""
+    concepts = {*ranking.any_of, *st.session_state[imbalance_filters.CONCEPTS]}
+    return tuple(sorted(concepts.union(*url.selected_cliques())))
+
+
+def _choose_links_and_color(model: Evaluation | None) -> tuple[int, str]:
+    """Draw the choice of the graph's links and colours, behind a button."""
+    kinds = [BY_CLASS, BY_GROUP]
+    if model is not None:
+        kinds.append(BY_ACCURACY)
+    with st.popover("", icon=":material/tune:", help="Links and colours of the graph"):
+        edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"))
+        color = st.selectbox("Colour", kinds, **choice_in_url("color"))
+    return edges, color
+
+
+def _color_graph(
+    current: CurrentDataset, picture: GraphPicture, color: str, model: Evaluation | None
+) -> tuple[GraphPicture, Callable[[], None] | None]:
+    """Colour the graph as chosen; return it with a function that draws the legend, if any."""
+    if color == BY_GROUP:
+        facets = current.read(read_communities)
+        legend = partial(colors.draw_community_legend, facets)
+        return colors.color_by_community(picture, facets), legend
+    if model is not None and color == BY_ACCURACY:
+        accuracy = model_accuracy.accuracy(current, model, colors.cliques_of(picture))
+        # None if it cannot be read, which the page then says.
+        if accuracy is not None:
+            legend = partial(colors.draw_accuracy_legend, accuracy)
+            return colors.color_by_accuracy(picture, accuracy), legend
+    return picture, None
+
+
 def _legend(axis: Axis, overview: Overview) -> None:
+    """Draw what places and sizes in the graph mean."""
     hidden = overview.hidden_concepts
-    left, right = (escape(side) for side in (axis.left_name, axis.right_name))
+    rarer = f"{hidden:,} rarer concepts are not drawn. " if hidden else ""
     st.caption(
-        f"Left: more often in images of **{left}**; right: of **{right}**, by the difference of "
-        "the two rates divided by their sum. Larger: more images. "
-        + (f"{hidden:,} rarer concepts are not drawn. " if hidden else "")
-        + "Click a concept to filter the table, more with Shift; hover over one for its strongest "
-        "combinations."
+        f"Left: more often in images of **{escape(axis.left_name)}**; right: of "
+        f"**{escape(axis.right_name)}**, by the difference of the two rates divided by their sum. "
+        f"Larger: more images. {rarer}Click a concept to filter the table, more with Shift; hover "
+        "over one for its strongest combinations."
     )
 
 
@@ -318,17 +406,19 @@ def _selection_bar() -> None:
 
 def _draw_strips(current: CurrentDataset, frame: pd.DataFrame) -> None:
     """Draw the first rows of the table with the first images of each class."""
-    first = frame.head(STRIPS)
-    for row, effect in zip(first.to_dict("records"), effect_texts(first), strict=True):
+    rows = frame.head(STRIPS)
+    for row, effect in zip(rows.to_dict("records"), effect_texts(rows), strict=True):
         clique = tuple(row["concepts"])
         title = shorten(" + ".join(clique), 60)
         st.markdown(f"**{escape(title)}** · {escape(effect)}")
+
         counts = {name: int(row[COUNT + name]) for name in current.class_sizes}
         names = sorted(counts, key=counts.__getitem__, reverse=True)[:STRIP_CLASSES]
         for name in names:
             share = counts[name] / current.class_sizes[name]
             st.caption(f"{escape(name)}: {counts[name]:,} images, {share:.1%} of the class")
             gallery.strip(current, clique, name, STRIP_IMAGES, STRIP_PX)
+
     if len(frame) > STRIPS:
         st.caption(f"The first {STRIPS} rows of the table; click a number in it for another's.")
 
@@ -338,7 +428,8 @@ def _offer_clique(current: CurrentDataset, concepts: Sequence[str]) -> None:
     clique = tuple(sorted(set(concepts)))
     if not clique:
         return
-    mined = not details.read_row(current, clique).empty
+
+    is_mined = not details.read_row(current, clique).empty
     name = escape(shorten(" + ".join(clique), 60))
     with st.container(horizontal=True):
         st.button(
@@ -348,7 +439,7 @@ def _offer_clique(current: CurrentDataset, concepts: Sequence[str]) -> None:
             on_click=url.show_images,
             args=(clique,),
         )
-        details.plan_button(clique, mined=mined, key="_graph_to_plan")
+        details.plan_button(clique, mined=is_mined, key="_graph_to_plan")
 
 
 _ICONS = {
@@ -365,8 +456,9 @@ def draw_steps(steps: list[Step]) -> None:
         for number, step in enumerate(steps):
             if number:
                 st.markdown(":material/chevron_right:", width="content")
+            label = f"**{step.name}**" if step.state == "next" else step.name
             if st.button(
-                f"**{step.name}**" if step.state == "next" else step.name,
+                label,
                 key=f"_step_{step.name}",
                 icon=_ICONS[step.state],
                 type="tertiary",

@@ -26,26 +26,32 @@ def draw(current: CurrentDataset, height_px: int) -> None:
     try:
         images = read_properties(current.store, session.settings().folders(), current.name)
     except DataError as error:
-        empty_state("No image properties yet", str(error), icon=":material/exposure:")
-        if may_edit():
-            st.button(
-                "Have a worker measure them",
-                key="_measure",
-                on_click=edits(order_properties),
-                args=(current.store, current.name),
-                kwargs={"created_by": user_name()},
-            )
-            say_needs("worker")
+        _offer_measuring(current, error)
         return
+
     draw_table(compare_classes(images), height_px // 2, alt="Image properties")
     name = st.selectbox("Images with the least and the most", PROPERTIES, key="_property")
-    found = extreme_images(images, name).set_index("id")
-    said = found["class"] + ", " + found["extreme"] + ": " + found[name].astype(str)
-    files = read_image_files(current.store, current.name, [*found.index])
+    extremes = extreme_images(images, name).set_index("id")
+    captions = extremes["class"] + ", " + extremes["extreme"] + ": " + extremes[name].astype(str)
+    files = read_image_files(current.store, current.name, [*extremes.index])
     draw_grid(
         uris_of(files),
-        said.__getitem__,
+        captions.__getitem__,
         key=f"_extremes {name}",
         label=f"Extreme {name}",
         row_px=80,
     )
+
+
+def _offer_measuring(current: CurrentDataset, error: DataError) -> None:
+    """Say that no properties were measured, and let editors have them measured."""
+    empty_state("No image properties yet", str(error), icon=":material/exposure:")
+    if may_edit():
+        st.button(
+            "Have a worker measure them",
+            key="_measure",
+            on_click=edits(order_properties),
+            args=(current.store, current.name),
+            kwargs={"created_by": user_name()},
+        )
+        say_needs("worker")

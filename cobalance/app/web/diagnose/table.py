@@ -43,22 +43,25 @@ _FOCUSED = "concepts"  # the column that the browser selects when somebody tabs 
 
 def read_rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
     """Read the rows, those with the same images as one; draw the choice to see all."""
-    folded = read_folded(current, ranking)
+    frame = read_folded(current, ranking)
     if ranking.by == OWN:
-        return folded
-    repeats, opened = int(folded["repeats"].map(len).sum()), False
-    if repeats or st.session_state.get(REPEATS):
-        opened = st.checkbox(
-            f"Show repeats: {inflect(repeats, 'rows')} with the same images as others",
+        return frame
+
+    n_repeats = int(frame["repeats"].map(len).sum())
+    # Once ticked it stays, also where another filter leaves no repeats.
+    if n_repeats or st.session_state.get(REPEATS):
+        unfold = st.checkbox(
+            f"Show repeats: {inflect(n_repeats, 'rows')} with the same images as others",
             **in_url(REPEATS),
             help="A combination within a larger one, with the same counts in every class, has the "
             "same images. Such rows are shown as the largest, and how many it stands for.",
         )
-    frame = current.read(read_imbalances, ranking) if opened else folded
+        if unfold:
+            frame = current.read(read_imbalances, ranking)
     if frame.empty:
         return frame
-    own = current.read(read_own_effects, tuple(frame["concepts"]))
-    return pd.concat([frame, own], axis=1)
+    own_effects = current.read(read_own_effects, tuple(frame["concepts"]))
+    return pd.concat([frame, own_effects], axis=1)
 
 
 def read_folded(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
@@ -73,36 +76,26 @@ def draw(
 ) -> None:
     """Draw the table, whose ticked rows and the number that was clicked are in the URL."""
     if frame.empty:
-        if current.read(clique_totals).cliques:
-            empty_state("No clique fits", "Loosen a filter above.")
-        else:
-            why = no_clique(current.name, current.mining, current.class_sizes)
-            empty_state("No clique", escape(render(why, in_app)))
+        _draw_empty(current)
         return
+
     classes = list(current.class_sizes)
     cliques = frame["concepts"].tolist()
-    judged = None if model is None else model_accuracy.accuracy(current, model, cliques)
-    audited = imbalance_verdicts(current.store, current.name, frame)
-    shown = imbalance_view(frame, current.class_sizes, judged, audited, ranking.by)
-    selected, opened = url.selected_cliques(), url.shown_images()
+    accuracy = None
+    if model is not None:
+        accuracy = model_accuracy.accuracy(current, model, cliques)
+    verdicts = imbalance_verdicts(current.store, current.name, frame)
+    view = imbalance_view(frame, current.class_sizes, accuracy, verdicts, ranking.by)
+
     key = f"_table {hash(tuple(cliques))}"
-    if (selected, opened) != st.session_state.get(_FROM_TABLE) or key not in st.session_state:
-        cell = _cell_of(opened, cliques, classes)
-        st.session_state[key] = {
-            "selection": {
-                "rows": [i for i, clique in enumerate(cliques) if clique in selected],
-                "columns": [],
-                "cells": [] if cell is None else [cell],
-            }
-        }
-        st.session_state[_FROM_TABLE] = (selected, opened)
+    _select_as_in_url(key, cliques, classes)
     order = describe_order(ranking.by, ranking.descending)
     st.caption(f"{order} {describe_disagreements(frame)}")
-    most = 100 * frame[[RATE + name for name in classes]].fillna(0).to_numpy().max()
+    largest_rate = frame[[RATE + name for name in classes]].fillna(0).to_numpy().max()
     draw_table(
-        shown,
+        view,
         HEIGHT_PX,
-        imbalance_columns(classes, most),
+        imbalance_columns(classes, 100 * largest_rate),
         key=key,
         on_select=partial(_take, key, cliques, classes),
         selection_mode=["multi-row", "single-cell"],
@@ -111,16 +104,46 @@ def draw(
     st.caption("Tick rows to plan for them. Click a number to see the images behind it.")
 
 
+def _draw_empty(current: CurrentDataset) -> None:
+    """Say why the table has no row: by the filter, or as no clique was counted."""
+    if current.read(clique_totals).cliques:
+        empty_state("No clique fits", "Loosen a filter above.")
+    else:
+        reason = no_clique(current.name, current.mining, current.class_sizes)
+        empty_state("No clique", escape(render(reason, in_app)))
+
+
+def _select_as_in_url(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
+    """Set the table's selection to the URL's, unless the table wrote that itself."""
+    state = url.selected_cliques(), url.shown_images()
+    if key in st.session_state and st.session_state.get(_FROM_TABLE) == state:
+        return
+
+    selected, open_images = state
+    cell = _cell_of(open_images, cliques, classes)
+    st.session_state[key] = {
+        "selection": {
+            "rows": [i for i, clique in enumerate(cliques) if clique in selected],
+            "columns": [],
+            "cells": [] if cell is None else [cell],
+        }
+    }
+    st.session_state[_FROM_TABLE] = state
+
+
 def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
     """Write ticked rows and the clicked cell into the URL; a callback is not cut short."""
-    chosen = st.session_state[key].selection
-    others = [clique for clique in url.selected_cliques() if clique not in set(cliques)]
-    url.select_cliques([*others, *(cliques[i] for i in chosen.rows)])
-    cells = [one for one in chosen.cells if one[1] != _FOCUSED]
-    if cells:
-        row, column = cells[0]
-        of = {prefix + name: name for prefix in (COUNT, RATE) for name in classes}
-        url.show_images(cliques[row], of.get(column))
+    selection = st.session_state[key].selection
+    # Cliques that the filter hides stay selected.
+    hidden = [clique for clique in url.selected_cliques() if clique not in set(cliques)]
+    url.select_cliques([*hidden, *(cliques[i] for i in selection.rows)])
+
+    clicked = [cell for cell in selection.cells if cell[1] != _FOCUSED]
+    if clicked:
+        row, column = clicked[0]
+        # Of another column, such as the gap, the images are those of all classes.
+        names = [name for name in classes if column in (COUNT + name, RATE + name)]
+        url.show_images(cliques[row], names[0] if names else None)
     st.session_state[_FROM_TABLE] = (url.selected_cliques(), url.shown_images())
 
 
@@ -131,15 +154,22 @@ def _cell_of(
     if shown is None or shown[0] not in cliques:
         return None
     clique, name = shown
+    row = cliques.index(clique)
     if name is None:
-        return cliques.index(clique), "gap"
-    if name in classes:
-        return cliques.index(clique), (COUNT if len(classes) <= MAX_BARS else RATE) + name
-    return None
+        return row, "gap"
+    if name not in classes:
+        return None
+    # Many classes have columns of rates alone.
+    prefix = COUNT if len(classes) <= MAX_BARS else RATE
+    return row, prefix + name
 
 
 def repeats_of(frame: pd.DataFrame) -> tuple[url.Clique, ...]:
     """The cliques for which the row whose images are shown stands, too."""
     shown = url.shown_images()
-    rows = zip(frame.get("concepts", ()), frame.get("repeats", ()), strict=False)
-    return next((same for names, same in rows if shown and names == shown[0]), ())
+    if shown is None or "repeats" not in frame:
+        return ()
+    for clique, repeats in zip(frame["concepts"], frame["repeats"], strict=True):
+        if clique == shown[0]:
+            return tuple(repeats)
+    return ()
