@@ -26,12 +26,12 @@ from cobalance.workflows.load.sources import import_roots
 _OFFERED = re.compile(r': (?!classes are)([^:]*): the path pattern is "(.*)"$')
 
 
-def ask_agreement(found: CheckedImport, key: str) -> bool:
+def ask_agreement(checked: CheckedImport, key: str) -> bool:
     """Warn of a load that leaves out many images; return whether the person agrees."""
-    total, reasons = found.count_left_out()
+    total, reasons = checked.count_left_out()
     if not total:
         return True
-    all_images = total + len(found.annotations.images)
+    all_images = total + len(checked.annotations.images)
     st.warning(
         f"{total:,} of {all_images:,} would be left out: {escape('; '.join(reasons))}.",
         icon=":material/warning:",
@@ -39,47 +39,25 @@ def ask_agreement(found: CheckedImport, key: str) -> bool:
     return st.checkbox(f"Load without these {total:,}", key=f"_import_without {key}")
 
 
-def draw(found: CheckedImport, read_as: Callable[[str], None]) -> None:
+def draw(checked: CheckedImport, read_as: Callable[[str], None]) -> None:
     """Draw notes, counts, changes and omissions of a checked import.
 
     Other ways to read the images' folders are buttons, which call `read_as` with a path pattern.
     """
-    annotations, changes = found.annotations, found.changes
+    annotations = checked.annotations
     for note in annotations.notes:
-        offered = _OFFERED.search(note)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if offered:
-                st.button(f"Read as {escape(offered[2])}", on_click=read_as, args=(offered[2],))
-            st.caption(escape(offered[1] if offered else note))
-    classes, concepts = found.classes, found.concepts
+        _draw_note(note, read_as)
+
     left, middle, right = st.columns([1.3, 1, 1])
     with left:
-        _counts(
-            [
-                ("Images to load", len(annotations.images)),
-                ("of these without a concept", int(classes["without concept"].sum())),
-                ("Mentions of concepts", len(annotations.mentions)),
-                *((f"Set aside: {why}", count) for why, count in annotations.set_aside.items()),
-                ("Malformed records left out", len(annotations.skipped)),
-            ],
-            ["In the files", "Count"],
-            320,
-        )
-        _counts(
-            [
-                ("New images", changes.created),
-                ("Changed images", changes.updated),
-                ("Images as before", changes.unchanged),
-                ("Deleted images", changes.deleted),
-                ("Other images, which stay", changes.kept),
-            ],
-            ["In the dataset, after loading", "Count"],
-            320,
-        )
+        _draw_file_counts(checked)
+        _draw_changes(checked)
+    classes, concepts = checked.classes, checked.concepts
     with middle:
         _counts(classes.to_numpy(), [f"Classes ({len(classes):,})", "Images", "No concept"], 130)
     with right:
         _counts(concepts.to_numpy(), [f"Concepts ({len(concepts):,})", "Images"], 220)
+
     if annotations.fields:
         st.markdown("##### What the columns become")
         words = fields_table(annotations.fields).rename(columns=str.capitalize)
@@ -88,12 +66,60 @@ def draw(found: CheckedImport, read_as: Callable[[str], None]) -> None:
         st.markdown("##### Malformed records left out")
         skipped = skipped_records(annotations, words=in_app)
         st.dataframe(skipped.rename(columns=str.capitalize), hide_index=True, height="auto")
+
     with st.expander("The first images", icon=":material/table_rows:"):
+        # A column without a value takes room from the others.
+        images = checked.first.dropna(axis=1, how="all").fillna("")
         st.dataframe(
-            found.first.dropna(axis=1, how="all").fillna("").rename(columns=str.capitalize),
+            images.rename(columns=str.capitalize),
             hide_index=True,
             column_config={"Concepts": st.column_config.ListColumn(width="large")},
         )
+
+
+def _draw_note(note: str, read_as: Callable[[str], None]) -> None:
+    """Draw a note; one that names another path pattern has a button for it."""
+    offer = _OFFERED.search(note)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if offer is None:
+            st.caption(escape(note))
+            return
+        reading, pattern = offer.groups()
+        st.button(f"Read as {escape(pattern)}", on_click=read_as, args=(pattern,))
+        st.caption(escape(reading))
+
+
+def _draw_file_counts(checked: CheckedImport) -> None:
+    """Draw how many images, mentions and faults the files have."""
+    annotations = checked.annotations
+    set_aside = [(f"Set aside: {reason}", n) for reason, n in annotations.set_aside.items()]
+    _counts(
+        [
+            ("Images to load", len(annotations.images)),
+            ("of these without a concept", int(checked.classes["without concept"].sum())),
+            ("Mentions of concepts", len(annotations.mentions)),
+            *set_aside,
+            ("Malformed records left out", len(annotations.skipped)),
+        ],
+        ["In the files", "Count"],
+        320,
+    )
+
+
+def _draw_changes(checked: CheckedImport) -> None:
+    """Draw how many images of the dataset the load would change."""
+    changes = checked.changes
+    _counts(
+        [
+            ("New images", changes.created),
+            ("Changed images", changes.updated),
+            ("Images as before", changes.unchanged),
+            ("Deleted images", changes.deleted),
+            ("Other images, which stay", changes.kept),
+        ],
+        ["In the dataset, after loading", "Count"],
+        320,
+    )
 
 
 def _counts(rows: Any, columns: list[str], name_width: int) -> None:
@@ -112,43 +138,54 @@ _CONCEPTS = 4
 def draw_proof(proof: Proof, dataset: str, file: Path | None) -> None:
     """Draw some images of a file as they were read, with their boxes, class and concepts."""
     st.markdown("##### As they were read", help="Images of each class, from first to last.")
-    if all(image.uri is None for image in proof.images):
+    uris = [image.uri for image in proof.images if image.uri is not None]
+    if not uris:
         st.caption("The annotations name no picture files, so that no images are shown.")
         return
-    uris = [image.uri for image in proof.images if image.uri is not None]
-    within = import_roots(session.settings(), st.get_option("server.address"))
-    roots = roots_to_load(session.settings().folders(), dataset, file, within)
+
+    allowed = import_roots(session.settings(), st.get_option("server.address"))
+    roots = roots_to_load(session.settings().folders(), dataset, file, allowed)
     missing = missing_files(uris, roots)
     if missing:
         _warn_missing(missing, len(uris), roots, dataset)
-    found = [image for image in proof.images if image.uri is not None and image.uri not in missing]
-    names = {concept for image in proof.images for concept in image.concepts}
+
+    images = [image for image in proof.images if image.uri not in (None, *missing)]
+    # Of all images, so that a colour stays as files are found.
+    names = {name for image in proof.images for name in image.concepts}
+    class_names = [image.class_name for image in proof.images]
     pictures = image_files(roots).grid(
-        {image.id: image.uri for image in found},
+        {image.id: image.uri for image in images},
         proof.regions,
-        class_colors([*names, *(image.class_name for image in proof.images)]),
+        class_colors([*names, *class_names]),
         _THUMBNAIL_PX,
         labelled=True,
     )
     with st.container(horizontal=True):
-        for image, (plain, drawn) in zip(found, pictures, strict=True):
+        for image, (plain, with_boxes) in zip(images, pictures, strict=True):
             with st.container(width=_PICTURE_PX, gap="xsmall"):
-                _draw_image(image, drawn or plain)
+                _draw_image(image, with_boxes or plain)
 
 
 def _draw_image(image: ProofImage, picture: Picture) -> None:
-    said = ", ".join(image.concepts) or "no concept"
-    st.image(picture.data, width="stretch", alt=f"{image.id}: {image.class_name}; {said}")
-    more = len(image.concepts) - _CONCEPTS
-    concepts = ", ".join(escape(shorten(name, 24)) for name in image.concepts[:_CONCEPTS])
+    """Draw an image with its class and its first concepts."""
+    concepts = ", ".join(image.concepts) or "no concept"
+    st.image(picture.data, width="stretch", alt=f"{image.id}: {image.class_name}; {concepts}")
     st.markdown(bold(image.class_name, 24))
-    st.caption((concepts or "no concept") + (f" and {more} more" if more > 0 else ""))
+
+    names = [escape(shorten(name, 24)) for name in image.concepts[:_CONCEPTS]]
+    caption = ", ".join(names) or "no concept"
+    more = len(image.concepts) - _CONCEPTS
+    if more > 0:
+        caption += f" and {more} more"
+    st.caption(caption)
 
 
 def _warn_missing(uris: list[str], total: int, roots: Sequence[str], dataset: str) -> None:
     """Say which files are not found and where they were looked for, and offer more places."""
-    places = list(map(mask_credentials, roots))
-    where = f"Looked in {', '.join(map(bold, places))}." if places else "No folder is known yet."
+    where = "No folder is known yet."
+    if roots:
+        places = ", ".join(bold(mask_credentials(root)) for root in roots)
+        where = f"Looked in {places}."
     st.warning(
         f"{len(uris)} of these {total} image files are not found, such as {bold(uris[0])}. {where} "
         "Add the folder or ZIP file on the server that they are in (uploads are not kept), or load "

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import streamlit as st
 
@@ -17,14 +17,14 @@ _SEEN = "_import_seen"
 
 def cached_by_files(source: Source, what: tuple[object, ...], look: Callable[[], T]) -> T:
     """Read something from the files once, until they change."""
-    kept = st.session_state.get(_SEEN)
-    if kept is None or kept[0] != source.identity:
-        kept = st.session_state[_SEEN] = (source.identity, {})
-    found: dict[tuple[object, ...], T] = kept[1]
-    if what not in found:
+    identity, results = st.session_state.get(_SEEN, (None, {}))
+    if identity != source.identity:
+        results = {}
+        st.session_state[_SEEN] = (source.identity, results)
+    if what not in results:
         with st.spinner("Looking at the files"):
-            found[what] = look()
-    return found[what]
+            results[what] = look()
+    return cast(T, results[what])
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from cobalance.ingest.fields.choices import KINDS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import TableSample
 from cobalance.ingest.tables.columns import USUAL_NAMES
+from cobalance.ingest.tables.guesses import Guess
 
 Roles = tuple[str, ...]
 NOT_USED: Roles = ()
@@ -38,31 +39,37 @@ def draw_heads(chosen: ChosenFile, sample: TableSample) -> ReadOptions:
     In a table of many columns those of one concept each are listed below the others, and one of
     them may be the class.
     """
-    columns, guesses = sample.columns, sample.guesses
-    shown = columns
-    if len(columns) > _FEW:
-        others = [name for name in columns if guesses[name].roles != _FLAG]
-        shown = sorted(others, key=lambda name: guesses[name].roles == NOT_USED)[:_MOST_HEADS]
-    keys = {name: chosen.key(f"column {name}") for name in shown}
+    columns = sample.columns
+    with_heads = _columns_with_heads(sample)
+    keys = {name: chosen.key(f"column {name}") for name in with_heads}
     heads = _Heads(sample, keys, chosen.key("class of more columns"))
+
     roles: dict[str, Roles] = {}
     with st.container(horizontal=True, gap="small"):
-        for name in shown:
+        for name in with_heads:
             with st.container(width=_HEAD_PX, gap="xsmall"):
                 roles[name] = heads.draw(name)
-    if len(shown) < len(columns):
-        more = [name for name in columns if name not in roles]
-        roles |= heads.draw_more(more, chosen.key("more columns"))
-    of: dict[str, Any] = {
-        f"{role}_column": name
-        for name, given in roles.items()
-        for role in given
-        if not _is_shared(given)
-    }
-    kinds = {
-        name: given[0].removeprefix("field ") for name, given in roles.items() if _is_shared(given)
-    }
-    return ReadOptions(**of, field=kinds, by_name=False)
+    if len(with_heads) < len(columns):
+        others = [name for name in columns if name not in roles]
+        roles |= heads.draw_more(others, chosen.key("more columns"))
+
+    options: dict[str, Any] = {}
+    kinds = {}
+    for name, column_roles in roles.items():
+        if _is_shared(column_roles):
+            kinds[name] = column_roles[0].removeprefix("field ")
+        else:
+            options |= {f"{role}_column": name for role in column_roles}
+    return ReadOptions(**options, field=kinds, by_name=False)
+
+
+def _columns_with_heads(sample: TableSample) -> list[str]:
+    """The columns that have heads: all of a few, else first those that a role was guessed for."""
+    columns, guesses = sample.columns, sample.guesses
+    if len(columns) <= _FEW:
+        return columns
+    others = [name for name in columns if guesses[name].roles != _FLAG]
+    return sorted(others, key=lambda name: guesses[name].roles == NOT_USED)[:_MOST_HEADS]
 
 
 def _is_shared(roles: Roles) -> bool:
@@ -87,7 +94,7 @@ class _Heads:
         guess, key = self.sample.guesses[name], self.keys[name]
         if key not in st.session_state:
             st.session_state[key] = guess.roles if guess.roles in _NAMES else NOT_USED
-        found: Roles = st.selectbox(
+        roles: Roles = st.selectbox(
             f"**{escape(shorten(name, 20))}**",
             list(_NAMES),
             format_func=_NAMES.__getitem__,
@@ -96,9 +103,17 @@ class _Heads:
             args=(key,),
         )
         values = self.sample.rows[name].head(_VALUES).tolist()
-        st.text("\n".join(shorten(" ".join((value or "–").split()), 20) for value in values))
-        if found != guess.roles:
-            return found
+        # An empty value is a dash, so that a line is a row in all columns.
+        texts = [shorten(" ".join((value or "–").split()), 20) for value in values]
+        st.text("\n".join(texts))
+
+        # Whoever chose another role needs no reason for the guess.
+        if roles == guess.roles:
+            self._explain(guess, key)
+        return roles
+
+    def _explain(self, guess: Guess, key: str) -> None:
+        """Draw the reason for a guess, and buttons for the columns that it might as well be."""
         if guess.why:
             st.caption(f":material/help: {escape(guess.why)}")
         for rival in guess.rivals:
@@ -111,12 +126,11 @@ class _Heads:
                     on_click=self._move,
                     args=(guess.contested, rival),
                 )
-        return found
 
     def draw_more(self, names: list[str], key: str) -> dict[str, Roles]:
         """Draw the columns that have no heads: which are concepts, and which one is the class."""
-        of_class, concepts = st.columns([1, 3])
-        label = of_class.selectbox(
+        left, right = st.columns([1, 3])
+        class_column = left.selectbox(
             f"Class, if it is one of the other {len(names):,} columns",
             names,
             index=None,
@@ -125,32 +139,37 @@ class _Heads:
             on_change=self._release,
             args=(self.class_key,),
         )
-        indicators = concepts.multiselect(
+        indicators = right.multiselect(
             f"Of the other {len(names):,} columns, those of one concept each, with 0 or 1",
             names,
             [name for name in names if self.sample.guesses[name].roles == _FLAG],
             key=key,
         )
         roles = dict.fromkeys(indicators, _FLAG)
-        return roles if label is None else {**roles, label: ("class",)}
+        if class_column is not None:
+            roles[class_column] = ("class",)
+        return roles
 
     def _release(self, key: str) -> None:
         """Take a role from the column that had it before."""
-        chosen = st.session_state[key]
+        roles = st.session_state[key]
         if key == self.class_key:
-            chosen = () if chosen is None else ("class",)
-        elif "class" in chosen and self.class_key in st.session_state:
+            roles = () if roles is None else ("class",)
+        elif "class" in roles and self.class_key in st.session_state:
             st.session_state[self.class_key] = None
+        if _is_shared(roles):
+            return
         for other in self.keys.values():
-            if other != key and not _is_shared(chosen):
-                left = [role for role in st.session_state.get(other, ()) if role not in chosen]
-                st.session_state[other] = tuple(left)
+            if other != key:
+                other_roles = st.session_state.get(other, ())
+                st.session_state[other] = tuple(role for role in other_roles if role not in roles)
 
     def _move(self, role: str, rival: str) -> None:
         """Give a role to another column."""
         key = self.keys[rival]
-        both = {*st.session_state.get(key, ()), role} == {*_BOTH}
-        st.session_state[key] = _BOTH if both else (role,)
+        roles = {*st.session_state.get(key, ()), role}
+        # A column can be both id and picture, and otherwise has one role.
+        st.session_state[key] = _BOTH if roles == set(_BOTH) else (role,)
         self._release(key)
 
 
@@ -165,9 +184,9 @@ def say_missing(options: ReadOptions, *, class_elsewhere: bool, searched: bool) 
         "class": class_elsewhere or options.class_column is not None,
         "concepts": searched or options.concepts_column is not None or bool(options.field),
     }
-    named = [label for role, label in _NEEDED.items() if not has[role]]
-    if named:
+    missing = [label for role, label in _NEEDED.items() if not has[role]]
+    if missing:
         st.warning(
-            f"No column holds {' or '.join(named)} yet. Choose it on a column's head.",
+            f"No column holds {' or '.join(missing)} yet. Choose it on a column's head.",
             icon=":material/view_column:",
         )

@@ -33,31 +33,33 @@ def section() -> None:
         st.markdown(
             "Image files are looked for in these places, one after the other. Nothing is copied."
         )
-        known = session.datasets()["dataset"]
-        dataset = st.selectbox("Of", [ALL, *known], key="_places_of")
-        of = None if dataset == ALL else str(dataset)
-        _places(of)
-        add_form("_places", dataset=of)
+        names = session.datasets()["dataset"]
+        chosen = st.selectbox("Of", [ALL, *names], key="_places_of")
+        dataset = None if chosen == ALL else str(chosen)
+        _places(dataset)
+        add_form("_places", dataset=dataset)
 
 
 def _places(dataset: str | None) -> None:
+    """Draw the places in the order in which they are searched."""
     settings = session.settings()
     folders = settings.folders()
     if dataset is not None:
         for path in read_dataset_places(folders.home, dataset).own:
             _place(path, "beside the annotations")
         _added(added_places(folders, dataset), dataset)
+
     for root in settings.cobalance_images:
         _place(mask_credentials(root), "set in COBALANCE_IMAGES")
     _added(added_places(folders), None)
-    _place(mask_credentials(settings.folders().output), "for images that workers make")
+    _place(mask_credentials(folders.output), "for images that workers make")
 
 
 def _added(places: Sequence[AddedPlace], dataset: str | None) -> None:
-    whose = "for all datasets" if dataset is None else "for it alone"
-    for added in places:
-        note = f"added {whose}" if added.used else "added, but no longer there, or not allowed"
-        _place(str(added.path), note, added.path, dataset)
+    scope = "for all datasets" if dataset is None else "for it alone"
+    for place in places:
+        note = f"added {scope}" if place.used else "added, but no longer there, or not allowed"
+        _place(str(place.path), note, place.path, dataset)
 
 
 def _place(name: str, note: str, added: Path | None = None, dataset: str | None = None) -> None:
@@ -89,8 +91,10 @@ def add_form(key: str, uris: Sequence[str] = (), dataset: str | None = None) -> 
             "may be added from, and has named none."
         )
         return
+
     show_kept_error()
-    for number, place in enumerate(_with_files(tuple(uris), roots) if uris else ()):
+    places = _with_files(tuple(uris), roots) if uris else ()
+    for number, place in enumerate(places):
         st.button(
             f"Add {escape(str(place))}",
             key=f"{key} found {number}",
@@ -98,11 +102,12 @@ def add_form(key: str, uris: Sequence[str] = (), dataset: str | None = None) -> 
             on_click=_add,
             args=(str(place), roots, dataset),
         )
-    known = {added.path for added in added_places(session.settings().folders(), dataset)}
+
+    added = {place.path for place in added_places(session.settings().folders(), dataset)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         path = st.selectbox(
             "Folder or ZIP file of images",
-            [str(place) for place in _offer(roots) if place not in known],
+            [str(place) for place in _offer(roots) if place not in added],
             index=None,
             accept_new_options=True,
             placeholder="Choose or type one",

@@ -32,63 +32,30 @@ _CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which name
 def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> ImportRequest:
     """Draw the form; return the import that it describes."""
     form = _Form(source, file, others)
-    named = others[0] if others and file.name == WHOLE_FOLDER else file
     with st.container(border=True):
         columns = st.columns([1.2, 1.4, 1, 1])
-        automatic = f"{file.format} (found)"
-        chosen = form.field(
-            columns[0].selectbox, "input_format", [automatic, *dict(FORMATS.items())]
-        )
-        input_format = None if chosen in (automatic, None) else chosen
-        dataset = columns[1].text_input(
-            "Dataset",
-            default_dataset_name(named.name),
-            key=form.key("dataset"),
-            help="A new name makes a new dataset; a known one brings that dataset up to date.",
-        )
+        input_format = form.input_format(columns[0])
+        dataset = form.dataset(columns[1])
         split = form.field(
             columns[2].text_input, "split", placeholder="as the file says", help="Such as train."
         )
         on_error = form.choice(columns[3], "on_error", ON_ERROR)
+
         format_ = input_format or file.format or ""
         options = form.columns(format_)
-        images, separator, kept = st.columns([1.3, 1, 1])
-        sampled = form.field(
-            images.segmented_control,
-            "sample",
-            [False, True],
-            default=False,
-            required=True,
-            format_func=lambda few: f"A sample of {PER_CLASS} per clique" if few else "All",
-            help="Every count is kept either way, so that the numbers are the same. A sample of "
-            "each clique and class is for millions of images; it has no boxes and no captions.",
-        )
-        if options.concepts_column is not None:
-            delimiter = form.field(
-                separator.text_input, "delimiter", placeholder="automatic: | or ; or ,"
-            )
-            options = replace(options, delimiter=delimiter or None)
-        if options.about_columns:
-            each_row = form.field(
-                separator.checkbox, "each_row", help="Else rows of an id are merged."
-            )
-            options = replace(options, each_row=each_row)
-        with kept:
+        images, separator, beside = st.columns([1.3, 1, 1])
+        sampled = form.sampled(images)
+        options = form.row_options(separator, options)
+        with beside:
             captions = form.companion(
                 LABELS["captions"],
                 "kept captions",
                 "COCO captions, or a table of image id or file name, and caption: for recipes that "
                 "edit images, whose prompts are made of them.",
             )
+
         pattern, joined = st.columns(2)
-        if PATTERN in st.session_state:
-            st.session_state[form.key("path_pattern")] = st.session_state.pop(PATTERN)
-        path_pattern = form.field(
-            pattern.text_input,
-            "path_pattern",
-            placeholder="{split}/{context}/{class}/*",
-            help="What the end of each image's path names; the check says what folders may be.",
-        )
+        path_pattern = form.path_pattern(pattern)
         names = [other.name for other in others]
         join = form.field(joined.multiselect, "join", names, placeholder="More about the images")
         if_exists = form.choice(st, "if_exists", IF_EXISTS)
@@ -100,8 +67,15 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
             split=clean_name(split) or None,
             on_error=on_error,
         )
-    sample = Sample() if sampled else None
-    return ImportRequest(file.name, clean_name(dataset), options, input_format, if_exists, sample)
+
+    return ImportRequest(
+        file=file.name,
+        dataset=clean_name(dataset),
+        options=options,
+        input_format=input_format,
+        if_exists=if_exists,
+        sample=Sample() if sampled else None,
+    )
 
 
 class _Form(ChosenFile):
@@ -115,6 +89,65 @@ class _Form(ChosenFile):
         """Draw the choice of one of an option's values, of which there are texts."""
         return self.field(place.selectbox, option, list(texts), format_func=texts.__getitem__)
 
+    def input_format(self, place: DeltaGenerator) -> str | None:
+        """Draw the choice of the format; None for the one that was found."""
+        automatic = f"{self.file.format} (found)"
+        names = [automatic, *dict(FORMATS.items())]
+        chosen: str | None = self.field(place.selectbox, "input_format", names)
+        return None if chosen == automatic else chosen
+
+    def dataset(self, place: DeltaGenerator) -> str:
+        """Draw the dataset's name, at first that of the file, or of one in a whole folder."""
+        file = self.file
+        if self.others and file.name == WHOLE_FOLDER:
+            file = self.others[0]
+        return place.text_input(
+            "Dataset",
+            default_dataset_name(file.name),
+            key=self.key("dataset"),
+            help="A new name makes a new dataset; a known one brings that dataset up to date.",
+        )
+
+    def sampled(self, place: DeltaGenerator) -> bool:
+        """Draw the choice between all images and a sample of them."""
+        sample = f"A sample of {PER_CLASS} per clique"
+        chosen: bool = self.field(
+            place.segmented_control,
+            "sample",
+            [False, True],
+            default=False,
+            required=True,
+            format_func=lambda is_sample: sample if is_sample else "All",
+            help="Every count is kept either way, so that the numbers are the same. A sample of "
+            "each clique and class is for millions of images; it has no boxes and no captions.",
+        )
+        return chosen
+
+    def row_options(self, place: DeltaGenerator, options: ReadOptions) -> ReadOptions:
+        """Draw how a table's cells and rows are read, where its columns have roles for it."""
+        if options.concepts_column is not None:
+            delimiter = self.field(
+                place.text_input, "delimiter", placeholder="automatic: | or ; or ,"
+            )
+            options = replace(options, delimiter=delimiter or None)
+        if options.about_columns:
+            each_row = self.field(place.checkbox, "each_row", help="Else rows of an id are merged.")
+            options = replace(options, each_row=each_row)
+        return options
+
+    def path_pattern(self, place: DeltaGenerator) -> str:
+        """Draw the pattern of the images' paths."""
+        # One that was offered below the form has to be set before its field is drawn.
+        if PATTERN in st.session_state:
+            st.session_state[self.key("path_pattern")] = st.session_state.pop(PATTERN)
+        pattern: str = self.field(
+            place.text_input,
+            "path_pattern",
+            placeholder="{split}/{context}/{class}/*",
+            help="What the end of each image's path names; the check says what folders may be.",
+        )
+        return pattern
+
     def columns(self, format_: str) -> ReadOptions:
         """Draw the first rows of a table with the role of each column; nothing for others."""
         if format_ not in TABLES:
@@ -124,33 +157,32 @@ class _Form(ChosenFile):
     def options(self, format_: str, options: ReadOptions) -> ReadOptions:
         """Draw the options of this format, in addition to its columns."""
         uses = FORMATS[format_].reader.uses
-        titles = [_CLASS, *([_CAPTIONS] if "vocabulary" in uses else []), _KEPT]
-        start = _CAPTIONS if format_ == "coco-captions" else _CLASS
-        tabs = dict(zip(titles, st.tabs(titles, default=start), strict=True))
+        titles = [_CLASS, _CAPTIONS, _KEPT] if "vocabulary" in uses else [_CLASS, _KEPT]
+        first = _CAPTIONS if format_ == "coco-captions" else _CLASS
+        tabs = dict(zip(titles, st.tabs(titles, default=first), strict=True))
+
         with tabs[_CLASS]:
             classes = self._classes(format_, uses, options.class_column)
-        given = dict(classes)
+        chosen = dict(classes)
         if _CAPTIONS in tabs:
             with tabs[_CAPTIONS]:
-                given |= self._vocabulary()
+                chosen |= self._vocabulary()
         if format_ in TABLES:
             elsewhere = any(classes.values())
-            say_missing(options, class_elsewhere=elsewhere, searched=bool(given.get("vocabulary")))
+            searched = bool(chosen.get("vocabulary"))
+            say_missing(options, class_elsewhere=elsewhere, searched=searched)
+            # A class that comes from elsewhere goes before the column's.
             if elsewhere:
-                given["class_column"] = None
+                chosen["class_column"] = None
+
         with tabs[_KEPT]:
-            given |= self._refinement()
-        given["field"] = {**options.field, **given["field"]}
-        return replace(options, **given)
+            chosen |= self._refinement()
+        chosen["field"] = {**options.field, **chosen["field"]}
+        return replace(options, **chosen)
 
     def _classes(self, format_: str, uses: frozenset[str], column: str | None) -> dict[str, Any]:
-        ways = [
-            *([_BY_FOLDER] if "folders" in uses else [_BY_COLUMN] if "table" in uses else []),
-            *([LABELS["class_category"]] if "categories" in uses else []),
-            *([LABELS["class_words"]] if "own captions" in uses else []),
-            LABELS["class_file"],
-            *([LABELS["class_captions"]] if "own captions" not in uses or "table" in uses else []),
-        ]
+        """Draw where an image's class is read from; return the options that say so."""
+        ways = _class_sources(uses)
         way = st.segmented_control(
             "An image's class is in", ways, default=ways[0], required=True, key=self.key("class")
         )
@@ -168,15 +200,19 @@ class _Form(ChosenFile):
             with right:
                 words = self._words()
             return {"class_captions": name, "class_words": words if name else None}
+
         if column is not None:
             st.caption(f"It is in the column {bold(column)}, as its head says.")
         return {}
 
     def _categories(self, format_: str) -> dict[str, str]:
-        is_found = format_ == self.file.format
+        """Draw the choice of the categories that are classes; of another format none are known."""
+        names = []
+        if format_ == self.file.format:
+            names = self.read_once(category_names, format_)
         chosen = st.multiselect(
             "Categories that are classes",
-            self.read_once(category_names, format_) if is_found else [],
+            names,
             key=self.key("categories"),
             placeholder="Choose two or more",
             help="An image with objects of exactly one of them has that class; these are then no "
@@ -194,6 +230,7 @@ class _Form(ChosenFile):
         )
 
     def _vocabulary(self) -> dict[str, Any]:
+        """Draw the concepts to look for in captions: a file of them, or else typed ones."""
         left, right = st.columns(2)
         with left:
             name = self.companion(LABELS["vocabulary"], "vocabulary", "A concept a line.")
@@ -208,24 +245,35 @@ class _Form(ChosenFile):
         return {"vocabulary": name or tuple(_split(typed)), "match": mode}
 
     def _refinement(self) -> dict[str, Any]:
+        """Draw which mentions, classes and splits are loaded, and under which names."""
         left, middle, right = st.columns(3)
-        least = {
-            option: self.field(
-                *(place.number_input, option, 0.0, most, None, step),
-                placeholder="any",
-                help=f"Those without {what} stay.",
-            )
-            for place, option, most, step, what in (
-                (left, "min_score", 1.0, 0.05, "a score"),
-                (middle, "min_area_px2", None, 100.0, "an area"),
-            )
-        }
+        min_score = self.field(
+            left.number_input,
+            "min_score",
+            0.0,
+            1.0,
+            None,
+            0.05,
+            placeholder="any",
+            help="Those without a score stay.",
+        )
+        min_area_px2 = self.field(
+            middle.number_input,
+            "min_area_px2",
+            0.0,
+            None,
+            None,
+            100.0,
+            placeholder="any",
+            help="Those without an area stay.",
+        )
         with right:
             table = self.companion(
                 LABELS["concept_table"],
                 "concept table",
                 "Columns concept and becomes: renames, merges, and drops where becomes is empty.",
             )
+
         names = self._lines(
             left, "rename_class", "0=landbird\n1=waterbird", "Two to one name merge."
         )
@@ -234,7 +282,8 @@ class _Form(ChosenFile):
         becomes = self._lines(left, "field", "age=bins:18,30:years\ntaken=month")
         codes = self._lines(middle, "names", "place:0=land,1=water")
         return {
-            **least,
+            "min_score": min_score,
+            "min_area_px2": min_area_px2,
             "concept_table": table,
             "rename_class": pairs(names, needs_value=True),
             "keep_class": tuple(classes),
@@ -248,6 +297,24 @@ class _Form(ChosenFile):
     ) -> list[str]:
         """Draw the field of an option that takes a value a line."""
         return _split(self.field(place.text_area, option, placeholder=placeholder, help=help_))
+
+
+def _class_sources(uses: frozenset[str]) -> list[str]:
+    """Where a format's images may have their classes, the likeliest first."""
+    sources = []
+    if "folders" in uses:
+        sources.append(_BY_FOLDER)
+    elif "table" in uses:
+        sources.append(_BY_COLUMN)
+    if "categories" in uses:
+        sources.append(LABELS["class_category"])
+    if "own captions" in uses:
+        sources.append(LABELS["class_words"])
+    sources.append(LABELS["class_file"])
+    # Captions of another file, which a file of captions alone has no need of.
+    if "own captions" not in uses or "table" in uses:
+        sources.append(LABELS["class_captions"])
+    return sources
 
 
 def _split(text: str) -> list[str]:

@@ -46,7 +46,7 @@ class _Check:
     identity: tuple[object, ...]
     request: ImportRequest
     file: Path | None
-    found: CheckedImport | None = None
+    result: CheckedImport | None = None
 
 
 @st.fragment
@@ -58,51 +58,66 @@ def section() -> None:
         if loaded is not None:
             _next_steps(loaded)
             return
+
         source = _source()
-        chosen = None if source is None else _choose_file(source)
         request = None
-        if source is not None and chosen is not None:
-            request = import_form(source, *chosen)
-            if st.session_state.pop(_REQUESTED, False):
-                _start_check(source, request)
-            _check_button(again=_is_current(source, request))
+        if source is not None:
+            request = _draw_request(source)
         _outcome(source, request)
+
+
+def _draw_request(source: Source) -> ImportRequest | None:
+    """Draw the choice of the file, its options, and the check; None without a readable file."""
+    files = _choose_file(source)
+    if files is None:
+        return None
+    request = import_form(source, *files)
+    # Of a click that a callback has noted: only now does the form say what to check.
+    if st.session_state.pop(_REQUESTED, False):
+        _start_check(source, request)
+    _check_button(again=_is_current(source, request))
+    return request
 
 
 def _next_steps(dataset: str) -> None:
     """Draw the next steps after a load."""
     st.markdown(f"**{escape(dataset)}** is loaded.")
     with st.container(horizontal=True):
-        mined = st.button(
+        mine = st.button(
             "Mine and diagnose", type="primary", icon=":material/balance:", key="_import_mine"
         )
         details = st.button("Show its details", icon=":material/table_rows:", key="_import_shown")
         another = st.button("Load another file", icon=":material/add:", key="_import_another")
-    if mined or details or another:
-        del st.session_state[LOADED]
-        tasks.dismiss(f"load {dataset}")
-    if mined:
+    if not (mine or details or another):
+        return
+
+    del st.session_state[LOADED]
+    tasks.dismiss(f"load {dataset}")
+    if mine:
         options = mine_button.last_options(dataset_state(session.store(), dataset))
         mine_button.start(dataset, options)
         st.session_state[NEXT] = "diagnose"
     if details:
         st.session_state[NEXT] = "details"
-    if mined or details or another:
-        st.rerun(scope="app")
+    st.rerun(scope="app")
 
 
 def _source() -> Source | None:
     """Draw the choice of files."""
     roots = import_roots(session.settings(), st.get_option("server.address"))
-    ways = [_UPLOAD, _UPLOAD_FOLDER, *([_SERVER] if roots else [])]
+    ways = [_UPLOAD, _UPLOAD_FOLDER]
+    if roots:
+        ways.append(_SERVER)
     way = st.segmented_control(
         "Annotations from", ways, default=_UPLOAD, required=True, key="_import_from"
     )
     if way == _SERVER:
         return _server_folder(roots)
+
+    # Before the place for files is drawn: files that come earlier are refused.
     accept_uploads()
     if way == _UPLOAD_FOLDER:
-        sent = st.file_uploader(
+        files = st.file_uploader(
             "Folder with annotations",
             DATA_ENDINGS,
             accept_multiple_files="directory",
@@ -110,14 +125,14 @@ def _source() -> Source | None:
             help=f"Only files that end in {', '.join(DATA_ENDINGS)} are sent.",
         )
     else:
-        sent = st.file_uploader(
+        formats = "; ".join(f"{name}: {reader.purpose}" for name, reader in FORMATS.items())
+        files = st.file_uploader(
             "Annotation file, or the dataset as a ZIP; and the classes or captions beside it",
             accept_multiple_files=True,
             key="_import_files",
-            help="The format is found from the content: "
-            + "; ".join(f"{name}: {known.purpose}" for name, known in FORMATS.items()),
+            help=f"The format is found from the content: {formats}",
         )
-    return Uploads(tuple(sent)) if sent else None
+    return Uploads(tuple(files)) if files else None
 
 
 def _server_folder(roots: Sequence[Path]) -> Source:
@@ -134,10 +149,12 @@ def _server_folder(roots: Sequence[Path]) -> Source:
 def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
     """Draw the choice of the annotation file; return it with the other files."""
     files = cached_by_files(source, ("files",), source.files)
-    order = list(FORMATS)
     readable = [file for file in files if file.format is not None]
+    # The likeliest format first, unless a file on the server was named.
     if not isinstance(source, ServerFolder) or source.file is None:
+        order = list(FORMATS)
         readable.sort(key=lambda file: order.index(file.format or ""))
+
     if not readable:
         _show_files(files)
         empty_state(
@@ -146,6 +163,7 @@ def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
             "dataset as a ZIP; the question mark above lists all formats.",
         )
         return None
+
     if len(files) > 1:
         _show_files(files)
         file = st.selectbox(
@@ -162,9 +180,13 @@ def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
 
 
 def _show_files(files: Sequence[FoundFile]) -> None:
+    """Draw the files with their formats, or why they cannot be read."""
+    rows = [
+        (file.name, file.format or file.fault or "text", file.size_bytes)
+        for file in files
+        if file.name not in _NAMES
+    ]
     size = st.column_config.NumberColumn(format="bytes", width="small")
-    named = [file for file in files if file.name not in _NAMES]
-    rows = [(file.name, file.format or file.fault or "text", file.size_bytes) for file in named]
     draw_table(pd.DataFrame(rows, columns=["File", "Format", "Size"]), 320, {"Size": size})
 
 
@@ -192,13 +214,14 @@ def _read_as(pattern: str) -> None:
 
 
 def _start_check(source: Source, request: ImportRequest) -> None:
+    """Start a check in the background, in place of the one before."""
     _forget_check()
     file = source.path / request.file if isinstance(source, ServerFolder) else None
     check = _Check(f"check {uuid.uuid4()}", source.identity, request, file)
     store = session.store()
 
     def work(progress: Progress) -> str:
-        check.found = check_import(source, request, store, progress)
+        check.result = check_import(source, request, store, progress)
         return ""
 
     st.session_state[_CHECK] = check
@@ -207,7 +230,10 @@ def _start_check(source: Source, request: ImportRequest) -> None:
 
 def _forget_check() -> None:
     check: _Check | None = st.session_state.pop(_CHECK, None)
-    if check is not None and (task := tasks.find(check.key)) is not None:
+    if check is None:
+        return
+    task = tasks.find(check.key)
+    if task is not None:
         task.cancel()
         tasks.dismiss(check.key)
 
@@ -217,22 +243,32 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
     check: _Check | None = st.session_state.get(_CHECK)
     if check is None:
         return
+    # A check that went well is silent, as its result follows.
     task = tasks.find(check.key)
     if task is not None and not task.is_running and task.error is None:
         tasks.dismiss(check.key)
     elif show_task(check.key):
         return
-    if check.found is None:
+
+    result = check.result
+    if result is None:
         return
+    # Without files on the page the result of the last ones stands.
     if source is not None and not _is_current(source, request):
         st.caption("The files or options are no longer those of the last check. Check again.")
         return
-    why_not = check.found.nothing_to_compare()
-    if why_not is not None:
-        st.error(escape(why_not), icon=":material/block:")
-        checked.draw(check.found, _read_as)
+
+    fault = result.nothing_to_compare()
+    if fault is None:
+        _offer_load(check, result)
         return
-    agreed = checked.ask_agreement(check.found, check.key)
+    st.error(escape(fault), icon=":material/block:")
+    checked.draw(result, _read_as)
+
+
+def _offer_load(check: _Check, result: CheckedImport) -> None:
+    """Draw the button that loads, above all that the check says."""
+    agreed = checked.ask_agreement(result, check.key)
     with st.container(horizontal=True, vertical_alignment="center"):
         load = st.button(
             f"Load into {escape(shorten(check.request.dataset))}",
@@ -241,29 +277,31 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
             key="_import_load",
             disabled=not agreed,
         )
-        changes = check.found.changes
+        changes = result.changes
         if not (changes.created or changes.updated or changes.deleted):
             st.caption("That would change nothing.")
-    checked.draw_proof(check.found.proof, check.request.dataset, check.file)
-    checked.draw(check.found, _read_as)
+    checked.draw_proof(result.proof, check.request.dataset, check.file)
+    checked.draw(result, _read_as)
     if load:
-        _start_load(check.found, check.file)
+        _start_load(result, check.file)
         _forget_check()
         st.rerun(scope="app")
 
 
-def _start_load(found: CheckedImport, file: Path | None) -> None:
+def _start_load(result: CheckedImport, file: Path | None) -> None:
+    """Start the load in the background; the page chooses the dataset when it has ended."""
+    # Read here: the thread that works has no session.
     store, settings = session.store(), session.settings()
     folders = settings.folders()
     roots = import_roots(settings, st.get_option("server.address"))
-    request, name = found.request, found.request.dataset
+    request, name = result.request, result.request.dataset
 
     def work(progress: Progress) -> str:
         report = load_dataset(
             store,
             folders,
             name,
-            found.annotations,
+            result.annotations,
             request.sample,
             source=Path(request.file).name or name,
             if_exists=request.if_exists,
@@ -272,7 +310,7 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
         images = find_images(
             folders,
             name,
-            found.annotations,
+            result.annotations,
             file,
             append=request.if_exists == "append",
             within=roots,

@@ -38,27 +38,34 @@ def page() -> None:
     _follow()
     frame = session.datasets()
     names: list[str] = frame["dataset"].tolist()
-    ways = [*(["details"] if names else []), *(["load", "images"] if may_edit() else [])]
-    if not ways:
+    views = ["details"] if names else []
+    if may_edit():
+        views += ["load", "images"]
+    if not views:
         empty_state("No dataset yet", "What editors load is shown here.")
         viewer_note("load a dataset")
         return
-    wanted = st.session_state.pop(importing.NEXT, None)
-    if wanted == "diagnose":
+
+    next_view = st.session_state.pop(importing.NEXT, None)
+    if next_view == "diagnose":
         url.go_to("diagnose")
-    if wanted == "details":
+    if next_view == "details":
         st.session_state[_VIEW] = "details"
+
     viewer_note("load, mine, rename and drop datasets, and add folders of images")
-    way = choose_view("View", ways, _VIEW, _VIEWS.__getitem__) if len(ways) > 1 else ways[0]
+    view = views[0]
+    if len(views) > 1:
+        view = choose_view("View", views, _VIEW, _VIEWS.__getitem__)
     for key in tasks.keys(*_TASKS):
         show_task(key)
-    if way == "load":
+
+    if view == "load":
         if not names:
             first_steps.draw(own_data=False)
         importing.section()
         if names:
             first_steps.offer_more(names)
-    elif way == "images":
+    elif view == "images":
         image_folders.section()
     elif names:
         _overview(frame)
@@ -71,28 +78,33 @@ def _follow() -> None:
     After a load the view stays: while the progress refreshes, a browser would undo the change.
     """
     loading = st.session_state.get(importing.LOADING)
-    renamed = st.session_state.get(_RENAMED)
-    for state, key, name in (
-        (importing.LOADING, f"load {loading}", loading),
-        (_RENAMED, f"rename {renamed and renamed[0]}", renamed and renamed[1]),
-    ):
-        if name is None:
-            continue
-        task = tasks.find(key)
-        if task is not None and task.is_running:
-            continue
-        del st.session_state[state]
-        if task is not None and task.error is None:
-            if state == importing.LOADING:
-                st.session_state[importing.LOADED] = name
-            session.choose(name)
-            st.rerun()
+    if loading is not None:
+        _follow_task(importing.LOADING, f"load {loading}", loading)
+    renaming = st.session_state.get(_RENAMED)
+    if renaming is not None:
+        old, new = renaming
+        _follow_task(_RENAMED, f"rename {old}", new)
+
+
+def _follow_task(state: str, key: str, name: str) -> None:
+    """Choose the task's dataset if the task has ended well; forget the task once it has ended."""
+    task = tasks.find(key)
+    if task is not None and task.is_running:
+        return
+    del st.session_state[state]
+    if task is not None and task.error is None:
+        if state == importing.LOADING:
+            st.session_state[importing.LOADED] = name
+        session.choose(name)
+        st.rerun()
 
 
 def _overview(frame: pd.DataFrame) -> None:
     """Draw all datasets; a click on one chooses it."""
     names: list[str] = frame["dataset"].tolist()
     chosen = st.session_state.get(session.DATASET)
+    rows = [names.index(chosen)] if chosen in names else []
+    # Another key with another choice: a table's own selection would go before its default.
     key = f"_datasets {chosen}"
     counts = ["Images", "Classes", "Concepts", "Cliques"]
     draw_table(
@@ -107,7 +119,7 @@ def _overview(frame: pd.DataFrame) -> None:
         key=key,
         on_select=lambda: _choose_row(key, names),
         selection_mode="single-row",
-        selection_default={"selection": {"rows": [names.index(chosen)] if chosen in names else []}},
+        selection_default={"selection": {"rows": rows}},
     )
 
 
@@ -119,17 +131,20 @@ def _choose_row(key: str, names: list[str]) -> None:
 
 
 def _details(current: CurrentDataset, frame: pd.DataFrame) -> None:
+    """Draw the dataset's measures, classes and rare concepts, and what can be done with it."""
     (row,) = frame[frame["dataset"] == current.name].to_dict("records")
     try:
         current.state.require_complete()
-        whole = True
+        is_complete = True
     except StaleError as error:
-        whole = False
+        is_complete = False
         show_error(error)
+    # An incomplete one can still be dropped, or its renaming be finished.
     if may_edit():
-        _actions(current, whole=whole)
-    if not whole:
+        _actions(current, is_complete=is_complete)
+    if not is_complete:
         return
+
     by_class = current.read(_by_class)
     _measures(current, row, by_class)
     left, right = st.columns([3, 2], gap="large")
@@ -140,17 +155,21 @@ def _details(current: CurrentDataset, frame: pd.DataFrame) -> None:
 
 
 def _measures(current: CurrentDataset, row: Mapping[Hashable, Any], by_class: pd.DataFrame) -> None:
-    images, without = int(by_class["class_size"].sum()), int(by_class["images"].sum())
+    """Draw how many images, classes, concepts and cliques the dataset has."""
+    n_images = int(by_class["class_size"].sum())
+    n_without = int(by_class["images"].sum())
+    share = f"{n_without / n_images:.1%}" if n_images else "-"
+    cliques = "-" if current.state.mining is None else f"{row['cliques']:,}"
+
     with st.container(horizontal=True):
-        st.metric("Images", f"{images:,}")
+        st.metric("Images", f"{n_images:,}")
         st.metric("Classes", f"{row['classes']:,}")
         st.metric("Concepts", f"{row['concepts']:,}")
         st.metric(
             "Images without a concept",
-            f"{without / images:.1%}" if images else "-",
-            help=f"{without:,} images. They count in no clique.",
+            share,
+            help=f"{n_without:,} images. They count in no clique.",
         )
-        cliques = f"{row['cliques']:,}" if current.state.mining is not None else "-"
         st.metric("Cliques", cliques, help=_describe_mining(current))
 
 
@@ -167,27 +186,34 @@ def _by_class(store: GraphStore, dataset: str) -> pd.DataFrame:
 
 
 def _classes(by_class: pd.DataFrame) -> None:
+    """Draw a row a class, in its colour: its images, and how many of them show no concept."""
     st.markdown("##### Classes", help="Images of each class, and those that show no concept.")
-    colors = class_colors(by_class["class"].tolist())
-    largest = max(int(by_class["class_size"].max()), 1)
-    shown = pd.DataFrame(
+    sizes = by_class["class_size"]
+    rows = pd.DataFrame(
         {
             "": "⬤",
             "Class": by_class["class"],
-            "Images": by_class["class_size"],
+            "Images": sizes,
             "No concept": by_class["images"],
-            "Share": 100 * by_class["images"] / by_class["class_size"].clip(lower=1),
+            "Share": 100 * by_class["images"] / sizes.clip(lower=1),
         }
     )
+    colors = class_colors(by_class["class"].tolist())
+    styles = [f"color: {colors[name]}" for name in by_class["class"]]
+
     config = st.column_config
     draw_table(
-        shown.style.apply(lambda _: [f"color: {colors[c]}" for c in shown["Class"]], subset=[""]),
+        rows.style.apply(lambda _: styles, subset=[""]),
         390,
         {
             "": config.TextColumn(width=30),
             "Class": config.TextColumn(width="medium"),
             "Images": config.ProgressColumn(
-                min_value=0, max_value=largest, format="localized", width="medium", color="gray"
+                min_value=0,
+                max_value=max(int(sizes.max()), 1),
+                format="localized",
+                width="medium",
+                color="gray",
             ),
             "No concept": count_column(width=90),
             "Share": config.NumberColumn(format="%.1f%%", width=80),
@@ -196,18 +222,21 @@ def _classes(by_class: pd.DataFrame) -> None:
 
 
 def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
+    """Draw the concepts of few images, with the choice of how many are few."""
     st.markdown("##### Rare concepts", help="Their statistics rest on few images.")
     most = st.number_input(
         "Concepts in at most this many images", 1, value=10, **number_in_url("ds_rare"), width=260
     )
-    found = current.read(_rare, int(most))
-    if found.empty:
+    rare = current.read(_rare, int(most))
+    if rare.empty:
         st.caption(f"Each of the {concepts:,} concepts is in more than {most:,} images.")
         return
-    more = "at least " if len(found) == _MOST_RARE else ""
-    st.caption(f"{more}{len(found):,} of {concepts:,} concepts")
+
+    # The query stops at this many, and there may be more.
+    more = "at least " if len(rare) == _MOST_RARE else ""
+    st.caption(f"{more}{len(rare):,} of {concepts:,} concepts")
     draw_table(
-        found.set_axis(["Concept", "Images"], axis=1),
+        rare.set_axis(["Concept", "Images"], axis=1),
         320,
         {"Concept": st.column_config.TextColumn(width=280), "Images": count_column(width=90)},
     )
@@ -218,25 +247,17 @@ def _rare(store: GraphStore, dataset: str, most: int) -> pd.DataFrame:
     return store.read_frame(text, dataset=dataset, max_images=most, limit=_MOST_RARE)
 
 
-def _actions(current: CurrentDataset, *, whole: bool) -> None:
+def _actions(current: CurrentDataset, *, is_complete: bool) -> None:
     """Draw the buttons for mining, renaming and dropping; disabled while one of these runs."""
-    busy = tasks.is_running(*(f"{kind} {current.name}" for kind in _TASKS))
-    first = whole and not current.is_mined
+    is_busy = tasks.is_running(*(f"{kind} {current.name}" for kind in _TASKS))
+    mine_first = is_complete and not current.is_mined
     with st.container(horizontal=True):
-        for dialog, icon, key, primary, disabled in (
-            ("mine", "balance", "_ds_mine", first, busy or not whole),
-            ("rename", "edit", "_rename", False, busy),
-            ("drop", "delete", "_drop", False, busy),
-        ):
-            st.button(
-                dialog.capitalize(),
-                icon=f":material/{icon}:",
-                key=key,
-                type="primary" if primary else "secondary",
-                disabled=disabled,
-                on_click=st.session_state.update,
-                args=({_DIALOG: dialog},),
-            )
+        _dialog_button(
+            "mine", "balance", "_ds_mine", primary=mine_first, disabled=is_busy or not is_complete
+        )
+        _dialog_button("rename", "edit", "_rename", disabled=is_busy)
+        _dialog_button("drop", "delete", "_drop", disabled=is_busy)
+
     match st.session_state.get(_DIALOG):
         case "mine":
             _mine_dialog(current)
@@ -244,6 +265,21 @@ def _actions(current: CurrentDataset, *, whole: bool) -> None:
             _rename_dialog(current.name, current.state.renaming_to or current.name)
         case "drop":
             _drop_dialog(current.name)
+
+
+def _dialog_button(
+    dialog: str, icon: str, key: str, *, disabled: bool, primary: bool = False
+) -> None:
+    """Draw the button that opens a dialog, which stays open in the runs that follow."""
+    st.button(
+        dialog.capitalize(),
+        icon=f":material/{icon}:",
+        key=key,
+        type="primary" if primary else "secondary",
+        disabled=disabled,
+        on_click=st.session_state.update,
+        args=({_DIALOG: dialog},),
+    )
 
 
 def _close_dialog() -> None:
