@@ -100,6 +100,8 @@ class Collector:
             fault = None if name is None else name_fault(clean_name(name))
             if fault is not None:
                 return self._skip(place, f"the {what} {fault}", "Correct it")
+
+        # From here on the image counts: the lists below have an entry for each.
         row = len(self._place)
         self._place[id_] = place
         self._problems.within("rows", row + 1)
@@ -110,6 +112,7 @@ class Collector:
         self._classes.append(self._class_names(class_name))
         if metadata:
             self._metadata.append((row, metadata))
+
         return row
 
     def name_files(self, uris: Sequence[str | None]) -> None:
@@ -142,6 +145,7 @@ class Collector:
         if image == SKIPPED:
             self._without_image += 1
             return
+
         x, y, width, height = box or (nan, nan, nan, nan)
         fault = name_fault(clean_name(concept))
         if fault is not None:
@@ -165,6 +169,7 @@ class Collector:
             if attributes:
                 self._attributes.append((len(self._image) - 1, attributes))
             return
+
         self._problems.record(place, reason, fix)
 
     def annotations(self, progress: Progress, notes: Sequence[str] = ()) -> Annotations:
@@ -192,6 +197,7 @@ class Collector:
             pa.array(self._sizes[1], pa.int64()),
             split,
         )
+
         image = np.array(self._image, dtype=np.int64)
         category = self._concept_names.column(self._concept)
         numbers: dict[str, FloatArray] = {
@@ -199,7 +205,7 @@ class Collector:
         }
         segmentations = np.fromiter(self._segmentations, object, len(image))
         crowds = np.array(self._crowds, dtype=bool)
-        labels, concept, objects, more = self._labels(images, image, category, progress)
+        labels, concept, objects, label_notes = self._labels(images, image, category, progress)
 
         def columns(names: Coded) -> MentionColumns:
             return MentionColumns(
@@ -211,6 +217,8 @@ class Collector:
                 crowds if crowds.any() else None,
             )
 
+        # Frames of a video are no independent images.
+        has_videos = any(VIDEO in metadata for _, metadata in self._metadata)
         return frames.annotations(
             images,
             labels,
@@ -218,25 +226,30 @@ class Collector:
             np.ones(n, dtype=bool),
             objects=columns(objects),
             metadata=list(self._all_metadata(image, numbers)),
-            roles={"cluster": VIDEO} if any(VIDEO in told for _, told in self._metadata) else None,
+            roles={"cluster": VIDEO} if has_videos else None,
             set_aside={"annotations of skipped images": self._without_image},
             skipped=self._problems.messages,
-            notes=(*notes, *more),
+            notes=(*notes, *label_notes),
         )
 
     def _all_metadata(
         self, image: IntArray, numbers: Mapping[str, FloatArray]
     ) -> Iterator[Metadata]:
         """Metadata of images, and attributes of the objects in them."""
-        for told, of_objects in ((self._metadata, False), (self._attributes, True)):
-            if told:
-                columns = table_of_rows((("", said) for _, said in told), self._problems).columns
-                row = np.array([row for row, _ in told], dtype=np.int64)
-                if not of_objects:
-                    yield Metadata(row, columns)
-                    continue
-                taken = {name: values[row] for name, values in numbers.items()}
-                yield Metadata(image[row], columns, taken)
+        if self._metadata:
+            rows, columns = self._table_of(self._metadata)
+            yield Metadata(rows, columns)
+        if self._attributes:
+            rows, columns = self._table_of(self._attributes)
+            of_objects = {name: values[rows] for name, values in numbers.items()}
+            yield Metadata(image[rows], columns, of_objects)
+
+    def _table_of(
+        self, records: Sequence[tuple[int, Mapping[str, Any]]]
+    ) -> tuple[IntArray, dict[str, pa.Array]]:
+        """Rows of some records, and their values as columns."""
+        table = table_of_rows((("", values) for _, values in records), self._problems)
+        return np.array([row for row, _ in records], dtype=np.int64), table.columns
 
     def _labels(
         self, images: ImageColumns, image: IntArray, category: Coded, progress: Progress
@@ -248,8 +261,11 @@ class Collector:
             rows = np.empty(0, dtype=np.int64)
             labels = labels_from_texts(rows, [], n, options, self._problems, progress)
             return labels, category, nothing, ()
-        own = not (options.class_category or options.classes_come_later or options.class_captions)
-        if self._class_names.code and own:
+
+        are_own = not (
+            options.class_category or options.classes_come_later or options.class_captions
+        )
+        if self._class_names.code and are_own:
             column = self._class_names.column(self._classes)
             why = Coded(np.where(column.codes < 0, 0, -1), ("images without a class",))
             return Labels(column, why), category, nothing, ()

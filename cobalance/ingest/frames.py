@@ -107,8 +107,9 @@ class TextColumns:
         texts = pd.DataFrame({"image": new_row[self.image]})
         for name, column in zip(TEXT_COLUMNS, columns, strict=True):
             texts[name] = pd.Series(column, dtype=object)
-        told = texts[(texts["image"] >= 0) & texts[[*TEXT_COLUMNS]].notna().any(axis=1)]
-        return None if told.empty else told.reset_index(drop=True)
+        has_text = texts[[*TEXT_COLUMNS]].notna().any(axis=1)
+        texts = texts[(texts["image"] >= 0) & has_text]
+        return None if texts.empty else texts.reset_index(drop=True)
 
 
 def annotations(
@@ -131,132 +132,139 @@ def annotations(
     classes, which are their concepts; `set_aside` counts other records that were left out on
     purpose, by reason.
     """
-    kept = keep & (labels.column.codes >= 0)
-    rows = np.flatnonzero(kept)
-    n = len(rows)
-    missing = pa.nulls(len(kept), pa.int64())
-    split = images.split or Coded(np.full(len(kept), -1, dtype=np.int64), ())
-    uris = pa.nulls(len(kept), pa.large_string()) if images.uris is None else images.uris
-    picked = pa.array(rows)
+    is_used = keep & (labels.column.codes >= 0)
+    rows = np.flatnonzero(is_used)
+    n, n_all = len(rows), len(is_used)
+    new_row = np.full(n_all, -1, dtype=np.int64)
+    new_row[rows] = np.arange(n)
+
+    no_sizes = pa.nulls(n_all, pa.int64())
+    split = images.split or Coded(np.full(n_all, -1, dtype=np.int64), ())
+    uris = pa.nulls(n_all, pa.large_string()) if images.uris is None else images.uris
+    taken_rows = pa.array(rows)
     frame = pd.DataFrame(
         {
-            "id": pd.array(images.ids.take(picked), dtype=STRING),
+            "id": pd.array(images.ids.take(taken_rows), dtype=STRING),
             "class_name": categorical(labels.column.codes[rows], labels.column.names),
             "split": categorical(split.codes[rows], split.names),
-            "uri": pd.array(uris.take(picked), dtype=STRING),
-            "width_px": _whole(missing if images.widths is None else images.widths, picked),
-            "height_px": _whole(missing if images.heights is None else images.heights, picked),
+            "uri": pd.array(uris.take(taken_rows), dtype=STRING),
+            "width_px": _whole(no_sizes if images.widths is None else images.widths, taken_rows),
+            "height_px": _whole(no_sizes if images.heights is None else images.heights, taken_rows),
             "synthetic": np.zeros(n, dtype=bool),
         },
         index=pd.RangeIndex(n),
     )
-    new_row = np.full(len(kept), -1, dtype=np.int64)
-    new_row[rows] = np.arange(n)
+
+    # The code -1, of images that have a class, is counted first, and left out.
     reasons = np.bincount(labels.why.codes[keep] + 1, minlength=len(labels.why.names) + 1)[1:]
-    counts = {**dict(zip(labels.why.names, reasons.tolist(), strict=True)), **(set_aside or {})}
-    instances = pd.DataFrame() if objects is None else _mention_frame([objects], new_row)
-    return Annotations(
+    counts = dict(zip(labels.why.names, reasons.tolist(), strict=True)) | dict(set_aside or {})
+    result = Annotations(
         frame,
         _mention_frame(mentions or [_join_mentions([])], new_row),
         {reason: count for reason, count in counts.items() if count},
         tuple(skipped),
-        (*notes, *(() if texts is None else texts.notes)),
-        None if instances.empty else instances.drop(columns=["concept", "source"]),
-        None if texts is None else texts.frame(new_row),
-        tuple(part.move(new_row) for part in metadata),
-        roles or {},
+        tuple(notes),
+        metadata=tuple(part.move(new_row) for part in metadata),
+        roles=roles or {},
     )
+    if texts is not None:
+        result = replace(result, texts=texts.frame(new_row), notes=(*notes, *texts.notes))
+    if objects is not None:
+        instances = _mention_frame([objects], new_row).drop(columns=["concept", "source"])
+        result = replace(result, objects=None if instances.empty else instances)
+    return result
 
 
 def add_mentions(annotations: Annotations, parts: Sequence[MentionColumns]) -> Annotations:
     """The annotations with more mentions, behind their own."""
     plain = [part for part in parts if not part.numbers]
-    joined = [_join_mentions(plain), *(part for part in parts if part.numbers)] if plain else parts
+    numbered = [part for part in parts if part.numbers]
+    joined = [_join_mentions(plain), *numbered] if plain else numbered
     if not any(len(part.image) for part in joined):
         return annotations
-    more = _mention_frame(joined, np.arange(len(annotations.images)))
+    new = _mention_frame(joined, np.arange(len(annotations.images)))
     old = annotations.mentions
     if old.empty:
-        return replace(annotations, mentions=more)
-    names = {
-        name: pd.api.types.union_categoricals([old[name], more[name]], sort_categories=True)
+        return replace(annotations, mentions=new)
+
+    # pandas would turn categories that differ into text.
+    coded = {
+        name: pd.api.types.union_categoricals([old[name], new[name]], sort_categories=True)
         for name in ("concept", "source")
     }
-    both = pd.concat([old.drop(columns=[*names]), more.drop(columns=[*names])], ignore_index=True)
+    both = pd.concat([frame.drop(columns=[*coded]) for frame in (old, new)], ignore_index=True)
+    # Where one of them has no crowds, the column is missing there.
     if "crowd" in both:
         both["crowd"] = both["crowd"].eq(True)
-    return replace(
-        annotations, mentions=both.assign(**names)[[*more, *both.columns.difference([*more])]]
-    )
+    columns = [*new, *both.columns.difference([*new])]
+    return replace(annotations, mentions=both.assign(**coded)[columns])
 
 
 def _join_mentions(parts: Sequence[MentionColumns]) -> MentionColumns:
     """Mentions without numbers as one part, whose numbers then take no memory."""
-    first = np.cumsum([0, *(len(part.concept.names) for part in parts)])
-    codes = [
-        np.where(part.concept.codes < 0, -1, part.concept.codes + start)
-        for part, start in zip(parts, first, strict=False)
-    ]
-    names = [name for part in parts for name in part.concept.names]
-    none = np.empty(0, dtype=np.int64)
-    concept = recode_names(np.concatenate([none, *codes]), names)
-    image = np.concatenate([none, *(part.image for part in parts)])
-    return MentionColumns(image, concept, ANNOTATION, {})
+    codes = [np.empty(0, dtype=np.int64)]
+    names = list[str]()
+    for part in parts:
+        codes.append(np.where(part.concept.codes < 0, -1, part.concept.codes + len(names)))
+        names += part.concept.names
+    concept = recode_names(np.concatenate(codes), names)
+    images = [np.empty(0, dtype=np.int64), *(part.image for part in parts)]
+    return MentionColumns(np.concatenate(images), concept, ANNOTATION, {})
 
 
 def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.DataFrame:
+    """Mentions of images that are left, without those of no concept, as of `Annotations`."""
     names = sorted(set().union(*(part.concept.names for part in parts)))
     sources = sorted({part.source for part in parts})
-    number = {name: code for code, name in enumerate(names)}
+    code_of = {name: code for code, name in enumerate(names)}
     image, concept, source = [], [], []
     numbers: dict[str, list[FloatArray]] = {name: [] for name in MENTION_NUMBERS}
     segmentations: list[ObjectArray] = []
     crowds: list[BoolArray] = []
-    has_crowds = any(part.crowds is not None for part in parts)
     for part in parts:
         rows = new_row[part.image]
-        sound = (rows >= 0) & (part.concept.codes >= 0)
-        kept = slice(None) if sound.all() else np.flatnonzero(sound)
-        new_code = np.array([number[name] for name in part.concept.names], dtype=np.int32)
-        image.append(rows[kept])
-        concept.append(translate_codes(part.concept.codes[kept], new_code))
+        is_sound = (rows >= 0) & (part.concept.codes >= 0)
+        # A slice does not copy the columns.
+        sound = slice(None) if is_sound.all() else np.flatnonzero(is_sound)
+        new_code = np.array(list(map(code_of.get, part.concept.names)), dtype=np.int32)
+        image.append(rows[sound])
+        concept.append(translate_codes(part.concept.codes[sound], new_code))
         n = len(image[-1])
         source.append(np.full(n, sources.index(part.source), dtype=np.int32))
-        for name, columns in numbers.items():
-            columns.append(_pick(part.numbers.get(name), kept, n, np.array(np.nan)))
-        segmentations.append(_pick(part.segmentations, kept, n, np.array(None)))
-        crowded = part.crowds
-        crowds.append(np.zeros(n, dtype=bool) if crowded is None else crowded[kept])
-    return pd.DataFrame(
-        {
-            "image": _join(image),
-            "concept": categorical(_join(concept), names),
-            "source": categorical(_join(source), sources),
-            **{name: _join(columns) for name, columns in numbers.items()},
-            # As a series: pandas would take 42 bytes a row to see what the objects are.
-            "segmentation": pd.Series(_join(segmentations), dtype=object, copy=False),
-            **({"crowd": _join(crowds)} if has_crowds else {}),
-        },
-        copy=False,
-    )
+        for name, pieces in numbers.items():
+            pieces.append(_pick(part.numbers.get(name), sound, n, np.array(np.nan)))
+        segmentations.append(_pick(part.segmentations, sound, n, np.array(None)))
+        crowds.append(_pick(part.crowds, sound, n, np.array(False)))
+
+    columns = {
+        "image": _join(image),
+        "concept": categorical(_join(concept), names),
+        "source": categorical(_join(source), sources),
+        **{name: _join(pieces) for name, pieces in numbers.items()},
+        # As a series: pandas would take 42 bytes a row to see what the objects are.
+        "segmentation": pd.Series(_join(segmentations), dtype=object, copy=False),
+    }
+    if any(part.crowds is not None for part in parts):
+        columns["crowd"] = _join(crowds)
+    return pd.DataFrame(columns, copy=False)
 
 
 def _pick(
     values: npt.NDArray[Scalar] | None,
-    kept: IntArray | slice,
+    rows: IntArray | slice,
     n: int,
     missing: npt.NDArray[Scalar],
 ) -> npt.NDArray[Scalar]:
     """Values at `n` positions; without any, one for all: a column of NaN takes 8 bytes a row."""
-    return np.broadcast_to(missing, n) if values is None else values[kept]
+    return np.broadcast_to(missing, n) if values is None else values[rows]
 
 
 def _join(columns: Sequence[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
     return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 
-def _whole(column: pa.Array, picked: pa.Array) -> pd.api.extensions.ExtensionArray:
-    taken = column.take(picked)
-    values = pc.fill_null(taken, 0).to_numpy(zero_copy_only=False).astype(np.int64)
-    absent = pc.is_null(taken).to_numpy(zero_copy_only=False)
-    return pd.arrays.IntegerArray(values, absent)
+def _whole(column: pa.Array, rows: pa.Array) -> pd.api.extensions.ExtensionArray:
+    selected = column.take(rows)
+    values = pc.fill_null(selected, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    is_missing = pc.is_null(selected).to_numpy(zero_copy_only=False)
+    return pd.arrays.IntegerArray(values, is_missing)

@@ -1,5 +1,6 @@
 """Read an annotation file: detect its format, read it, and filter it."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,20 +61,26 @@ def read_annotations(
     """
     path = Path(path)
     options = options or ReadOptions()
-    options = with_saved(path, options) if options.by_name else options
+    if options.by_name:
+        options = with_saved(path, options)
+    # A faulty pattern is an error before the file is read.
     if options.path_pattern is not None:
         parse_pattern(options.path_pattern)
     name = input_format or detect_format(path, options)
     reader = FORMATS[name].reader
     _check_uses(reader, name, options)
+
     if isinstance(reader, TreeReader) or not is_tree(path):
         if input_format is not None and not isinstance(reader, TreeReader):
             read_head(path)
-        found, in_folders = reader.read(path, options, progress), "folders" in reader.uses
+        annotations, in_folders = reader.read(path, options, progress), "folders" in reader.uses
     else:
         with open_tree(path) as tree:
-            found, in_folders = read_parts(tree, name, options, progress), "table" in reader.uses
-    return _finish(found, options, str(path), progress, in_folders=in_folders)
+            annotations, in_folders = (
+                read_parts(tree, name, options, progress),
+                "table" in reader.uses,
+            )
+    return _finish(annotations, options, str(path), progress, in_folders=in_folders)
 
 
 def read_frame(
@@ -139,15 +146,15 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
     """
     if is_tree(path):
         with open_tree(path) as tree:
-            found = detect_tree(tree)
-            told = options is not None and (options.path_pattern or options.join)
-            if found is None and told and tree.below("", *IMAGE_ENDINGS):
-                found = "image-folder"
-        if found is not None:
-            return found
+            name = detect_tree(tree)
+            says_more = options is not None and (options.path_pattern or options.join)
+            if name is None and says_more and tree.below("", *IMAGE_ENDINGS):
+                name = "image-folder"
+        if name is not None:
+            return name
     head = read_head(path)
-    for name, known in FORMATS.items():
-        if known.reader.detects(path, head):
+    for name, form in FORMATS.items():
+        if form.reader.detects(path, head):
             return name
     raise InputError(
         str(path),
@@ -165,15 +172,15 @@ def detect_tree(tree: FileTree) -> str | None:
     InputError
         Annotations in it are of no known format.
     """
-    for name, known in FORMATS.items():
-        if isinstance(known.reader, TreeReader) and known.reader.detects_tree(tree):
+    for name, form in FORMATS.items():
+        if isinstance(form.reader, TreeReader) and form.reader.detects_tree(tree):
             return name
     return next(iter(find_parts(tree)), None)
 
 
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
     """Refuse options that the format would ignore."""
-    given: dict[str, tuple[list[Part], bool]] = {
+    options_by_use: dict[str, tuple[list[Part], bool]] = {
         "table": (["options about a table's columns"], options.about_columns),
         "categories": ([Setting("class_category")], bool(options.class_category)),
         "vocabulary": ([Setting("vocabulary")], bool(options.vocabulary)),
@@ -182,9 +189,9 @@ def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
             options.searches_own_captions,
         ),
     }
-    for use, (option, present) in given.items():
-        if present and use not in reader.uses:
-            takers = [other for other, known in FORMATS.items() if use in known.reader.uses]
+    for use, (option, is_set) in options_by_use.items():
+        if is_set and use not in reader.uses:
+            takers = [other for other, form in FORMATS.items() if use in form.reader.uses]
             raise OptionError(
                 f"A file of the format {name} makes no use of ",
                 *option,
@@ -213,91 +220,76 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
         table = read_concept_table(options.concept_table, problems)
         concepts = apply_concept_table(_to_coded(mentions["concept"]), table, problems)
         mentions = mentions.assign(concept=categorical(concepts.codes, concepts.names))
-    sound, notes = _select_mentions(mentions, options)
-    mentions = mentions if sound.all() else mentions[sound]
+    is_selected, notes = _select_mentions(mentions, options)
     images = annotations.images
     if options.rename_class:
         images = images.assign(class_name=_rename_classes(images["class_name"], options))
+
+    # An image of another class and another split counts once, by its class.
     by_class = _among(images["class_name"], options.keep_class, "class")
     by_split = _among(images["split"], options.keep_split, "split")
-    set_aside = dict(annotations.set_aside)
-    for reason, count in (
-        ("images of other classes", int((~by_class).sum())),
-        ("images of other splits", int((by_class & ~by_split).sum())),
-    ):
-        if count:
-            set_aside[reason] = set_aside.get(reason, 0) + count
-    kept = by_class & by_split
-    objects = annotations.objects
-    return replace(
+    set_aside = Counter(annotations.set_aside)
+    set_aside["images of other classes"] += int((~by_class).sum())
+    set_aside["images of other splits"] += int((by_class & ~by_split).sum())
+
+    refined = replace(
         annotations,
-        images=_without_unused(images if kept.all() else images[kept], "class_name", "split"),
-        mentions=_without_unused(_of_images(mentions, kept), "concept", "source"),
-        objects=None if objects is None else _of_images(objects, kept),
-        texts=None if annotations.texts is None else _of_images(annotations.texts, kept),
-        set_aside=set_aside,
+        images=images,
+        mentions=mentions if is_selected.all() else mentions[is_selected],
+        set_aside={reason: n for reason, n in set_aside.items() if n},
         skipped=(*annotations.skipped, *problems.messages),
         notes=(*annotations.notes, *(f"{file}: {note}" for note in notes)),
     )
+    is_kept = by_class & by_split
+    # Taking all rows would copy columns of millions of mentions.
+    if is_kept.all() and is_selected.all():
+        return refined
+    return refined.take(np.flatnonzero(is_kept))
 
 
-def _select_mentions(mentions: pd.DataFrame, wanted: ReadOptions) -> tuple[BoolArray, list[str]]:
-    kept = mentions["concept"].notna().to_numpy()
+def _select_mentions(mentions: pd.DataFrame, options: ReadOptions) -> tuple[BoolArray, list[str]]:
+    """Whether each mention is of a concept, sure and large enough, and notes on the others."""
+    selected = mentions["concept"].notna().to_numpy()
     notes = []
-    if not kept.all():
-        notes.append(f"{inflect((~kept).sum(), 'mentions')} of dropped concepts left out")
-    if wanted.min_score is not None:
-        low = kept & (mentions["score"] < wanted.min_score).to_numpy()
-        notes.append(f"{low.sum():,} mentions with a score below {wanted.min_score:g} left out")
-        kept = kept & ~low
-    if wanted.min_area_px2 is not None:
+    if not selected.all():
+        notes.append(f"{inflect((~selected).sum(), 'mentions')} of dropped concepts left out")
+
+    if options.min_score is not None:
+        low = selected & (mentions["score"] < options.min_score).to_numpy()
+        notes.append(f"{low.sum():,} mentions with a score below {options.min_score:g} left out")
+        selected = selected & ~low
+    if options.min_area_px2 is not None:
         # Some tools write an area of 0 where they have not measured it.
-        known = mentions["area_px2"].where(mentions["area_px2"] > 0)
-        area = known.fillna(mentions["w_px"] * mentions["h_px"]).fillna(mentions["area_px2"])
-        small = kept & (area < wanted.min_area_px2).to_numpy()
-        notes.append(f"{small.sum():,} mentions smaller than {wanted.min_area_px2:g} px² left out")
-        kept = kept & ~small
-    return kept, notes
+        measured = mentions["area_px2"].where(mentions["area_px2"] > 0)
+        area = measured.fillna(mentions["w_px"] * mentions["h_px"]).fillna(mentions["area_px2"])
+        small = selected & (area < options.min_area_px2).to_numpy()
+        notes.append(f"{small.sum():,} mentions smaller than {options.min_area_px2:g} px² left out")
+        selected = selected & ~small
+    return selected, notes
 
 
-def _rename_classes(classes: "pd.Series[str]", wanted: ReadOptions) -> pd.Categorical:
+def _rename_classes(classes: "pd.Series[str]", options: ReadOptions) -> pd.Categorical:
     column = _to_coded(classes)
-    new = {clean_name(old): clean_name(name) for old, name in wanted.rename_class.items()}
-    for old in new:
+    new_name = {clean_name(old): clean_name(new) for old, new in options.rename_class.items()}
+    for old in new_name:
         if old not in column.names:
             raise UnknownNameError("class", old, column.names)
-    names = sorted({new.get(name, name) for name in column.names})
-    code = np.array([names.index(new.get(name, name)) for name in column.names], dtype=np.int64)
+    renamed = [new_name.get(name, name) for name in column.names]
+    names = sorted({*renamed})
+    code = np.array(list(map(names.index, renamed)), dtype=np.int64)
     return categorical(code[column.codes], names)
 
 
 def _among(column: "pd.Series[str]", wanted: tuple[str, ...], kind: str) -> BoolArray:
-    known = column.cat.categories.tolist()
-    names = [clean_name(name) for name in wanted]
+    """Whether a class or split is one of those wanted; all are if there are none."""
+    names_here = column.cat.categories.tolist()
+    names = list(map(clean_name, wanted))
     for name in names:
-        if name not in known:
-            raise UnknownNameError(kind, name, known)
-    every = np.ones(len(column), dtype=bool)
-    return column.isin(names).to_numpy() if names else every
-
-
-def _without_unused(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """Drop unused categories of some columns, and renumber the rows."""
-    columns = {name: rows[name].cat for name in names}
-    used = {
-        name: categorical(column.codes.to_numpy(), column.categories.tolist())
-        for name, column in columns.items()
-    }
-    return rows.assign(**used).reset_index(drop=True)
-
-
-def _of_images(rows: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
-    """Keep the rows of some images, and renumber their images."""
-    if kept.all():
-        return rows
-    rows = rows[kept[rows["image"].to_numpy()]]
-    new_row = np.cumsum(kept) - 1
-    return rows.assign(image=new_row[rows["image"].to_numpy()]).reset_index(drop=True)
+        if name not in names_here:
+            raise UnknownNameError(kind, name, names_here)
+    if not names:
+        return np.ones(len(column), dtype=bool)
+    return column.isin(names).to_numpy()
 
 
 def _to_coded(column: "pd.Series[str]") -> Coded:

@@ -1,12 +1,13 @@
 """Datasets in several annotation files of a folder or an archive, which are read as one."""
 
+import operator
 import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -55,19 +56,26 @@ def find_parts(tree: FileTree) -> dict[str, list[str]]:
     InputError
         Files name images of the tree, and none is of a known format.
     """
-    found = defaultdict[str, list[str]](list)
     names = list(annotation_files(tree))
-    metadata = [it for it in names if PurePosixPath(it).name in _METADATA]
-    for name in [_EXPORT[0]] if {*tree.names} >= {*_EXPORT} else metadata or names:
+    metadata = [name for name in names if PurePosixPath(name).name in _METADATA]
+    names = metadata or names
+    if {*tree.names} >= {*_EXPORT}:
+        names = [_EXPORT[0]]
+
+    files_by_format = defaultdict[str, list[str]](list)
+    for name in names:
         with tree.local(name) as path:
             kind = _format_of(path)
-        found["" if kind == "jsonl" and name.endswith(".json") else kind].append(name)
-    unknown = found.pop("", None)
-    if unknown and not found and tree.below("", *IMAGE_ENDINGS):
+        # Of JSON any object would be a row of JSON Lines.
+        if kind == "jsonl" and name.endswith(".json"):
+            kind = ""
+        files_by_format[kind].append(name)
+    unknown = files_by_format.pop("", None)
+    if unknown and not files_by_format and tree.below("", *IMAGE_ENDINGS):
         reason = f"names images here, and is of none of the known formats ({', '.join(FORMATS)})"
         remedy = ("Set ", Setting("input_format"), " to image-folder to leave it out.")
         raise InputError(f"{tree.path}/{unknown[0]}", None, reason, remedy)
-    return {kind: found[kind] for kind in FORMATS if kind in found}
+    return {kind: files_by_format[kind] for kind in FORMATS if kind in files_by_format}
 
 
 def _format_of(path: Path) -> str:
@@ -76,8 +84,10 @@ def _format_of(path: Path) -> str:
         head = read_head(path)
     except InputError:
         return ""
-    files = (each for each in FORMATS.items() if not isinstance(each[1].reader, TreeReader))
-    return next((name for name, known in files if known.reader.detects(path, head)), "")
+    for name, form in FORMATS.items():
+        if not isinstance(form.reader, TreeReader) and form.reader.detects(path, head):
+            return name
+    return ""
 
 
 @contextmanager
@@ -103,8 +113,8 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
 
     A file's name, or that of its folder, gives the split of images without one, else that of the
     folder of each image. Images are looked for in the tree, and named by their paths if they are
-    by their files. Ids that repeat get their
-    split before them, or, in files whose names differ in numbers and splits alone, their file.
+    by their files. Ids that repeat get their split before them, or, in files whose names differ in
+    numbers and splits alone, their file.
 
     Raises
     ------
@@ -114,25 +124,37 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
     names = _choose(tree, kind)
     problems = Problems(str(tree.path), options)
     parts = list[Annotations]()
+    n_images = 0
     for name in names:
-        shown = f"{tree.path}/{name}"
-        with tree.local(name) as file:
-            try:
-                part = FORMATS[kind].reader.read(file, options, progress)
-            except InputError as error:
-                raise reword(error, str(file), shown) from None
-            splits = [split_of_file(name)] * len(part.images)
-            parts.append(_fill_splits(reword_all(part, str(file), shown), splits))
-        problems.within("rows", sum(len(part.images) for part in parts))
-    parts = _with_pictures(tree, names, parts)
+        parts.append(_read_part(tree, name, kind, options, progress))
+        n_images += len(parts[-1].images)
+        problems.within("rows", n_images)
+
+    parts = _with_own_ids(tree, names, _with_pictures(tree, names, parts))
     try:
-        found = Annotations.concat(_with_own_ids(tree, names, parts))
+        joined = Annotations.concat(parts)
     except (pa.ArrowTypeError, pa.ArrowInvalid) as error:  # objects in one file, text in another
         reason = f"has a column of other values in other files ({error})"
         raise problems.fatal(reason, "Write it alike in all of them.") from None
     others = [name for name in annotation_files(tree) if name not in names]
+    if not others:
+        return joined
     note = f"{tree.path}: not read: {shorten_list(others)}"
-    return replace(found, notes=(*found.notes, *([note] if others else [])))
+    return replace(joined, notes=(*joined.notes, note))
+
+
+def _read_part(
+    tree: FileTree, name: str, kind: str, options: ReadOptions, progress: Progress
+) -> Annotations:
+    """Read one file; messages name it by its path in the tree, and its name may give the split."""
+    shown_path = f"{tree.path}/{name}"
+    with tree.local(name) as file:
+        try:
+            part = FORMATS[kind].reader.read(file, options, progress)
+        except InputError as error:
+            raise reword(error, str(file), shown_path) from None
+        part = reword_all(part, str(file), shown_path)
+    return _fill_splits(part, [split_of_file(name)] * len(part.images))
 
 
 def _fill_splits(part: Annotations, splits: Sequence[str | None]) -> Annotations:
@@ -146,22 +168,22 @@ def _with_pictures(
     tree: FileTree, names: Sequence[str], parts: Sequence[Annotations]
 ) -> list[Annotations]:
     """The parts with the paths of their images in the tree, and splits of their folders."""
-    wanted = list[NamedPicture]()
+    pictures = list[NamedPicture]()
     for name, part in zip(names, parts, strict=True):
         uris = part.images["uri"].fillna(part.images["id"])
         splits = plain_values(part.images["split"])
-        wanted += [NamedPicture(uri, name, split) for uri, split in zip(uris, splits, strict=True)]
+        pictures += map(NamedPicture, uris, repeat(name), splits)
     paths = tree.below("", *IMAGE_ENDINGS)
     matcher = PictureMatcher(paths, str(tree.path.resolve()))
-    matches = iter(zip(wanted, matcher.match(wanted), strict=True))
-    split_of = split_folders(map(posixpath.dirname, paths))
+    matches = iter(zip(pictures, matcher.match(pictures), strict=True))
+    split_names = split_folders(map(posixpath.dirname, paths))
 
-    found = list[Annotations]()
+    placed = list[Annotations]()
     for part in parts:
-        own = islice(matches, len(part.images))
-        addresses = [match or matcher.free(_beside(picture)) for picture, match in own]
-        found.append(_with_paths(part, addresses, split_of))
-    return found
+        of_part = islice(matches, len(part.images))
+        addresses = [match or matcher.free(_beside(picture)) for picture, match in of_part]
+        placed.append(_with_paths(part, addresses, split_names))
+    return placed
 
 
 def _beside(picture: NamedPicture) -> str:
@@ -187,22 +209,24 @@ def _with_paths(
 def _with_own_ids(tree: FileTree, names: list[str], parts: list[Annotations]) -> list[Annotations]:
     """The parts with ids that differ in all of them."""
     ids = [part.images["id"] for part in parts]
-    repeats = pd.concat(ids).duplicated(keep=False).to_numpy()
-    if not repeats.any():
+    is_repeated = pd.concat(ids).duplicated(keep=False).to_numpy()
+    if not is_repeated.any():
         return parts
+
     splits = [part.images["split"].astype(STRING).fillna("") + "/" for part in parts]
-    before: list[list[Any]] = [splits]
+    tried: list[list[Any]] = [splits]
     if are_shards(names):
-        before.append([f"{name.rpartition('.')[0]}/" for name in names])
-    for prefixes in before:
-        renamed = [prefix + own for prefix, own in zip(prefixes, ids, strict=True)]
+        tried.append([f"{name.rpartition('.')[0]}/" for name in names])
+    for prefixes in tried:
+        renamed = list(map(operator.add, prefixes, ids))
         if not pd.concat(renamed).duplicated().any():
             return [
-                replace(part, images=part.images.assign(id=own))
-                for part, own in zip(parts, renamed, strict=True)
+                replace(part, images=part.images.assign(id=new_ids))
+                for part, new_ids in zip(parts, renamed, strict=True)
             ]
-    of = np.repeat(names, [len(own) for own in ids])[repeats]
-    first = pd.concat(ids)[repeats].iloc[0]
+
+    files = np.repeat(names, list(map(len, ids)))[is_repeated]
+    first, first_file = pd.concat(ids)[is_repeated].iloc[0], files[0]
     remedy = ("Name one of them, and add the others with ", Setting("join"), ".")
-    reason = f"has the image {first!r}, as {of[of != of[0]][0]} has"
-    raise InputError(f"{tree.path}/{of[0]}", None, reason, remedy)
+    reason = f"has the image {first!r}, as {files[files != first_file][0]} has"
+    raise InputError(f"{tree.path}/{first_file}", None, reason, remedy)

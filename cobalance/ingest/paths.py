@@ -28,11 +28,13 @@ from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.tables.columns import shorten_list
 
 _PART = re.compile(r"\{[^{}/]*\}|\*\*/|\*+|#|[{}]|[^{}*#]+")
+_SHOWN = 3  # names of folders in a note
+_MANY = 20  # images, from which a folder for each of them is no class
+_LONG = 4  # characters of a name that is no code
 _ANY = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "#": r"\d+"}
 _RANKS = {"class", "label", "category", "grade", "type", "stage", "level"}
 """Words before the numbers of classes; others, as in study1, number what is no class."""
 _WORDNET = re.compile(r"n\d{8}")
-_SHOWN, _MANY, _LONG = 3, 20, 4
 
 
 def parse_pattern(pattern: str) -> tuple[str, tuple[str, ...]]:
@@ -61,8 +63,8 @@ def parse_pattern(pattern: str) -> tuple[str, tuple[str, ...]]:
             names = []
             break
     if not names:
-        said = ' names no part of a path. Write names in braces, such as "{context}/{class}/*".'
-        raise OptionError(Setting("path_pattern", pattern), said)
+        reason = ' names no part of a path. Write names in braces, such as "{context}/{class}/*".'
+        raise OptionError(Setting("path_pattern", pattern), reason)
     return f"{regex}$", tuple(names)
 
 
@@ -81,33 +83,45 @@ def with_paths(annotations: Annotations, options: ReadOptions, file: str) -> Ann
         return annotations
     regex, names = parse_pattern(pattern)
     paths = _paths(annotations)
-    found = pc.extract_regex(paths, regex)
-    groups = [found.field(at) for at in range(len(names))]
+    match = pc.extract_regex(paths, regex)
+    groups = list(map(match.field, range(len(names))))
     columns = dict(zip(names, groups, strict=True))
-    sound = found.is_valid()
+
+    # A name that is twice in the pattern stands for the same text in both places.
+    is_sound = match.is_valid()
     for name, group in zip(names, groups, strict=True):
-        sound = pc.and_(sound, pc.equal(columns[name], group))
+        is_sound = pc.and_(is_sound, pc.equal(columns[name], group))
     problems = Problems(file, options)
     ids = annotations.images["id"]
     rows = RowProblems(problems, len(ids), lambda row: f"image {ids[row]!r}")
     rows.report(
-        ~sound.to_numpy(zero_copy_only=False),
+        ~is_sound.to_numpy(zero_copy_only=False),
         lambda row: f"its path {paths[row].as_py()!r} does not match {pattern!r}",
         ("Correct the pattern: it is of the end of a path, and * is any text of one level"),
     )
-    kept = np.flatnonzero(~rows.bad)
-    annotations = annotations.take(kept)
-    columns = {name: column.take(pa.array(kept)) for name, column in columns.items()}
-    if (split := columns.pop("split", None)) is not None:
-        annotations = with_split(annotations, usual_splits(encode_names(split)))
-    if (cluster := columns.pop("cluster", None)) is not None:
-        given = encode_names(cluster)
-        own = categorical(given.codes, given.names)
-        annotations = replace(annotations, images=annotations.images.assign(cluster=own))
-    others = {name: column for name, column in columns.items() if name != "class"}
-    metadata = (*annotations.metadata, Metadata(np.arange(len(kept)), others))
-    skipped = (*annotations.skipped, *problems.messages)
-    annotations = replace(annotations, metadata=metadata, skipped=skipped)
+
+    sound_rows = np.flatnonzero(~rows.bad)
+    columns = {name: column.take(pa.array(sound_rows)) for name, column in columns.items()}
+    annotations = annotations.take(sound_rows)
+    annotations = replace(annotations, skipped=(*annotations.skipped, *problems.messages))
+    return _with_columns(annotations, columns)
+
+
+def _with_columns(annotations: Annotations, columns: dict[str, pa.Array]) -> Annotations:
+    """Take the columns of an image each for its class, split, cluster and metadata."""
+    others = columns.copy()
+    for role in ("class", "split", "cluster"):
+        others.pop(role, None)
+    metadata = Metadata(np.arange(len(annotations.images)), others)
+    annotations = replace(annotations, metadata=(*annotations.metadata, metadata))
+
+    if "split" in columns:
+        annotations = with_split(annotations, usual_splits(encode_names(columns["split"])))
+    if "cluster" in columns:
+        column = encode_names(columns["cluster"])
+        clusters = categorical(column.codes, column.names)
+        annotations = replace(annotations, images=annotations.images.assign(cluster=clusters))
+    # Images without a class are set aside, so that classes come after all else.
     if "class" in columns:
         annotations = with_class(
             annotations, encode_names(columns["class"]), "images without a class"
@@ -135,27 +149,29 @@ def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotat
     splits = split_folders(images)
     parts = {folder: class_parts(folder, splits) for folder in images}
     levels = list(zip_longest(*parts.values()))
-    named = [at for at, level in enumerate(levels) if _are_classes(level, images.values())]
-    notes: list[tuple[str, Iterable[str], Mapping[int, str]]] = []
-    for at in named[:1]:
-        of = dict(zip(parts, levels[at], strict=True))
-        column = encode_names(pa.array([of[folder] for folder in folders], TEXT))
-        if taken:
-            annotations = with_class(annotations, column, "images without a class")
-        notes.append(("classes are" if taken else "classes may be", column.names, {at: "class"}))
-    for at in named[1:]:
-        pairs = {pair for pair in zip(levels[named[0]], levels[at], strict=True) if all(pair)}
-        context = len(pairs) > len({name for name, _ in pairs})
-        says = "their contexts are" if context else "above the classes are"
-        role = "context" if context else "group"
-        notes.append((says, {str(name) for _, name in pairs}, {at: role, named[0]: "class"}))
-        if context:
-            notes.append(("or the classes are", notes[-1][1], {at: "class", named[0]: role}))
-    told = [
-        f"{file}: {says} the folders {shorten_list(sorted(names), _SHOWN)}{_pattern(of)}"
-        for says, names, of in notes
-    ]
-    return replace(annotations, notes=(*annotations.notes, *told))
+    depths = [n for n, level in enumerate(levels) if _are_classes(level, images.values())]
+    if not depths:
+        return annotations
+
+    lowest, *higher = depths
+    class_of = dict(zip(parts, levels[lowest], strict=True))
+    column = encode_names(pa.array([class_of[folder] for folder in folders], TEXT))
+    words = "classes may be"
+    if taken:
+        annotations = with_class(annotations, column, "images without a class")
+        words = "classes are"
+    notes = [_note(words, column.names, {lowest: "class"})]
+
+    for depth in higher:
+        pairs = {pair for pair in zip(levels[lowest], levels[depth], strict=True) if all(pair)}
+        names = {str(name) for _, name in pairs}
+        # A class that is in several of the higher folders is seen in several contexts.
+        if len(pairs) > len({class_name for class_name, _ in pairs}):
+            notes.append(_note("their contexts are", names, {depth: "context", lowest: "class"}))
+            notes.append(_note("or the classes are", names, {depth: "class", lowest: "context"}))
+        else:
+            notes.append(_note("above the classes are", names, {depth: "group", lowest: "class"}))
+    return replace(annotations, notes=(*annotations.notes, *(f"{file}: {note}" for note in notes)))
 
 
 def _are_classes(level: Sequence[str | None], images: Iterable[int]) -> bool:
@@ -164,18 +180,27 @@ def _are_classes(level: Sequence[str | None], images: Iterable[int]) -> bool:
     for name, n in zip(level, images, strict=True):
         counts[name or ""] += n
     del counts[""]
+    if len(counts) < 2:
+        return False
+    is_per_image = 2 * len(counts) > counts.total()
     forms = {re.sub(r"\d+", "#", name) for name in counts}
-    word = re.sub("[^a-z]", "", min(forms, default="").lower())
-    per_image = 2 * len(counts) > counts.total()
-    if len(counts) < 2 or len(forms) > 1:
-        return len(counts) > 1 and not (per_image and counts.total() > _MANY)
+    if len(forms) > 1:
+        return not (is_per_image and counts.total() > _MANY)
+
+    # The names differ in their numbers alone: of classes they are short, as c0 and c1 are, or have
+    # a word for classes or an id of WordNet before them.
     is_short = max(map(len, counts)) < _LONG
+    word = re.sub("[^a-z]", "", min(forms).lower())
     if not word:
-        return is_short or not per_image
-    return word in _RANKS or is_short * len(word) == 1 or all(map(_WORDNET.fullmatch, counts))
+        return is_short or not is_per_image
+    is_code = is_short and len(word) == 1
+    return word in _RANKS or is_code or all(map(_WORDNET.fullmatch, counts))
 
 
-def _pattern(roles: Mapping[int, str]) -> str:
+def _note(words: str, names: Iterable[str], roles: Mapping[int, str]) -> str:
+    """Say which folders are taken for what, and the path pattern that says so."""
     levels = range(max(roles), -1, -1)
-    named = [f"{{{roles[level]}}}" if level in roles else "*" for level in levels]
-    return f': the path pattern is "{"/".join([*named, "*"])}"'
+    parts = [f"{{{roles[level]}}}" if level in roles else "*" for level in levels]
+    pattern = "/".join([*parts, "*"])
+    folders = shorten_list(sorted(names), _SHOWN)
+    return f'{words} the folders {folders}: the path pattern is "{pattern}"'

@@ -83,18 +83,18 @@ def coco_images(
     if n == 0:
         raise problems.fatal("has no images", "Give a file whose list 'images' has entries.")
     rows = RowProblems(problems, n, images.place)
-    ids, owners = id_columns(field(images, "id"), field(annotations, "image_id"))
+    ids, owner_ids = id_columns(field(images, "id"), field(annotations, "image_id"))
     texts = pc.cast(ids, TEXT)
     rows.report(
         unreadable(texts),
         lambda row: f"the id {texts[row].as_py()!r} is not readable text",
         "Give it another one",
     )
-    known = pd.Index(ids.to_pandas())
-    first = first_rows(known)
+    index = pd.Index(ids.to_pandas())
+    first = first_rows(index)
     rows.report(
         first != np.arange(n),
-        lambda row: f"the id {known[row]} is taken by {images.place(int(first[row]))}",
+        lambda row: f"the id {index[row]} is taken by {images.place(int(first[row]))}",
         "Give each image an id of its own",
     )
     columns = ImageColumns(
@@ -104,13 +104,14 @@ def coco_images(
         _sizes(images, "height", rows),
         None if split is None else Coded.constant(split, n),
     )
-    owner_rows = RowProblems(problems, len(annotations.items), annotations.place)
+
+    # The last place, of -1, is that of annotations whose image is not there.
     unique = np.flatnonzero(first == np.arange(n))
-    found = known[unique].get_indexer(pd.Index(owners.to_pandas()))
-    image = np.append(unique, -1)[found]
+    image = np.append(unique, -1)[index[unique].get_indexer(pd.Index(owner_ids.to_pandas()))]
+    owner_rows = RowProblems(problems, len(annotations.items), annotations.place)
     owner_rows.report(
         image < 0,
-        lambda row: f"image_id {owners[row]} is not in images ({n:,} known)",
+        lambda row: f"image_id {owner_ids[row]} is not in images ({n:,} known)",
         "Add the image",
     )
     return CocoImages(columns, rows, owner_rows, image)
@@ -132,11 +133,10 @@ def _file(image: Image) -> str | None:
 
 
 def _sizes(images: Records[Image], name: str, rows: RowProblems) -> pa.Array:
-    given = field(images, name)
-    faulty = np.array([size is not None and not 0 < size < 1 << 31 for size in given])
-    rows.report(faulty, lambda row: f"{name}: {given[row]} is not a size in pixels", "Correct it")
-    sound = [None if bad else size for size, bad in zip(given, faulty.tolist(), strict=True)]
-    return pa.array(sound, pa.int64())
+    values = field(images, name)
+    faulty = np.array([size is not None and not 0 < size < 1 << 31 for size in values])
+    rows.report(faulty, lambda row: f"{name}: {values[row]} is not a size in pixels", "Correct it")
+    return pa.array(np.array(values, dtype=object), pa.int64(), mask=faulty)
 
 
 def read_captions(
@@ -154,13 +154,14 @@ def read_captions(
     progress("read", 0, None)
     lists = decode(path, "captions", {"images": Image, "annotations": Caption}, problems)
     captions = lists["annotations"]
-    found = coco_images(lists["images"], captions, split, problems)
-    sound = np.flatnonzero(~found.annotations.bad)
+    images = coco_images(lists["images"], captions, split, problems)
+
+    sound = np.flatnonzero(~images.annotations.bad)
     texts = [captions.items[row].caption for row in sound.tolist()]
     progress("read", len(texts), len(texts))
-    image = found.image[sound]
-    told = coco_texts(lists["images"], lists["licenses"], (image, texts))
-    return replace(found, image=image), texts, told
+    image = images.image[sound]
+    image_texts = coco_texts(lists["images"], lists["licenses"], (image, texts))
+    return replace(images, image=image), texts, image_texts
 
 
 def coco_texts(
@@ -172,19 +173,19 @@ def coco_texts(
 
     `captions` has the image's row (int64) and the text of each caption.
     """
-    given, notes = licenses_of(images, licenses)
+    image_licenses, notes = licenses_of(images, licenses)
     files = Counter(filter(None, map(_file, images.items)))
-    shared = [file for file, times in files.items() if times > 1]
+    shared = [file for file, n_images in files.items() if n_images > 1]
     if shared:
-        some = f"{inflect(len(shared), 'files')} of several images each, such as {shared[0]}"
-        notes += (f"{some}: every one of them counts as an image",)
-    n = len(given)
+        example = f"{inflect(len(shared), 'files')} of several images each, such as {shared[0]}"
+        notes += (f"{example}: every one of them counts as an image",)
+    n = len(image_licenses)
     return TextColumns(
         np.arange(n),
         [None] * n if captions is None else captions_by_image(*captions, n),
-        [_name(one) for one in given],
-        [one.url if one else None for one in given],
-        [_attribution(image) for image in images.items],
+        list(map(_name, image_licenses)),
+        [license_.url if license_ else None for license_ in image_licenses],
+        list(map(_attribution, images.items)),
         notes=notes,
     )
 
@@ -203,12 +204,12 @@ def captions_by_image(
     """
     pairs = zip(image.tolist(), texts, strict=True)
     captions = group_pairs((row, text) for row, text in pairs if text is not None and text.strip())
-    return [captions.get(row) for row in range(n_images)]
+    return list(map(captions.get, range(n_images)))
 
 
-def _name(one: License | None) -> str | None:
+def _name(license_: License | None) -> str | None:
     """Name of a licence; None if an export has put its address there."""
-    return None if one is None or one.name == one.url else one.name
+    return None if license_ is None or license_.name == license_.url else license_.name
 
 
 def _attribution(image: Image) -> str | None:
@@ -225,28 +226,30 @@ def licenses_of(
     own images, as their ``coco_url`` shows: other datasets have the form of COCO's files, and
     count their licences as they like.
     """
-    known = {str(one.id): one for one in licenses.items}
-    of_coco = {} if known else {str(one.id): one for one in COCO_LICENSES}
-    found = list[License | None]()
-    unknown = dict[str, None]()
-    lacking = 0
+    own_licenses = {str(license_.id): license_ for license_ in licenses.items}
+    coco_licenses = {str(license_.id): license_ for license_ in COCO_LICENSES}
+    found_licenses = list[License | None]()
+    unknown = Counter[str]()
     for image in images.items:
-        number = str(image.license) or None if isinstance(image.license, int | str) else None
-        usable = of_coco if of_coco and _is_of_coco(image) else known
-        one = None if number is None else usable.get(number)
-        found.append(one)
-        if number is not None and one is None:
-            unknown[number] = None
-            lacking += 1
-    return found, (_note(lacking, list(unknown)),) if lacking else ()
+        number = str(image.license) if isinstance(image.license, int | str) else ""
+        usable = own_licenses
+        if not own_licenses and _is_of_coco(image):
+            usable = coco_licenses
+        license_ = usable.get(number) if number else None
+        found_licenses.append(license_)
+        if number and license_ is None:
+            unknown[number] += 1
+    notes = (_note(unknown.total(), list(unknown)),) if unknown else ()
+    return found_licenses, notes
 
 
 def _note(lacking: int, numbers: Sequence[str]) -> str:
-    told = ", ".join(numbers[:_SHOWN]) + (", …" if len(numbers) > _SHOWN else "")
-    images = "1 image" if lacking == 1 else f"{lacking:,} images"
+    shown = ", ".join(numbers[:_SHOWN])
+    if len(numbers) > _SHOWN:
+        shown += ", …"
     return (
-        f"{images} of unknown licence: the file's list `licenses` has no entry with the id that "
-        f"they give ({told}); add it if their licences matter"
+        f"{inflect(lacking, 'images')} of unknown licence: the file's list `licenses` has no entry "
+        f"with the id that they give ({shown}); add it if their licences matter"
     )
 
 
@@ -257,4 +260,5 @@ def _is_of_coco(image: Image) -> bool:
         host = urlsplit(image.coco_url).hostname or ""
     except ValueError:
         return False
-    return any(host == own or host.endswith(f".{own}") for own in _COCO_HOSTS)
+    # A host of COCO, or one below it, and no other that ends alike.
+    return f".{host}".endswith(tuple(f".{coco_host}" for coco_host in _COCO_HOSTS))

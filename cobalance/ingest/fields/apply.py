@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -34,29 +35,33 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
     InputError
         An option names a column that is missing, or asks for what a column does not hold.
     """
-    choices, names = field_choices(options), field_names(options)
+    names = field_names(options)
     problems = Problems(file, options)
-    choices = dict.fromkeys(map(clean_name, options.concept_columns), Choice("flag")) | choices
-    parts = [unfold(part, problems) for part in annotations.metadata]
-    known = list(dict.fromkeys(name for part in parts for name in part.columns))
+    choices = dict.fromkeys(map(clean_name, options.concept_columns), Choice("flag"))
+    choices |= field_choices(options)
+    parts = tuple(unfold(part, problems) for part in annotations.metadata)
+    annotations = replace(annotations, metadata=parts)
+    columns = list(dict.fromkeys(chain.from_iterable(part.columns for part in parts)))
+
+    # An option names the column of a role; else the reader may, unless the column is chosen for
+    # another use or the images have the role already.
     taken: dict[str, Field] = {}
-    annotations = replace(annotations, metadata=tuple(parts))
     for role in _ROLES:
-        own = annotations.roles.get(role, "")
-        if role in annotations.images or own in choices:
-            own = ""
-        given = clean_name(getattr(options, f"{role}_column") or own)
-        if given in known:
-            annotations, taken[given] = _take_role(annotations, given, role, names, file)
-    for setting, wanted in (
-        *((Setting(f"{role}_column"), [getattr(options, f"{role}_column")]) for role in _ROLES),
-        (Setting("field"), choices),
-        (Setting("names"), names),
-    ):
-        for name in map(clean_name, filter(None, wanted)):
-            if name not in (*known, *annotations.roles.values()):
-                listed = suggest_names(name, known, "Its columns")
-                remedy = (listed, " Set ", setting, " to one of them.")
+        default = annotations.roles.get(role, "")
+        if role in annotations.images or default in choices:
+            default = ""
+        column = clean_name(getattr(options, f"{role}_column") or default)
+        if column in columns:
+            annotations, taken[column] = _take_role(annotations, column, role, names, file)
+
+    # Columns that the reader took for roles itself are no metadata, and may be named as well.
+    known = {*columns, *annotations.roles.values()}
+    wanted = {f"{role}_column": [getattr(options, f"{role}_column")] for role in _ROLES}
+    for setting, requested in (*wanted.items(), ("field", choices), ("names", names)):
+        for name in map(clean_name, filter(None, requested)):
+            if name not in known:
+                listed = suggest_names(name, columns, "Its columns")
+                remedy = (listed, " Set ", Setting(setting), " to one of them.")
                 raise InputError(file, None, f"there is no column {name!r}", remedy)
     return add_concepts(annotations, choices, names, taken, problems)
 
@@ -69,17 +74,17 @@ def _take_role(
     file: str,
 ) -> tuple[Annotations, Field]:
     """Take the images' class, split or cluster; those without a class are set aside."""
-    found, several = _of_images(annotations, column, names.get(column, {}), file)
-    n = len(found.codes)
-    missing = int((found.codes < 0).sum())
-    told = Field(column, role, len(found.names), n - missing, missing - several)
+    coded, several = _of_images(annotations, column, names.get(column, {}), file)
+    n = len(coded.codes)
+    missing = int((coded.codes < 0).sum())
+    field = Field(column, role, len(coded.names), n - missing, missing - several)
     if role == "class":
-        return with_class(annotations, found, "images without a class", several), told
+        return with_class(annotations, coded, "images without a class", several), field
     if several:
         reason = f"{several:,} images have several values in the column {column!r}"
         raise InputError(file, None, reason, f"Give each image one {role}.")
-    coded = {role: categorical(found.codes, found.names)}
-    return replace(annotations, images=annotations.images.assign(**coded)), told
+    images = annotations.images.assign(**{role: categorical(coded.codes, coded.names)})
+    return replace(annotations, images=images), field
 
 
 def _of_images(
@@ -92,14 +97,17 @@ def _of_images(
         raise InputError(file, None, f"the column {column!r} holds lists", "Name another column.")
     values = encode_values(name_values(cells, names))
     coded = recode_names(values.codes, values.texts)
+
+    # A pair of an image and a code is one number, so that equal pairs are found at once.
     n, width = len(annotations.images), max(len(coded.names), 1)
-    known = np.flatnonzero((coded.codes >= 0) & (part.image >= 0))
-    image, code = np.divmod(pd.unique(part.image[known] * width + coded.codes[known]), width)
+    has_value = np.flatnonzero((coded.codes >= 0) & (part.image >= 0))
+    pairs = pd.unique(part.image[has_value] * width + coded.codes[has_value])
+    image, code = np.divmod(pairs, width)
     of_image = np.full(n, -1, dtype=np.int64)
     of_image[image] = code
-    several = np.bincount(image, minlength=n) > 1
-    of_image[several] = -1
-    return Coded(of_image, coded.names), int(several.sum())
+    has_several = np.bincount(image, minlength=n) > 1
+    of_image[has_several] = -1
+    return Coded(of_image, coded.names), int(has_several.sum())
 
 
 def add_concepts(
@@ -119,36 +127,40 @@ def add_concepts(
             if name in taken:
                 fields.append(taken[name])
                 continue
-            found = read_column(name, cells, choices.get(name), names.get(name, {}), problems)
-            mention = _mention(part, found, n)
+            column = read_column(name, cells, choices.get(name), names.get(name, {}), problems)
+            mention = _mention(part, column, n)
             mentions.append(mention)
             total += len(mention.image)
             problems.within("mentions", total)
-            shown = np.zeros(n, dtype=bool)
-            shown[mention.image] = True
-            counts = len(mention.concept.names), int(shown.sum()), found.missing
-            fields.append(Field(name, found.kind, *counts, found.why))
+
+            shows_one = np.zeros(n, dtype=bool)
+            shows_one[mention.image] = True
+            counts = len(mention.concept.names), int(shows_one.sum()), column.missing
+            fields.append(Field(name, column.kind, *counts, column.why))
+
     annotations = add_mentions(annotations, mentions)
     notes = describe_fields(fields, problems.file)
     if annotations.images["class_name"].eq(ALL_IMAGES).all():
         notes += offer_class(fields, problems.file)
     if annotations.mentions.empty and n and annotations.roles:
         notes.append(f"{problems.file}: no column became a concept")
-    notes = [*annotations.notes, *notes]
-    return replace(annotations, metadata=(), fields=tuple(fields), notes=tuple(notes))
+    return replace(
+        annotations, metadata=(), fields=tuple(fields), notes=(*annotations.notes, *notes)
+    )
 
 
-def _mention(part: Metadata, found: Found, n_images: int) -> MentionColumns:
+def _mention(part: Metadata, column: Found, n_images: int) -> MentionColumns:
     """Mentions of a column; of equal ones without numbers, as of several rows, one an image."""
-    concept = recode_names(found.code, found.names)
-    image = part.image[found.record]
-    kept = np.flatnonzero((image >= 0) & (concept.codes >= 0))
-    if not part.numbers and not found.numbers and len(part.image) > n_images:
-        pairs = image[kept] * len(found.names) + concept.codes[kept]
-        kept = kept[np.sort(np.unique(pairs, return_index=True)[1])]
-    numbers = {name: values[found.record[kept]] for name, values in part.numbers.items()}
-    numbers |= {name: values[kept] for name, values in found.numbers.items()}
-    used = np.unique(concept.codes[kept])
+    concept = recode_names(column.code, column.names)
+    image = part.image[column.record]
+    rows = np.flatnonzero((image >= 0) & (concept.codes >= 0))
+    if not part.numbers and not column.numbers and len(part.image) > n_images:
+        pairs = image[rows] * len(column.names) + concept.codes[rows]
+        rows = rows[np.sort(np.unique(pairs, return_index=True)[1])]
+
+    numbers = {name: values[column.record[rows]] for name, values in part.numbers.items()}
+    numbers |= {name: values[rows] for name, values in column.numbers.items()}
+    used = np.unique(concept.codes[rows])
     names = [concept.names[code] for code in used.tolist()]
-    coded = Coded(np.searchsorted(used, concept.codes[kept]), names)
-    return MentionColumns(image[kept], coded, ANNOTATION, numbers)
+    coded = Coded(np.searchsorted(used, concept.codes[rows]), names)
+    return MentionColumns(image[rows], coded, ANNOTATION, numbers)

@@ -52,13 +52,13 @@ def equal_width_edges(values: FloatArray, n_bins: int) -> list[float]:
 def _round_edges(edges: FloatArray, values: FloatArray) -> list[float]:
     """Edges with the fewest digits that keep the bins and nearly all of their numbers."""
     ordered = np.sort(values)
-    places = np.searchsorted(ordered, edges)
+    positions = np.searchsorted(ordered, edges)
     for digits in range(1, 17):
-        short = np.array([float(f"{edge:.{digits}g}") for edge in edges])
-        moved = np.abs(np.searchsorted(ordered, short) - places)
-        if (np.diff(short) > 0).all() and (moved <= _MOVED * len(values)).all():
-            return [float(edge) for edge in short]
-    return [float(edge) for edge in edges]
+        rounded = np.array([float(f"{edge:.{digits}g}") for edge in edges])
+        n_moved = np.abs(np.searchsorted(ordered, rounded) - positions)
+        if (np.diff(rounded) > 0).all() and (n_moved <= _MOVED * len(values)).all():
+            return list(map(float, rounded))
+    return list(map(float, edges))
 
 
 def name_bins(edges: Sequence[float], unit: str = "") -> list[str]:
@@ -72,9 +72,9 @@ def name_bins(edges: Sequence[float], unit: str = "") -> list[str]:
     texts = [f"{edge:.15g}" for edge in edges]
     if not texts:
         return ["any number"]
-    after = f" {unit}" if unit else ""
-    middle = [f"{low} to {high}{after}" for low, high in pairwise(texts)]
-    return [f"below {texts[0]}{after}", *middle, f"{texts[-1]}{after} and above"]
+    suffix = f" {unit}" if unit else ""
+    middle = [f"{low} to {high}{suffix}" for low, high in pairwise(texts)]
+    return [f"below {texts[0]}{suffix}", *middle, f"{texts[-1]}{suffix} and above"]
 
 
 def unit_of(column: str) -> tuple[str, str]:
@@ -85,7 +85,7 @@ def unit_of(column: str) -> tuple[str, str]:
     >>> unit_of("age (years)"), unit_of("height_cm"), unit_of("brightness")
     (('age', 'years'), ('height', 'cm'), ('brightness', ''))
     """
-    found = _UNIT.fullmatch(column)
-    if found is None or not found[1]:
+    match = _UNIT.fullmatch(column)
+    if match is None or not match[1]:
         return column, ""
-    return found[1], found[2] or found[3] or found[4]
+    return match[1], match[2] or match[3] or match[4]

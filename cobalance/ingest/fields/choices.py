@@ -53,7 +53,7 @@ def field_choices(options: ReadOptions) -> dict[str, Choice]:
 def field_names(options: ReadOptions) -> dict[str, Mapping[str, str]]:
     """Names of columns' codes, by the columns' cleaned names."""
     return {
-        clean_name(column): {str(code): name for code, name in names.items()}
+        clean_name(column): dict(zip(map(str, names), names.values(), strict=True))
         for column, names in options.names.items()
     }
 
@@ -78,16 +78,18 @@ def parse_choice(column: str, text: str) -> Choice:
         raise _wrong(column, text, f"is none of {known}", "values")
     if rest and kind not in BINNED:
         raise _wrong(column, text, "takes nothing after the colon", kind)
+
+    # Edges follow "bins" alone; after the others there is a number of bins.
     if kind != "bins" or not how:
         if how and not (how.isdecimal() and 2 <= int(how) <= _MOST_BINS):
             raise _wrong(column, text, f"has no number of bins from 2 to {_MOST_BINS}", "widths:5")
         return Choice(kind, int(how or _N_BINS), unit=unit)
     try:
-        edges = tuple(float(edge) for edge in how.split(","))
+        edges = tuple(map(float, how.split(",")))
     except ValueError:
         edges = ()
-    rising = all(low < high for low, high in pairwise(edges))
-    if not (edges and rising and all(map(isfinite, edges)) and len(edges) < _MOST_BINS):
+    are_rising = all(low < high for low, high in pairwise(edges))
+    if not (edges and are_rising and all(map(isfinite, edges)) and len(edges) < _MOST_BINS):
         raise _wrong(column, text, "has no edges that rise", "bins:18,30,65")
     return Choice(kind, edges=edges, unit=unit)
 

@@ -2,7 +2,9 @@
 
 import csv
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from cobalance.base.documents import decode_json
 from cobalance.base.errors import InputError
@@ -22,27 +24,41 @@ def read_code_names(path: Path) -> dict[str, str]:
         It cannot be read.
     """
     text = read_text(path, "names of codes")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = list(filter(None, map(str.strip, text.splitlines())))
+    pairs: Iterable[Any]
     if text.lstrip()[:1] in ("{", "["):
-        try:
-            held = decode_json(text)
-        except ValueError as error:
-            remedy = 'Write an object such as {"0": "land", "1": "water"}.'
-            raise InputError(str(path), None, f"is not JSON ({error})", remedy) from None
-        pairs = list(held.items() if isinstance(held, dict) else enumerate(held))
-        if all(isinstance(code, int) for _, code in pairs):
-            pairs = [(code, name) for name, code in pairs]
+        pairs = _json_pairs(text, path)
     elif lines[0] == str(len(lines) - 2):
-        pairs = [(at, line.rsplit(maxsplit=1)[0]) for at, line in enumerate(lines[2:], 1)]
-    elif all(re.match(r"[^\s,]+,", line) for line in lines):
-        header, *rows = csv.reader(lines)
-        at = next((at for at, name in enumerate(header) if "name" in name.lower()), 1)
-        pairs = [(row[0], row[at]) for row in (header, *rows) if len(row) > at]
-    elif all(re.search(r"^\D.*\s\d+$", line) for line in lines):
-        pairs = [(code, name) for name, code in (line.rsplit(maxsplit=1) for line in lines)]
-    elif all(re.search(r"\S[:\s]+\S", line) for line in lines):
-        split = (re.split(r"[:\s]+", line, maxsplit=1) for line in lines)
-        pairs = [(code, name) for code, name in split]
+        # A count and a header, as in lists of DeepFashion, whose names are followed by a type.
+        names = [line.rsplit(maxsplit=1)[0] for line in lines[2:]]
+        pairs = enumerate(names, start=1)
+    elif all(map(re.compile(r"[^\s,]+,").match, lines)):
+        pairs = _table_pairs(lines)
+    elif all(map(re.compile(r"^\D.*\s\d+$").search, lines)):
+        pairs = [reversed(line.rsplit(maxsplit=1)) for line in lines]
+    elif all(map(re.compile(r"\S[:\s]+\S").search, lines)):
+        pairs = [re.split(r"[:\s]+", line, maxsplit=1) for line in lines]
     else:
-        pairs = list(enumerate(lines))
+        pairs = enumerate(lines)
     return {str(code): str(name) for code, name in pairs}
+
+
+def _json_pairs(text: str, path: Path) -> list[tuple[Any, Any]]:
+    """Codes and names of an object, in either order, or of a list of names."""
+    try:
+        document = decode_json(text)
+    except ValueError as error:
+        remedy = 'Write an object such as {"0": "land", "1": "water"}.'
+        raise InputError(str(path), None, f"is not JSON ({error})", remedy) from None
+    pairs = list(document.items() if isinstance(document, dict) else enumerate(document))
+    if all(isinstance(value, int) for _, value in pairs):
+        return [(code, name) for name, code in pairs]
+    return pairs
+
+
+def _table_pairs(lines: list[str]) -> list[tuple[str, str]]:
+    """Codes, in the first column, and names: in the one whose header says so, or the second."""
+    header, *rows = csv.reader(lines)
+    named = (column for column, title in enumerate(header) if "name" in title.lower())
+    column = next(named, 1)
+    return [(row[0], row[column]) for row in (header, *rows) if len(row) > column]

@@ -53,34 +53,46 @@ def read_column(
     """
     if pa.types.is_nested(cells.type):
         values = Values(np.where(cells.is_null(), -1, 0), pa.array([""], TEXT))
-        guessed = "list", ""
+        kind, why = "list", ""
     else:
         values = encode_values(name_values(cells, names))
-        guessed = guess_kind(name, values)
-        if names and guessed[0] != "list":
-            guessed = "values", ""
-    kind, why = (choice.kind, "") if choice else guessed
+        kind, why = guess_kind(name, values)
+        if names and kind != "list":
+            kind, why = "values", ""
+    if choice:
+        kind, why = choice.kind, ""
+
     missing = len(values.codes) - values.filled
     if kind == "ignore":
         return Found(kind, _NONE, _NONE, [], missing, why)
     if kind == "list":
-        known = pc.if_else(pa.array(values.codes >= 0), cells, pa.scalar(None, cells.type))
-        record, code, things, numbers = read_lists(name, known, names, problems)
-        return Found(kind, record, code, things, missing, why, numbers)
-    what, code, found, why = _READ[kind](name, values, choice or Choice(kind))
-    wrong, strict = code < 0, False
+        filled = pc.if_else(pa.array(values.codes >= 0), cells, pa.scalar(None, cells.type))
+        record, code, concepts, numbers = read_lists(name, filled, names, problems)
+        return Found(kind, record, code, concepts, missing, why, numbers)
+
+    fault, code, concepts, why = _READ[kind](name, values, choice or Choice(kind))
+    if choice and not choice.fits and values.filled:
+        _check_choice(name, values, code, kind, fault, problems)
+    if choice and why == UNNAMED:
+        why = ""
+    of_record = np.append(code, -1)[values.codes]
+    record = np.flatnonzero((of_record >= 0) & (of_record < len(concepts)))
+    return Found(kind, record, of_record[record], concepts, int((of_record < 0).sum()), why)
+
+
+def _check_choice(
+    name: str, values: Values, code: IntArray, kind: str, fault: str, problems: Problems
+) -> None:
+    """Raise if no value is of the chosen kind; of flags one that is none is enough."""
+    is_wrong, strict = code < 0, False
     if kind in ("flag", "two"):
-        wrong = np.array([flag is None for flag in values.flags()], dtype=bool)
+        is_wrong = np.array([flag is None for flag in values.flags()], dtype=bool)
         strict = problems.options.on_error == "fail"
-    if choice and not choice.fits and values.filled and (wrong.all() or (strict and wrong.any())):
-        example = values.texts[int(np.argmax(wrong))]
-        reason = f"the column {name!r} holds {example[:60]!r}, and {what}"
+    if is_wrong.all() or (strict and is_wrong.any()):
+        example = values.texts[int(np.argmax(is_wrong))]
+        reason = f"the column {name!r} holds {example[:60]!r}, and {fault}"
         remedy = ("Set ", Setting("field"), f" to {name}=values, or leave it out.")
         raise InputError(problems.file, None, reason, remedy)
-    why = "" if choice and why == UNNAMED else why
-    of_record = np.append(code, -1)[values.codes]
-    record = np.flatnonzero((of_record >= 0) & (of_record < len(found)))
-    return Found(kind, record, of_record[record], found, int((of_record < 0).sum()), why)
 
 
 _Coded = tuple[str, IntArray, list[str], str]
@@ -92,23 +104,26 @@ Codes beyond the names are no concepts.
 
 def _of_values(name: str, values: Values, _choice: Choice) -> _Coded:
     numbers = values.numbers
-    whole = bool(len(numbers)) and bool((numbers == np.round(numbers)).all())
+    are_whole = bool(len(numbers)) and bool((numbers == np.round(numbers)).all())
     names = [f"{name}: {text}" for text in values.texts]
-    return "nothing", np.arange(len(names)), names, UNNAMED if whole else ""
+    return "nothing", np.arange(len(names)), names, UNNAMED if are_whole else ""
 
 
 def _of_flags(name: str, values: Values, choice: Choice) -> _Coded:
     flags = np.array(values.flags(), dtype=np.float64)
+    # A present concept has the code 0, an absent one 1, which "flag" has no name for.
     code = np.where(np.isnan(flags), -1, 1 - np.nan_to_num(flags)).astype(np.int64)
-    said = UNNAMED if {*values.texts} <= {"0", "1", "0.0", "1.0"} else ""
-    return "no 0 or 1", code, [name, f"no {name}"][: 1 + (choice.kind == "two")], said
+    names = [name, f"no {name}"] if choice.kind == "two" else [name]
+    may_be_codes = {*values.texts} <= {"0", "1", "0.0", "1.0"}
+    return "no 0 or 1", code, names, UNNAMED if may_be_codes else ""
 
 
 def _of_bins(name: str, values: Values, choice: Choice) -> _Coded:
     category, unit = unit_of(name)
-    known, edges = np.isfinite(values.numbers), bin_edges(values, choice)
-    code = np.where(known, np.digitize(np.nan_to_num(values.numbers), edges), -1)
-    names = [f"{category}: {each}" for each in name_bins(edges, choice.unit or unit)]
+    edges = bin_edges(values, choice)
+    bins = np.digitize(np.nan_to_num(values.numbers), edges)
+    code = np.where(np.isfinite(values.numbers), bins, -1)
+    names = [f"{category}: {bin_name}" for bin_name in name_bins(edges, choice.unit or unit)]
     return "no number", code, names, f"edges {', '.join(f'{edge:g}' for edge in edges)}"
 
 
@@ -122,6 +137,7 @@ def bin_edges(values: Values, choice: Choice) -> list[float]:
 
 
 def _of_dates(name: str, values: Values, choice: Choice) -> _Coded:
+    # Dates become ISO 8601; their zones go, as a part is that of the clock where it was taken.
     texts = pd.Series(values.texts, dtype=str).str.replace(_ZONE, "", regex=True)
     texts = texts.str.replace(_DATE, r"\1-\2-\3", regex=True)
     dates = pd.to_datetime(texts, errors="coerce", format="ISO8601").dt
@@ -131,8 +147,8 @@ def _of_dates(name: str, values: Values, choice: Choice) -> _Coded:
         "weekday": dates.day_name(),
         "hour": dates.strftime("%H:00"),
     }
-    code, found = pd.factorize(parts[choice.kind])
-    return "no date", code, [f"{name}: {part}" for part in found], ""
+    code, distinct = pd.factorize(parts[choice.kind])
+    return "no date", code, [f"{name}: {part}" for part in distinct], ""
 
 
 _READ: dict[str, Callable[[str, Values, Choice], _Coded]] = {

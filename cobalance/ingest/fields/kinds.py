@@ -9,72 +9,104 @@ import pandas as pd
 from cobalance.base.arrays import BoolArray
 from cobalance.ingest.fields.lists import concept_list
 from cobalance.ingest.fields.values import Values
-from cobalance.ingest.tables.concept_cells import DELIMITERS, parse_list, starts_list
+from cobalance.ingest.tables.concept_cells import (
+    delimited_parts,
+    parse_list,
+    starts_list,
+    words_in_each,
+)
 
 _PLACE = re.compile(r"^([a-z][a-z0-9+.-]+://|data:|[A-Za-z]:\\)|\S\.[A-Za-z][A-Za-z0-9]{1,4}$")
 _DATE = re.compile(r"(1[6-9]|20)\d\d[-/:.](0?[1-9]|1[0-2])[-/:.](0?[1-9]|[12]\d|3[01])(\D|$)")
 _ID = re.compile(r"(?i:(^|.*[_\s-])(ids?|idx|index|uuid|guid|hash|md5))|.*[a-z]I[dD]")
+# Up to `_MOST_VALUES` different values become concepts, and up to `_MOST_OF_ALL` where there are
+# `_EACH` records for each of them.
 _MOST_VALUES = 100
 _MOST_OF_ALL = 1_000
-_EACH = 20  # records a value, where there are more than `_MOST_VALUES`
+_EACH = 20
+# So many different numbers are a scale or codes, more are measured, and go into bins, unless they
+# number the values of a column without a gap from 0 or 1, up to `_MOST_CODES`.
 _FEW = 10
 _MOST_CODES = 20
-_FREE_WORDS = 5.0
-_MOSTLY = 0.95
+_FREE_WORDS = 5.0  # on average, from which texts are sentences and no names
+_MOSTLY = 0.95  # share of the records that decides, whatever is written in the others
 
 
 def guess_kind(name: str, values: Values) -> tuple[str, str]:
     """Use of a column, as the option ``field`` names it, and the reason."""
-    n, different = values.filled, len(values.distinct)
-    if not n:
+    if not values.filled:
         return "ignore", "no value"
-    flags = [each is not None for each in values.flags()] if different <= _FEW else []
-    if flags and all(flags):
+    is_number = _numeric(values)
+    if _are_flags(values, is_number):
         return "flag", ""
-    first = pd.to_numeric(pd.Series(values.sample), errors="coerce")
-    few = 2 * first.isna().sum() > len(first)
-    numeric = np.zeros(different, dtype=bool) if few else np.isfinite(values.numbers)
-    if flags and _share(values, np.array(flags)) and not numeric[~np.array(flags)].any():
-        return "flag", ""
-    if _share(values, numeric):
+    if _share(values, is_number):
         return _guess_numbers(name, values)
-    said = values.sample
-    if _most(said, lambda text: _DATE.match(text) is not None):
+    return _guess_texts(values)
+
+
+def _numeric(values: Values) -> BoolArray:
+    """Whether each value is a number; none is where most of the first are not."""
+    # A column of a million paths is not parsed to learn that none of them is a number.
+    first = pd.to_numeric(pd.Series(values.sample), errors="coerce")
+    if 2 * first.isna().sum() > len(first):
+        return np.zeros(len(values.distinct), dtype=bool)
+    return np.isfinite(values.numbers)
+
+
+def _are_flags(values: Values, is_number: BoolArray) -> bool:
+    """Whether nearly all records say yes or no, and the others hold no further number."""
+    if len(values.distinct) > _FEW:
+        return False
+    is_flag = np.array([flag is not None for flag in values.flags()])
+    return _share(values, is_flag) and not is_number[~is_flag].any()
+
+
+def _guess_texts(values: Values) -> tuple[str, str]:
+    """Use of a column of texts, from the plainest forms to what its counts say."""
+    n, n_different, sample = values.filled, len(values.distinct), values.sample
+    if _most(sample, _DATE.match):
         return "ignore", "dates, of which a part may be asked for: year, month, weekday or hour"
-    unique = 2 * different > n
-    if _most(said, lambda text: _PLACE.search(text) is not None) or (
-        unique and _most(said, lambda text: "/" in text or "\\" in text)
-    ):
+
+    # A slash alone makes a path only where most values differ: "cat/dog" that repeats is a name.
+    differ = 2 * n_different > n
+    have_slashes = _most(sample, lambda text: "/" in text or "\\" in text)
+    if _most(sample, _PLACE.search) or (differ and have_slashes):
         return "ignore", "names of files, or addresses"
-    if is_list(said):
+    if is_list(sample):
         return "list", ""
-    if _most(said, lambda text: text[0] in "[{"):
+    if _most(sample, lambda text: text[0] in "[{"):
         return "ignore", "lists or objects that name nothing"
-    if different > _FEW and np.mean([len(text.split()) for text in said]) >= _FREE_WORDS:
+    if n_different > _FEW and words_in_each(sample) >= _FREE_WORDS:
         return "ignore", "free text"
-    digits = _most(said, lambda text: any(map(str.isdigit, text)))
-    if (unique and n > 20) or (10 * different > 9 * n and (n > 10 or (n > 1 and digits))):
+
+    # The fewer records there are, the more of their values differ by chance.
+    nearly_all_differ = 10 * n_different > 9 * n
+    have_digits = _most(sample, lambda text: any(map(str.isdigit, text)))
+    if (differ and n > 20) or (nearly_all_differ and (n > 10 or (n > 1 and have_digits))):
         return "ignore", "nearly every record has a value of its own, as ids have"
-    if different > _MOST_VALUES and (different > _MOST_OF_ALL or n < _EACH * different):
-        return "ignore", f"{different:,} different values in {n:,} records"
-    if different == 1 and 1 < n == len(values.codes):
-        return "ignore", f"{said[0][:60]!r} in every record"
+    if n_different > _MOST_VALUES and (n_different > _MOST_OF_ALL or n < _EACH * n_different):
+        return "ignore", f"{n_different:,} different values in {n:,} records"
+    if n_different == 1 and 1 < n == len(values.codes):
+        return "ignore", f"{sample[0][:60]!r} in every record"
     return "values", ""
 
 
 def _guess_numbers(name: str, values: Values) -> tuple[str, str]:
+    """Use of a column of numbers: codes, ids, or measures to put into bins."""
     known = values.numbers[np.isfinite(values.numbers)]
-    n, different = values.filled, len(known)
-    spread = known.max() - known.min() + 1
-    whole = bool((known == np.round(known)).all())
-    if different == 1 and 1 < n == len(values.codes):
+    n, n_different = values.filled, len(known)
+    span = known.max() - known.min() + 1
+    are_whole = bool((known == np.round(known)).all())
+    if n_different == 1 and 1 < n == len(values.codes):
         return "ignore", f"{known[0]:g} in every record"
-    if whole and 1 < different == n and spread <= 2 * n:
+    if are_whole and 1 < n_different == n and span <= 2 * n:
         return "ignore", "nearly every record has a number of its own, as ids have"
-    codes = whole and known.min() in (0, 1) and spread == different <= _MOST_CODES
-    if different < n and (different <= _FEW or codes) and (n >= 2 * different or codes):
+
+    are_codes = are_whole and known.min() in (0, 1) and span == n_different <= _MOST_CODES
+    repeat_often = n_different <= _FEW and n >= 2 * n_different
+    if n_different < n and (are_codes or repeat_often):
         return "values", ""
-    if whole and _ID.fullmatch(name):
+    if are_whole and _ID.fullmatch(name):
         return "ignore", "named like an id"
     return "bins", ""
 
@@ -89,13 +121,13 @@ def is_list(texts: list[str]) -> bool:
     """
     if _most(texts, starts_list):
         return _most(texts, _is_parsed)
-    joined = "".join(texts)
-    mark = next((mark for mark in DELIMITERS if mark in joined), None)
-    cells = [[part.strip() for part in text.split(mark) if part.strip()] for text in texts if mark]
-    parts = [part for cell in cells for part in cell]
-    words = sum(len(part.split()) for part in parts) / max(len(parts), 1)
-    again = len({*parts}) < len(parts) if mark != "," else len({*parts}) <= len(texts)
-    return bool(parts) and words <= 3 and again and len(parts) > len(cells)
+    mark, parts = delimited_parts(texts)
+    if len(parts) <= len(texts) or words_in_each(parts) > 3:
+        return False
+
+    # A comma is in names, too: "Paris, France" and "Rome, Italy" share no part, but tags do.
+    n_different = len({*parts})
+    return n_different <= len(texts) if mark == "," else n_different < len(parts)
 
 
 def _is_parsed(cell: str) -> bool:
@@ -110,5 +142,6 @@ def _share(values: Values, holds: BoolArray) -> bool:
     return bool(values.counts[holds].sum() >= _MOSTLY * values.filled)
 
 
-def _most(texts: list[str], fits: Callable[[str], bool]) -> bool:
+def _most(texts: list[str], fits: Callable[[str], object]) -> bool:
+    """Whether nearly all texts fit."""
     return sum(map(bool, map(fits, texts))) >= _MOSTLY * len(texts)

@@ -35,17 +35,18 @@ def read_lists(
     are of the column's category; `names` are of codes. Cells that cannot be read are left out.
     """
     column, has_objects = concept_cells(column)
-    named = has_objects or normal_name(name) in _BARE
     lenient = replace(problems.options, on_error="skip", max_skipped=problems.options.max_mentions)
     rows = RowProblems(
         Problems(problems.file, lenient), len(column), lambda row: f"record {row + 1}"
     )
-    found = read_cells(column, None, rows)
-    kept = (found.concept.codes >= 0) & ~rows.bad[found.row]
-    numbers = {key: values[kept] for key, values in found.numbers.items()}
-    things = [names.get(each, each) for each in found.concept.names]
-    concepts = things if named else [f"{name}: {each}" for each in things]
-    return found.row[kept], found.concept.codes[kept], concepts, numbers
+    cells = read_cells(column, None, rows)
+
+    is_sound = (cells.concept.codes >= 0) & ~rows.bad[cells.row]
+    numbers = {key: values[is_sound] for key, values in cells.numbers.items()}
+    concepts = [names.get(concept, concept) for concept in cells.concept.names]
+    if not has_objects and normal_name(name) not in _BARE:
+        concepts = [f"{name}: {concept}" for concept in concepts]
+    return cells.row[is_sound], cells.concept.codes[is_sound], concepts, numbers
 
 
 def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
@@ -58,18 +59,21 @@ def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
         if not pc.any(pc.match_substring_regex(column, r"^(\[[\[ \n]*)?\{")).as_py():
             return column, False
         return pa.array(map(concept_list, column.to_pylist()), TEXT), True
-    inner = column.type.value_type
-    if not pa.types.is_struct(inner) or inner.get_field_index("concept") >= 0:
-        return column, pa.types.is_struct(inner)
+
+    items = column.type.value_type
+    if not pa.types.is_struct(items) or items.get_field_index("concept") >= 0:
+        return column, pa.types.is_struct(items)
     return pa.array([_dump(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT), True
 
 
 def _corner_objects(cell: str | None) -> str:
     """Objects with their corners, as in lists of ImageNet: ``n02107142 10 20 60 90``."""
     words = (cell or "").split()
-    x, y, right, bottom = (np.array(words[at::5], dtype=float) for at in range(1, 5))
+    sides = [np.array(words[offset::5], dtype=float) for offset in range(1, 5)]
+    x, y, right, bottom = sides
     boxes = np.stack([x, y, right - x, bottom - y], axis=1).tolist()
-    return _dump([{"concept": it, "box": box} for it, box in zip(words[::5], boxes, strict=True)])
+    objects = zip(words[::5], boxes, strict=True)
+    return _dump([{"concept": name, "box": box} for name, box in objects])
 
 
 def concept_list(cell: str | None) -> str | None:
@@ -99,19 +103,25 @@ def unfold(part: Metadata, problems: Problems) -> Metadata:
         if not first or not first[0].lstrip().startswith("{"):
             continue
         values = encode_values(column)
-        objects = [_object(text) for text in values.texts]
-        if not all(isinstance(each, dict) for each in objects):
+        objects = list(map(_object, values.texts))
+        if not all(isinstance(value, dict) for value in objects):
             continue
+
         del columns[name]
-        place = next((keys for keys in _BOX if objects[0].keys() >= {*keys}), ())
-        if place and not part.numbers:
-            part = replace(part, numbers=_box(objects, place, values.codes))
-        rest = [{key: it for key, it in each.items() if key not in place} for each in objects]
-        if not any(rest):
+        sides = next((keys for keys in _BOX if objects[0].keys() >= {*keys}), ())
+        if sides and not part.numbers:
+            part = replace(part, numbers=_box(objects, sides, values.codes))
+        for value in objects:
+            for key in sides:
+                value.pop(key, None)
+        if not any(objects):
             continue
-        at = pa.array(values.codes, mask=values.codes < 0)
-        for key, inner in table_of_rows((("", each) for each in rest), problems).columns.items():
-            columns[f"{name} {key}" if key in columns else key] = inner.take(at)
+
+        record = pa.array(values.codes, mask=values.codes < 0)
+        inner = table_of_rows((("", value) for value in objects), problems).columns
+        for key, cells in inner.items():
+            # Keys of a second column of objects may be called as those of the first.
+            columns[f"{name} {key}" if key in columns else key] = cells.take(record)
     return replace(part, columns=columns)
 
 
@@ -125,8 +135,14 @@ def _object(text: str) -> Any:
 def _box(
     objects: Sequence[Mapping[str, Any]], keys: Sequence[str], codes: IntArray
 ) -> Mapping[str, FloatArray]:
-    sides = [[each.get(key) for key in keys] for each in objects]
-    known = [side if all(isinstance(it, int | float) for it in side) else _NO_BOX for side in sides]
-    values = np.array([*known, _NO_BOX], dtype=np.float64)[codes]
-    none = np.full(len(codes), nan)
-    return dict(zip(MENTION_NUMBERS, (none, none, *values.T.copy()), strict=True))
+    """Boxes of records by the numbers of their objects; NaN where a side is no number."""
+    boxes = [_sides(value, keys) for value in objects]
+    # Records of the code -1, which have no object, take the last.
+    values = np.array([*boxes, _NO_BOX], dtype=np.float64)[codes]
+    missing = np.full(len(codes), nan)
+    return dict(zip(MENTION_NUMBERS, (missing, missing, *values.T.copy()), strict=True))
+
+
+def _sides(value: Mapping[str, Any], keys: Sequence[str]) -> list[float]:
+    sides: list[Any] = list(map(value.get, keys))
+    return sides if all(isinstance(side, int | float) for side in sides) else _NO_BOX

@@ -16,40 +16,55 @@ _CLASS_WORDS = {*USUAL_NAMES["class"].split(), "category", "species", "kind", "t
 
 def describe_fields(fields: Sequence[Field], file: str) -> list[str]:
     """Notes on a load: columns of concepts, codes without names, columns left out."""
-    together = [f"{each.column} ({each.concepts:,})" for each in fields if each.kind == "cluster"]
-    shown = [each for each in fields if each.kind in KINDS and each.concepts]
-    made = [f"{each.column} ({each.concepts:,})" for each in shown]
-    flags = [each.column for each in fields if each.why == UNNAMED and each.kind == "flag"]
-    codes = [each.column for each in fields if each.why == UNNAMED and each.kind != "flag"]
-    left = [f"{each.column} ({each.why})" for each in fields if each.kind == "ignore" and each.why]
-    said = [
-        (together, "images belong together, in clusters of a column: {}"),
-        (made, "columns that are concepts, with how many: {}"),
-        (flags, "1 shows the concept in {}; were these codes, name them: names {}:0=...,1=..."),
-        (codes, "numbers are codes in {}; name them: names {}:0=...,1=..."),
-        (left, "columns left out: {}"),
-    ]
+    clusters, concepts, flags, codes, ignored = columns_of = [list[str]() for _ in range(5)]
+    for field in fields:
+        counted = f"{field.column} ({field.concepts:,})"
+        if field.kind == "cluster":
+            clusters.append(counted)
+        elif field.kind in KINDS and field.concepts:
+            concepts.append(counted)
+        if field.why == UNNAMED:
+            (flags if field.kind == "flag" else codes).append(field.column)
+        if field.kind == "ignore" and field.why:
+            ignored.append(f"{field.column} ({field.why})")
+
+    words = (
+        "images belong together, in clusters of a column: {}",
+        "columns that are concepts, with how many: {}",
+        "1 shows the concept in {}; were these codes, name them: names {}:0=...,1=...",
+        "numbers are codes in {}; name them: names {}:0=...,1=...",
+        "columns left out: {}",
+    )
     return [
-        f"{file}: {text.format(shorten_list(names, _MOST_NAMED), names[0])}"
-        for names, text in said
-        if names
+        f"{file}: {text.format(shorten_list(columns, _MOST_NAMED), columns[0])}"
+        for text, columns in zip(words, columns_of, strict=True)
+        if columns
     ]
 
 
 def offer_class(fields: Sequence[Field], file: str) -> list[str]:
     """A note on the column that is likely the class, where images have none; or nothing."""
-    known = [each for each in fields if each.kind in KINDS]
-    few = [each for each in known if each.kind == "flag" or 1 < each.concepts <= _MOST_CLASSES]
-    few.sort(key=lambda each: not _CLASS_WORDS & {*normal_name(each.column).split("_")})
-    return [f"{file}: the class is perhaps {few[0].column!r}"] if few else []
+    candidates = [
+        field
+        for field in fields
+        if field.kind == "flag" or (field.kind in KINDS and 1 < field.concepts <= _MOST_CLASSES)
+    ]
+    if not candidates:
+        return []
+    # Of equally likely ones `max` takes the first in the file.
+    likely = max(
+        candidates,
+        key=lambda field: not _CLASS_WORDS.isdisjoint(normal_name(field.column).split("_")),
+    )
+    return [f"{file}: the class is perhaps {likely.column!r}"]
 
 
 def fields_table(fields: Sequence[Field]) -> pd.DataFrame:
     """A row a column: its use, its concepts, images that show one, values missing, why."""
     rows = [
-        (each.column, KINDS.get(each.kind, f"the {each.kind}"), each.concepts, each.images,
-         each.missing, each.why)
-        for each in fields
+        (field.column, KINDS.get(field.kind, f"the {field.kind}"), field.concepts, field.images,
+         field.missing, field.why)
+        for field in fields
     ]  # fmt: skip
     columns = ["column", "becomes", "concepts", "images", "missing", "why"]
     return pd.DataFrame(rows, columns=columns)

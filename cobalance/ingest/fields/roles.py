@@ -22,20 +22,21 @@ def with_class(
     """Replace the classes; images of the code -1 are set aside, several for more than one class."""
     missing = int((column.codes < 0).sum())
     aside = {reason: missing - several, "images of more than one class": several}
-    found = replace(
+    counted = {why: n for why, n in aside.items() if n}
+    classified = replace(
         annotations,
         images=annotations.images.assign(class_name=categorical(column.codes, column.names)),
         notes=tuple(note for note in annotations.notes if not note.endswith(NO_CLASS)),
-        set_aside={**annotations.set_aside, **{why: n for why, n in aside.items() if n}},
+        set_aside={**annotations.set_aside, **counted},
     )
-    return found.take(np.flatnonzero(column.codes >= 0)) if missing else found
+    return classified.take(np.flatnonzero(column.codes >= 0)) if missing else classified
 
 
 def with_split(annotations: Annotations, column: Coded) -> Annotations:
     """Replace the splits of the images whose code is not -1."""
-    held = annotations.images["split"].cat
-    names = [*held.categories, *column.names]
-    codes = np.where(column.codes < 0, held.codes, column.codes + len(held.categories))
+    earlier = annotations.images["split"].cat
+    names = [*earlier.categories, *column.names]
+    codes = np.where(column.codes < 0, earlier.codes, column.codes + len(earlier.categories))
     both = recode_names(codes, names)
     return replace(
         annotations, images=annotations.images.assign(split=categorical(both.codes, both.names))

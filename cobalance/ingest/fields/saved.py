@@ -50,11 +50,11 @@ def save_choices(path: Path, options: ReadOptions) -> Path | None:
         return None
     tables = {"field": options.field} if options.field else {}
     tables |= {f"names.{_quote(column)}": names for column, names in options.names.items()}
-    lines = [
-        line
-        for table, values in tables.items()
-        for line in (f"[{table}]", *(f"{_quote(k)} = {_quote(it)}" for k, it in values.items()))
-    ]
+    lines = list[str]()
+    for table, values in tables.items():
+        lines.append(f"[{table}]")
+        lines += [f"{_quote(key)} = {_quote(value)}" for key, value in values.items()]
+
     file = saved_file(path)
     try:
         with replacing(file) as part:

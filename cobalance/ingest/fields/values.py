@@ -35,24 +35,22 @@ class Values:
     @cached_property
     def sample(self) -> list[str]:
         """The first values as text."""
-        first = self.distinct.slice(0, _SAMPLE).to_pylist()
-        return [f"{value:.15g}" if isinstance(value, float) else value for value in first]
+        return _texts(self.distinct.slice(0, _SAMPLE))
 
     @cached_property
     def texts(self) -> list[str]:
         """All values as text."""
-        values = self.distinct.to_pylist()
-        return [f"{value:.15g}" if isinstance(value, float) else value for value in values]
+        return _texts(self.distinct)
 
     @cached_property
     def numbers(self) -> FloatArray:
         """Each value as a number; NaN for others."""
         if self.distinct.type != TEXT:
-            found = self.distinct.to_numpy(zero_copy_only=False).astype(np.float64)
+            numbers = self.distinct.to_numpy(zero_copy_only=False).astype(np.float64)
         else:
             texts = self.distinct.to_pandas()
-            found = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-        return np.where(np.isfinite(found), found, np.nan)
+            numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
 
     @cached_property
     def counts(self) -> IntArray:
@@ -65,8 +63,14 @@ class Values:
         Beside 0, -1 says neither: CheXpert writes it where a report is uncertain.
         """
         texts = [text.lower().removesuffix(".0") for text in self.texts]
-        three = {"-1", "0", "1"} <= {*texts}
-        return [np.nan if three and text == "-1" else PRESENT.get(text) for text in texts]
+        flag_of: dict[str, float] = {**PRESENT}
+        if {"-1", "0", "1"} <= {*texts}:
+            flag_of["-1"] = np.nan
+        return list(map(flag_of.get, texts))
+
+
+def _texts(values: pa.Array) -> list[str]:
+    return [f"{value:.15g}" if isinstance(value, float) else value for value in values.to_pylist()]
 
 
 def encode_values(column: pa.Array) -> Values:
@@ -79,18 +83,20 @@ def encode_values(column: pa.Array) -> Values:
     ([0, 1, -1, -1, 0], ['b', 'a'])
     """
     encoded = column.dictionary_encode()
-    given = encoded.dictionary
+    raw = encoded.dictionary
     if column.type == TEXT:
-        trimmed = pc.utf8_trim_whitespace(given).dictionary_encode()
-        distinct, of_given = trimmed.dictionary, trimmed.indices.to_numpy(zero_copy_only=False)
-        missing = pc.is_in(distinct, _MISSING)
+        trimmed = pc.utf8_trim_whitespace(raw).dictionary_encode()
+        distinct, of_raw = trimmed.dictionary, trimmed.indices.to_numpy(zero_copy_only=False)
+        is_missing = pc.is_in(distinct, _MISSING)
     else:
-        distinct, of_given = given, np.arange(len(given))
-        missing = pc.invert(pc.is_finite(given))
-    kept = ~missing.to_numpy(zero_copy_only=False)
-    new = np.append(np.where(kept, np.cumsum(kept) - 1, -1)[of_given], -1)
-    codes = pc.fill_null(encoded.indices, len(given)).to_numpy(zero_copy_only=False)
-    return Values(new[codes], distinct.filter(pa.array(kept)))
+        distinct, of_raw = raw, np.arange(len(raw))
+        is_missing = pc.invert(pc.is_finite(raw))
+
+    # Codes count the values that are not missing; the last is of nulls.
+    is_value = ~is_missing.to_numpy(zero_copy_only=False)
+    new_code = np.append(np.where(is_value, np.cumsum(is_value) - 1, -1)[of_raw], -1)
+    codes = pc.fill_null(encoded.indices, len(raw)).to_numpy(zero_copy_only=False)
+    return Values(new_code[codes], distinct.filter(pa.array(is_value)))
 
 
 def name_values(column: pa.Array, names: Mapping[str, str]) -> pa.Array:
@@ -104,6 +110,6 @@ def name_values(column: pa.Array, names: Mapping[str, str]) -> pa.Array:
     if not names:
         return column
     values = encode_values(column)
-    short = {text: text.removesuffix(".0") for text in values.texts}
-    named = [names.get(text, names.get(short[text], text)) for text in values.texts]
+    named = [names.get(text, names.get(text.removesuffix(".0"), text)) for text in values.texts]
+    # The remainder of -1, a missing value, is the place of the null.
     return pa.array([*named, None], TEXT).take(pa.array(values.codes % (len(named) + 1)))

@@ -34,10 +34,10 @@ def _rows(content: bytes, between: str | None) -> list[list[str]]:
 
 
 def _picture(add: _Add, name: str, rows: Sequence[_Row], **metadata: str) -> Picture:
-    found = Picture(name, metadata=metadata)
+    picture = Picture(name, metadata=metadata)
     for row in rows:
-        add(found, row)
-    return found
+        add(picture, row)
+    return picture
 
 
 def _of_image(add: _Add, between: str | None, file: str, read: Read) -> Records:
@@ -45,28 +45,28 @@ def _of_image(add: _Add, between: str | None, file: str, read: Read) -> Records:
     yield "", partial(_picture, add, PurePosixPath(file).stem, _rows(read(file), between))
 
 
-def _kitti_row(found: Picture, row: _Row) -> None:
+def _kitti_row(picture: Picture, row: _Row) -> None:
     """Add an object; in regions called DontCare nobody looked."""
     left, top, right, bottom = map(float, row[4:8])
     if row[0] != "DontCare":
         box = left, top, right - left, bottom - top
-        found.add(row[0], {"box": box}, {"truncated": row[1], "occluded": row[2]})
+        picture.add(row[0], {"box": box}, {"truncated": row[1], "occluded": row[2]})
 
 
-def _visdrone_row(found: Picture, row: _Row) -> None:
+def _visdrone_row(picture: Picture, row: _Row) -> None:
     """Add an object, unless its flag is 0; code 0 is an ignored region."""
     x, y, w, h, flag, code = map(int, row[:6])
     if flag and code:
-        told = {"truncation": row[6], "occlusion": row[7]}
-        found.add(dict(enumerate(_AERIAL, 1))[code], {"box": (x, y, w, h)}, told)
+        attributes = {"truncation": row[6], "occlusion": row[7]}
+        picture.add(dict(enumerate(_AERIAL, 1))[code], {"box": (x, y, w, h)}, attributes)
 
 
-def _dota_row(found: Picture, row: _Row) -> None:
+def _dota_row(picture: Picture, row: _Row) -> None:
     """Add an object with its four corners, unless the line tells the source of the image."""
     if not row[0].startswith(_DOTA_SOURCE):
         corners = [*map(float, row[:8])]
         place = place_of([*zip(corners[::2], corners[1::2], strict=True)])
-        found.add(row[8], place, {"difficult": row[9]})
+        picture.add(row[8], place, {"difficult": row[9]})
 
 
 def _wider_face(file: str, read: Read) -> Records:
@@ -80,9 +80,9 @@ def _wider_face(file: str, read: Read) -> Records:
         yield path, partial(_picture, _face_row, path, faces[:count])
 
 
-def _face_row(found: Picture, row: _Row) -> None:
+def _face_row(picture: Picture, row: _Row) -> None:
     x, y, w, h = map(float, row[:4])
-    found.add("face", {"box": (x, y, w, h)}, dict(zip(_OF_FACES, row[4:], strict=True)))
+    picture.add("face", {"box": (x, y, w, h)}, dict(zip(_OF_FACES, row[4:], strict=True)))
 
 
 def _mot(file: str, read: Read) -> Records:
@@ -90,21 +90,22 @@ def _mot(file: str, read: Read) -> Records:
     names: Sequence[str] = _STREET
     with suppress(KeyError, OSError):
         names = read(file.removesuffix("gt.txt") + "labels.txt").decode().splitlines()
+
     frames = group_pairs((int(row[0]), row) for row in _rows(read(file), ","))
     root = file.removesuffix("gt.txt").removesuffix("gt/")
-    told, add = {VIDEO: root.rstrip("/") or "sequence"}, partial(_mot_row, names)
+    metadata, add = {VIDEO: root.rstrip("/") or "sequence"}, partial(_mot_row, names)
     for frame in range(1, max(frames, default=0) + 1):
         name = f"{root}img1/{frame:06}.jpg"
-        yield f"frame {frame}", partial(_picture, add, name, frames.get(frame, []), **told)
+        yield f"frame {frame}", partial(_picture, add, name, frames.get(frame, []), **metadata)
 
 
-def _mot_row(names: Sequence[str], found: Picture, row: _Row) -> None:
+def _mot_row(names: Sequence[str], picture: Picture, row: _Row) -> None:
     """Add an object, unless its flag is 0; its pixels count from 1."""
     x, y, w, h, flag = map(float, row[2:7])
     if flag:
-        told = {"visibility": row[8]}
+        attributes = {"visibility": row[8]}
         name = dict(enumerate(names, 1))[abs(int(row[7]))]  # -1 is a pedestrian, as 1 is
-        found.add(name, {"box": (x - 1, y - 1, w, h)}, told)
+        picture.add(name, {"box": (x - 1, y - 1, w, h)}, attributes)
 
 
 BOX_LISTS = {

@@ -35,14 +35,17 @@ class CocoCaptions:
                 "has captions, and no vocabulary says which of their words are concepts",
                 ("Set ", Setting("vocabulary"), " to a file of a concept a line."),
             )
+
         vocabulary = load_vocabulary(options)
-        images, texts, told = read_captions(path, options.split, problems, progress)
+        images, texts, image_texts = read_captions(path, options.split, problems, progress)
         n = len(images.columns.ids)
+
         notes: tuple[str, ...] = ()
         if options.searches_own_captions:
             labels = labels_from_texts(images.image, texts, n, options, problems, progress)
         else:
             labels, notes = labels_beside(images.columns, options, problems, progress)
+
         rows, concept = vocabulary.find_all(texts, problems, progress)
         mentions = MentionColumns(images.image[rows], concept, CAPTION, {})
         return frames.annotations(
@@ -50,7 +53,7 @@ class CocoCaptions:
             labels,
             [mentions],
             ~images.images.bad,
-            texts=told,
+            texts=image_texts,
             skipped=problems.messages,
             notes=notes,
         )

@@ -21,17 +21,20 @@ def _records(file: str, read: Read) -> Records:
     root = decode_xml(read(file))
     for number, image in enumerate(root.iterfind("image"), start=1):
         yield f"image {number}", partial(_image, image)
+
     shown: dict[int, list[tuple[str, Element]]] = defaultdict(list)
     for track in root.iterfind("track"):
         for shape in track:
             frame = shown[int(shape.get("frame", ""))]
             if shape.get("outside") != "1":
                 frame.append((track.get("label", ""), shape))
+
     meta = root.find("meta")
     if not shown or meta is None:
         return
     video = meta.findtext(".//source") or meta.findtext("*/name") or "video"
     size = [meta.findtext(f".//original_size/{side}") for side in ("width", "height")]
+
     first = int(meta.findtext("*/start_frame") or 0)
     step = int((meta.findtext("*/frame_filter") or "").rpartition("=")[2] or 1)  # "step=5"
     last = max(*shown, first + step * (int(meta.findtext("*/size") or 0) - 1))
@@ -40,28 +43,29 @@ def _records(file: str, read: Read) -> Records:
 
 
 def _image(image: Element) -> Picture:
-    found = Picture(image.get("name", ""), image.get("width"), image.get("height"))
-    found.split = (image.get("subset") or "").lower() or None
+    picture = Picture(image.get("name", ""), image.get("width"), image.get("height"))
+    picture.split = (image.get("subset") or "").lower() or None
     if task := image.get("task_id"):
-        found.metadata["task"] = task
+        picture.metadata["task"] = task
     for shape in image:
-        found.add(shape.get("label", ""), _place(shape), _attributes(shape))
-    return found
+        picture.add(shape.get("label", ""), _place(shape), _attributes(shape))
+    return picture
 
 
 def _frame(video: str, number: int, size: list[Any], shapes: Any) -> Picture:
     """A frame, which CVAT may export as a picture of its number."""
-    found = Picture(f"{video}/frame_{number:06}.PNG", size[0], size[1], {VIDEO: video})
-    found.frame = f"{video}#frame={number}"
+    picture = Picture(f"{video}/frame_{number:06}.PNG", size[0], size[1], {VIDEO: video})
+    picture.frame = f"{video}#frame={number}"
     for label, shape in shapes:
-        found.add(label, _place(shape), _attributes(shape))
-    return found
+        picture.add(label, _place(shape), _attributes(shape))
+    return picture
 
 
 def _attributes(shape: Element) -> dict[str, Any]:
-    told = {it.get("name", ""): it.text or "" for it in shape.iterfind("attribute")}
-    found: dict[str, Any] = {name: _FLAGS.get(it, it) for name, it in told.items()}
-    return found | ({"occluded": True} if shape.get("occluded") == "1" else {})
+    texts = {text.get("name", ""): text.text or "" for text in shape.iterfind("attribute")}
+    values: dict[str, Any] = {name: _FLAGS.get(text, text) for name, text in texts.items()}
+
+    return values | ({"occluded": True} if shape.get("occluded") == "1" else {})
 
 
 def _place(shape: Element) -> dict[str, Any]:

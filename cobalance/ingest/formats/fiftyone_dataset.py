@@ -78,15 +78,16 @@ class FiftyOneDataset(TreeReader):
         if f"{folder}{_FRAMES}" in tree.names:
             name = f"{folder}{_FRAMES}"
             samples = _of_videos(samples, _documents(tree, name, "frames", problems))
+
         fields = _fields(samples)
         class_field = None
         if not (options.class_category or options.classes_come_later or options.searches_classes):
-            known = fields.get("Classification", [])
-            class_field = _choose(known, options.class_column, "class", problems)
-        known = [name for type_ in _LISTS for name in fields.get(type_, [])]
-        usual = "ground_truth" if "ground_truth" in known else None
-        wanted = options.concepts_column or usual
-        concept_field = _choose(known, wanted, "concepts", problems)
+            names = fields.get("Classification", [])
+            class_field = _choose(names, options.class_column, "class", problems)
+        names = [field for type_ in _LISTS for field in fields.get(type_, [])]
+        usual = "ground_truth" if "ground_truth" in names else None
+        concept_field = _choose(names, options.concepts_column or usual, "concepts", problems)
+
         collector = Collector(problems, options)
         for number, sample in enumerate(samples):
             place = f"{name}, sample {number + 1}"
@@ -97,17 +98,22 @@ class FiftyOneDataset(TreeReader):
             except (msgspec.ValidationError, UnicodeError) as error:
                 problems.record(place, f"is no sample of FiftyOne ({error})", "Export it anew")
         progress("check", len(samples), len(samples))
-        taken = [f"class = {class_field}"] if class_field else []
-        taken += [f"concepts = {concept_field}"] if concept_field else []
-        return collector.annotations(progress, [f"{tree.path}: {', '.join(taken)}"])
+
+        roles = {"class": class_field, "concepts": concept_field}
+        taken_fields = ", ".join(f"{role} = {field}" for role, field in roles.items() if field)
+        return collector.annotations(progress, [f"{tree.path}: {taken_fields}"])
 
 
 def _folder(tree: FileTree) -> str | None:
     """Folder of the samples with its ``/``, or None."""
     files = set(tree.names)
-    found = [name.removesuffix(_SAMPLES) for name in files if PurePosixPath(name).name == _SAMPLES]
-    found = [folder for folder in found if f"{folder}{_METADATA}" in files]
-    return min(found, key=len, default=None)
+    folders = [
+        name.removesuffix(_SAMPLES)
+        for name in files
+        if PurePosixPath(name).name == _SAMPLES
+        and f"{name.removesuffix(_SAMPLES)}{_METADATA}" in files
+    ]
+    return min(folders, key=len, default=None)
 
 
 def _documents(tree: FileTree, name: str, key: str, problems: Problems) -> list[Mapping[str, Any]]:
@@ -115,19 +121,21 @@ def _documents(tree: FileTree, name: str, key: str, problems: Problems) -> list[
         document = decode_json(tree.read(name))
     except ValueError as error:
         raise problems.fatal(f"is not JSON ({error})", "Export it anew.", name) from None
-    found = document.get(key) if isinstance(document, dict) else document
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    records = document.get(key) if isinstance(document, dict) else document
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise problems.fatal(f"has no list of {key}", "Export it anew.", name)
-    return found
+    return records
 
 
 def _of_videos(
     samples: Sequence[Mapping[str, Any]], frames: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
     """Images, and the frames of videos, each with the fields of its video."""
-    videos = {str(it.get("_id")): {**it, _VIDEO: it.get("filepath")} for it in samples}
-    images = [it for it in samples if not _is_video(str(it.get("filepath")))]
-    return images + [{**videos.get(str(it.get("_sample_id")), {}), **it} for it in frames]
+    videos = {
+        str(sample.get("_id")): {**sample, _VIDEO: sample.get("filepath")} for sample in samples
+    }
+    images = [sample for sample in samples if not _is_video(str(sample.get("filepath")))]
+    return images + [{**videos.get(str(frame.get("_sample_id")), {}), **frame} for frame in frames]
 
 
 def _is_video(path: str) -> bool:
@@ -144,14 +152,14 @@ def _fields(samples: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
     return {type_: [*names] for type_, names in fields.items()}
 
 
-def _choose(known: list[str], wanted: str | None, role: str, problems: Problems) -> str | None:
+def _choose(names: list[str], wanted: str | None, role: str, problems: Problems) -> str | None:
     """The wanted field, or the only one, or None without any."""
-    if wanted is None and len(known) < 2:
-        return known[0] if known else None
-    if wanted not in known:
+    if wanted is None and len(names) < 2:
+        return next(iter(names), None)
+    if wanted not in names:
         reason = (
             f"which field has the {role} is not clear (fields of labels: "
-            f"{', '.join(known) or 'none'})"
+            f"{', '.join(names) or 'none'})"
         )
         raise problems.fatal(reason, ("Set ", Setting(f"{role}_column"), " to one of them."))
     return wanted
@@ -165,16 +173,17 @@ def _collect(
     concept_field: str | None,
     collector: Collector,
 ) -> None:
-    one = msgspec.convert(sample, _Sample)
-    own = msgspec.convert(sample.get(class_field or "") or {}, _Label).label
+    """Add the image of a sample, with its class, and the labels of its field of concepts."""
+    image = msgspec.convert(sample, _Sample)
+    class_name = msgspec.convert(sample.get(class_field or "") or {}, _Label).label
     field = msgspec.convert(sample.get(concept_field or "") or {}, dict[str, Any])
-    found: Any = next((field[kind.lower()] for kind in _LISTS if field.get(kind.lower())), [])
-    splits = _SPLITS & set(one.tags or ())
-    size = one.metadata or _Size()
+    size = image.metadata or _Size()
     width, height = size.width or size.frame_width, size.height or size.frame_height
-    path = one.filepath
-    if one.frame_number is not None and _is_video(path):
-        path = f"{path}#frame={one.frame_number - 1}"  # FiftyOne counts from 1
+    splits = _SPLITS & set(image.tags or ())
+    path = image.filepath
+    # FiftyOne counts frames from 1.
+    if image.frame_number is not None and _is_video(path):
+        path = f"{path}#frame={image.frame_number - 1}"
     row = collector.image(
         path,
         place,
@@ -182,11 +191,14 @@ def _collect(
         width=width,
         height=height,
         split=splits.pop() if len(splits) == 1 else None,
-        class_name=own,
-        metadata={VIDEO: one.video} if one.video else None,
+        class_name=class_name,
+        metadata={VIDEO: image.video} if image.video else None,
     )
-    for number, told in enumerate(msgspec.convert(found, list[dict[str, Any]]), start=1):
-        label = msgspec.convert(told, _Label)
+
+    lists: Any = filter(None, (field.get(kind.lower()) for kind in _LISTS))
+    labels = msgspec.convert(next(lists, []), list[dict[str, Any]])
+    for number, fields in enumerate(labels, start=1):
+        label = msgspec.convert(fields, _Label)
         box = label.bounding_box
         collector.mention(
             row,
@@ -194,7 +206,7 @@ def _collect(
             f"{place}, {concept_field} {number}",
             score=label.confidence,
             box=_in_pixels(box, width, height) if box and width and height else None,
-            attributes={name: it for name, it in told.items() if name not in _OF_LABELS},
+            attributes={name: value for name, value in fields.items() if name not in _OF_LABELS},
         )
 
 

@@ -76,8 +76,8 @@ def _rows(
 def _root(tree: FileTree) -> str | None:
     """Folder in the tree with a saved dataset, or None."""
     marks = (PurePosixPath(name) for name in tree.names)
-    found = [path.parent for path in marks if path.name in (_DICT, _INFO)]
-    return min(found, key=lambda path: len(path.parts)).as_posix() if found else None
+    roots = [path.parent for path in marks if path.name in (_DICT, _INFO)]
+    return min(roots, key=lambda path: len(path.parts)).as_posix() if roots else None
 
 
 def _splits(tree: FileTree) -> dict[str, str]:
@@ -113,13 +113,13 @@ def _is_compressed(message: pa.ipc.Message) -> bool:
     """
     content = message.metadata.to_pybytes()
 
-    def number_at(at: int, kind: str = "<i") -> int:
-        return int(unpack_from(kind, content, at)[0])
+    def number_at(offset: int, kind: str = "<i") -> int:
+        return int(unpack_from(kind, content, offset)[0])
 
     def field(table: int, number: int) -> int:
         """Where a field of a table leads to; 0 if the table has none."""
-        places, at = table - number_at(table), 4 + 2 * number
-        start = number_at(places + at, "<H") if at < number_at(places, "<H") else 0
+        places, offset = table - number_at(table), 4 + 2 * number
+        start = number_at(places + offset, "<H") if offset < number_at(places, "<H") else 0
         return start and table + start + number_at(table + start)
 
     batch = field(number_at(0), 2)
@@ -141,12 +141,12 @@ def _inside(folder: str, name: str) -> str:
 
 def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.RecordBatch:
     """The same rows with the paths of images, and not their bytes."""
-    for at, name in enumerate(batch.schema.names):
-        column = batch.column(at)
+    for position, name in enumerate(batch.schema.names):
+        column = batch.column(position)
         feature = features.get(name)
         is_image = isinstance(feature, dict) and feature.get("_type") == "Image"
         if is_image and pa.types.is_struct(column.type):
             paths = [field.name for field in column.type].count("path") == 1
             light = pc.struct_field(column, "path") if paths else pa.nulls(len(column))
-            batch = batch.set_column(at, name, light)
+            batch = batch.set_column(position, name, light)
     return batch

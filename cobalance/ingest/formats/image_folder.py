@@ -36,7 +36,7 @@ class ImageFolder(TreeReader):
         """Whether there are images in folders without annotations."""
         folders = {posixpath.dirname(name) for name in tree.below("", *IMAGE_ENDINGS)}
         splits = split_folders(folders)
-        classes = {"/".join(filter(None, class_parts(it, splits))) for it in folders}
+        classes = {"/".join(filter(None, class_parts(folder, splits))) for folder in folders}
         return len(classes - {""}) > 1 and not any(annotation_files(tree))
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
@@ -56,17 +56,18 @@ class ImageFolder(TreeReader):
 def annotation_files(tree: FileTree) -> Iterator[str]:
     """Data files that name the tree's images in their first 64 KiB, or any where it has none."""
     images = [PurePosixPath(name) for name in tree.below("", *IMAGE_ENDINGS)]
-    stems = (path.stem for path in images)
-    wanted = {path.name for path in images}.union(stem for stem in stems if len(stem) > _SHORT)
-    wanted = wanted or {*USUAL_NAMES["id"].split()}
+    # Short stems, such as numbers, are words of any file.
+    stems = [path.stem for path in images if len(path.stem) > _SHORT]
+    names = {path.name for path in images}.union(stems) or {*USUAL_NAMES["id"].split()}
     for name in tree.below("", *_DATA)[:_MOST_LOOKED_AT]:
         with tree.open(name) as file:
             start = file.read(HEAD)
-        words = _WORDS.split(start.decode("utf-8", "replace"))
-        if name.endswith(".txt"):  # others are lists beside images, to be joined
-            named = ListAttr().detects(tree.path, start)
-            named = named or (not images and PlainList().detects(tree.path, start))
+        # Other text is of lists beside images, to be joined.
+        if name.endswith(".txt"):
+            is_named = ListAttr().detects(tree.path, start)
+            is_named = is_named or (not images and PlainList().detects(tree.path, start))
         else:
-            named = start.startswith(b"PAR1") or not wanted.isdisjoint(words)
-        if named and "submission" not in name:
+            words = _WORDS.split(start.decode("utf-8", "replace"))
+            is_named = start.startswith(b"PAR1") or not names.isdisjoint(words)
+        if is_named and "submission" not in name:
             yield name

@@ -36,10 +36,14 @@ def _records(make: _Make, key: str, file: str, read: Read) -> Records:
     elif content.startswith(b"{"):
         whole = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
         beside = {name: msgspec.json.decode(whole[name]) for name in _BESIDE & whole.keys()}
-        content = bytes(whole.get(key, b"[" + content + b"]" if key != _VIA else content))
+        # Without the key the file is one record; VIA's other files are the object itself.
+        default = content if key == _VIA else b"[" + content + b"]"
+        content = bytes(whole.get(key, default))
+
+    # Records are decoded one by one, so that a malformed one is skipped alone.
     raw = msgspec.json.decode(content, type=list[msgspec.Raw] | dict[str, msgspec.Raw])
-    for at, record in raw.items() if isinstance(raw, dict) else enumerate(raw):
-        yield f"[{at}]", partial(_make, make, record, beside, PurePosixPath(file).stem)
+    for number, record in raw.items() if isinstance(raw, dict) else enumerate(raw):
+        yield f"[{number}]", partial(_make, make, record, beside, PurePosixPath(file).stem)
 
 
 def _make(make: _Make, record: msgspec.Raw, beside: Mapping[str, Any], file: str) -> Picture:
@@ -52,10 +56,12 @@ def _box(x: float, y: float, w: float, h: float) -> dict[str, Box]:
 
 def _scalabel(frame: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     size = beside.get("config", {}).get("imageSize") or frame.get("size") or {}
-    found = Picture(frame["name"], size.get("width"), size.get("height"))
-    found.metadata = dict(frame.get("attributes") or {})
+    picture = Picture(frame["name"], size.get("width"), size.get("height"))
+    picture.metadata = dict(frame.get("attributes") or {})
+
     if frame.get("videoName"):
-        found.metadata[VIDEO] = frame["videoName"]
+        picture.metadata[VIDEO] = frame["videoName"]
+
     for label in frame.get("labels") or ():
         place: dict[str, Any] = {}
         if shapes := label.get("poly2d"):
@@ -63,8 +69,8 @@ def _scalabel(frame: Any, beside: Mapping[str, Any], _file: str) -> Picture:
         if box := label.get("box2d"):
             x, y = box["x1"], box["y1"]
             place |= _box(x, y, box["x2"] - x, box["y2"] - y)
-        found.add(label["category"], place, label.get("attributes"))
-    return found
+        picture.add(label["category"], place, label.get("attributes"))
+    return picture
 
 
 def _place_of_shapes(shapes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -81,105 +87,128 @@ def _place_of_shapes(shapes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _label_studio(task: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     data = task["data"]
     address = data["image"] if "image" in data else next(iter(data.values()))
-    kept = [one for one in task["annotations"] if not one.get("was_cancelled")]
-    kept.sort(key=lambda one: not one.get("ground_truth"))
     name = address.partition("?d=")[2] or address
-    found = Picture(name.rsplit("/", 1)[-1] if name.startswith("/data/") else name)
-    regions: dict[str, dict[str, Any]] = {}
-    for result in kept[0]["result"] if kept else ():
+    picture = Picture(name.rsplit("/", 1)[-1] if name.startswith("/data/") else name)
+
+    # Several people may have annotated a task: the ground truth counts, or else the first.
+    done = [made for made in task["annotations"] if not made.get("was_cancelled")]
+    done.sort(key=lambda made: not made.get("ground_truth"))
+    attributes_of: dict[str, dict[str, Any]] = {}
+    for result in done[0]["result"] if done else ():
         value, kind = result["value"], result["type"]
         if kind in ("choices", "taxonomy"):
-            names = ["/".join(it) if isinstance(it, list) else it for it in value[kind]]
-            told = regions.get(result.get("id"), found.metadata)
-            told[result["from_name"]] = names[0] if len(names) == 1 else names
+            names = ["/".join(path) if isinstance(path, list) else path for path in value[kind]]
+            # An answer of no region is about the image.
+            answers = attributes_of.get(result.get("id"), picture.metadata)
+            answers[result["from_name"]] = names[0] if len(names) == 1 else names
             continue
-        width, height = result.get("original_width"), result.get("original_height")
-        place: dict[str, Any] = {}
-        if width and height:
-            found.width, found.height = width, height
-            x, y = value.get("x", 0) * width / 100, value.get("y", 0) * height / 100
-            if kind == "rectanglelabels":
-                w, h = value["width"] * width / 100, value["height"] * height / 100
-                place = turn_box((x, y, w, h), value.get("rotation", 0), (x, y))
-            elif kind == "polygonlabels":
-                place = place_of([(x * width / 100, y * height / 100) for x, y in value["points"]])
+
+        if result.get("original_width") and result.get("original_height"):
+            picture.width, picture.height = result["original_width"], result["original_height"]
+        place = _place_of_region(result)
         for label in value.get(kind, ()) if kind.endswith("labels") else ():
-            attributes = regions.setdefault(result.get("id") or str(len(regions)), {})
-            found.add(label, place, attributes)
-    return found
+            attributes = attributes_of.setdefault(result.get("id") or str(len(attributes_of)), {})
+            picture.add(label, place, attributes)
+    return picture
+
+
+def _place_of_region(result: Any) -> dict[str, Any]:
+    """Box or outline of a region of Label Studio, whose sides are percentages of the image's."""
+    value, width, height = (
+        result["value"],
+        result.get("original_width"),
+        result.get("original_height"),
+    )
+    if not (width and height):
+        return {}
+    if result["type"] == "polygonlabels":
+        return place_of([(x * width / 100, y * height / 100) for x, y in value["points"]])
+    x, y = value.get("x", 0) * width / 100, value.get("y", 0) * height / 100
+    if result["type"] != "rectanglelabels":
+        return {}
+    w, h = value["width"] * width / 100, value["height"] * height / 100
+    return turn_box((x, y, w, h), value.get("rotation", 0), (x, y))
 
 
 def _label_studio_min(row: Any, beside: Mapping[str, Any], file: str) -> Picture:
     """A row has a key for each control; as a task it has a result for each value."""
     results = []
-    for name, told in row.items():
-        for value in told if isinstance(told, list) and told and type(told[0]) is dict else ():
+    for name, answer in row.items():
+        is_regions = isinstance(answer, list) and answer and type(answer[0]) is dict
+        for value in answer if is_regions else ():
             kind = next(key for key in value if key.endswith("labels"))
             results.append({**value, "type": kind, "from_name": name, "value": value})
-    plain = {name: told for name, told in row.items() if name not in _ABOUT_TASKS}
     task = {"data": {"image": row["image"]}, "annotations": [{"result": results}]}
-    found = _label_studio(task, beside, file)
-    for name, told in plain.items():
-        if isinstance(told, str | float) and name != "image":
-            found.metadata[name] = told
-        elif isinstance(told, dict) and "choices" in told:
-            found.metadata[name] = told["choices"]
-    return found
+    picture = _label_studio(task, beside, file)
+
+    for name, answer in row.items():
+        if name in _ABOUT_TASKS:
+            continue
+        if isinstance(answer, str | float) and name != "image":
+            picture.metadata[name] = answer
+        elif isinstance(answer, dict) and "choices" in answer:
+            picture.metadata[name] = answer["choices"]
+    return picture
 
 
 def _labelbox(row: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     data, size = row["data_row"], row.get("media_attributes", {})
     name = data.get("external_id") or data.get("global_key") or data["id"]
-    found = Picture(name, size.get("width"), size.get("height"))
+    picture = Picture(name, size.get("width"), size.get("height"))
+
     for project in row["projects"].values():
         for label in project["labels"][:1]:
-            told = label["annotations"]
-            found.metadata |= _answers(told.get("classifications", ()))
-            for one in told.get("objects", ()):
-                box, place = one.get("bounding_box"), dict[str, Any]()
+            annotations = label["annotations"]
+            picture.metadata |= _answers(annotations.get("classifications", ()))
+            for item in annotations.get("objects", ()):
+                box, place = item.get("bounding_box"), dict[str, Any]()
                 if box:
                     place = _box(box["left"], box["top"], box["width"], box["height"])
-                elif line := one.get("polygon") or one.get("line"):
-                    place = place_of([(it["x"], it["y"]) for it in line], is_area="polygon" in one)
-                found.add(one["name"], place, _answers(one.get("classifications", ())))
-    return found
+                elif line := item.get("polygon") or item.get("line"):
+                    place = place_of(
+                        [(point["x"], point["y"]) for point in line], is_area="polygon" in item
+                    )
+                picture.add(item["name"], place, _answers(item.get("classifications", ())))
+    return picture
 
 
 def _answers(classifications: Sequence[Any]) -> dict[str, Any]:
-    found = {}
-    for one in classifications:
-        if one.get("radio_answer"):
-            found[one["name"]] = one["radio_answer"]["name"]
-        elif one.get("checklist_answers"):
-            found[one["name"]] = [answer["name"] for answer in one["checklist_answers"]]
-    return found
+    answers = {}
+    for question in classifications:
+        if question.get("radio_answer"):
+            answers[question["name"]] = question["radio_answer"]["name"]
+        elif question.get("checklist_answers"):
+            answers[question["name"]] = [answer["name"] for answer in question["checklist_answers"]]
+    return answers
 
 
 def _supervisely(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
-    def tags(told: Any) -> dict[str, Any]:
-        return {it["name"]: True if it.get("value") is None else it["value"] for it in told or ()}
+    def tags(listed: Any) -> dict[str, Any]:
+        return {
+            tag["name"]: True if tag.get("value") is None else tag["value"] for tag in listed or ()
+        }
 
     size = record["size"]
-    found = Picture(file, size["width"], size["height"], tags(record.get("tags")))
-    for one in record["objects"]:
-        points, kind = one.get("points", {}).get("exterior", ()), one.get("geometryType")
+    picture = Picture(file, size["width"], size["height"], tags(record.get("tags")))
+    for figure in record["objects"]:
+        points, kind = figure.get("points", {}).get("exterior", ()), figure.get("geometryType")
         place = place_of([(x, y) for x, y in points], is_area=kind == "polygon")
-        found.add(one["classTitle"], place, tags(one.get("tags")))
-    return found
+        picture.add(figure["classTitle"], place, tags(figure.get("tags")))
+    return picture
 
 
 def _labelme(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     name = record["imagePath"].replace("\\", "/")
-    found = Picture(name, record.get("imageWidth"), record.get("imageHeight"))
-    found.metadata = dict(record.get("flags") or {})
+    picture = Picture(name, record.get("imageWidth"), record.get("imageHeight"))
+    picture.metadata = dict(record.get("flags") or {})
     for shape in record["shapes"]:
         points, kind = [(x, y) for x, y in shape["points"]], shape.get("shape_type", "polygon")
-        found.add(shape["label"], place_of(points, is_area=kind == "polygon"), shape.get("flags"))
-    return found
+        picture.add(shape["label"], place_of(points, is_area=kind == "polygon"), shape.get("flags"))
+    return picture
 
 
 def _via(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
-    found = Picture(record["filename"], metadata=dict(record.get("file_attributes") or {}))
+    picture = Picture(record["filename"], metadata=dict(record.get("file_attributes") or {}))
     regions = record["regions"]
     for region in regions.values() if isinstance(regions, dict) else regions:
         shape, place = region["shape_attributes"], dict[str, Any]()
@@ -188,10 +217,12 @@ def _via(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
         elif "all_points_x" in shape:
             points = list(zip(shape["all_points_x"], shape["all_points_y"], strict=True))
             place = place_of(points, is_area=shape.get("name") == "polygon")
-        for name, told in region["region_attributes"].items():
-            for value in told if isinstance(told, dict) else [told]:
-                found.add(f"{name}: {value}", place)
-    return found
+
+        # Check boxes are an object with a key for each that is ticked.
+        for name, answer in region["region_attributes"].items():
+            for value in answer if isinstance(answer, dict) else [answer]:
+                picture.add(f"{name}: {value}", place)
+    return picture
 
 
 def _via_rows(file: str, read: Read) -> Records:
@@ -209,70 +240,74 @@ def _via_rows(file: str, read: Read) -> Records:
 
 def _darwin(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     item, slot = record["item"], record["item"]["slots"][0]
-    found = Picture(item["name"], slot.get("width"), slot.get("height"))
-    for one in record["annotations"]:
+    picture = Picture(item["name"], slot.get("width"), slot.get("height"))
+    for annotation in record["annotations"]:
         place: dict[str, Any] = {}
-        if "polygon" in one:
-            paths = one["polygon"]["paths"]
-            parts = [[(it["x"], it["y"]) for it in path] for path in paths]
-            place = place_of_parts(parts, cuts_holes=True)  # as darwin-py paints them
-        elif box := one.get("bounding_box"):
+        if "polygon" in annotation:
+            paths = annotation["polygon"]["paths"]
+            parts = [[(point["x"], point["y"]) for point in path] for path in paths]
+            # A path within another cuts a hole, as darwin-py paints them.
+            place = place_of_parts(parts, cuts_holes=True)
+        elif box := annotation.get("bounding_box"):
             place = _box(box["x"], box["y"], box["w"], box["h"])
-        found.add(one["name"], place, dict.fromkeys(one.get("attributes") or (), True))
-    return found
+        flags = dict.fromkeys(annotation.get("attributes") or (), True)
+        picture.add(annotation["name"], place, flags)
+    return picture
 
 
 def _datumaro(item: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     labels = beside["categories"]["label"]["labels"]
     image = item.get("image", {})
     height, width = image.get("size") or (None, None)
-    found = Picture(image.get("path") or item["id"], width, height)
-    for one in item["annotations"]:
+    picture = Picture(image.get("path") or item["id"], width, height)
+    for annotation in item["annotations"]:
         place: dict[str, Any] = {}
-        if "bbox" in one:
-            place = _box(*one["bbox"])
-        elif points := one.get("points"):
+        if "bbox" in annotation:
+            place = _box(*annotation["bbox"])
+        elif points := annotation.get("points"):
             pairs = list(zip(points[::2], points[1::2], strict=True))
-            place = place_of(pairs, is_area=one["type"] == "polygon")
-        if one.get("label_id") is not None:
-            found.add(labels[one["label_id"]]["name"], place, one.get("attributes"))
-    return found
+            place = place_of(pairs, is_area=annotation["type"] == "polygon")
+        if annotation.get("label_id") is not None:
+            picture.add(labels[annotation["label_id"]]["name"], place, annotation.get("attributes"))
+    return picture
 
 
 def _createml(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
-    found = Picture(record["image"])
-    for one in record["annotations"]:
-        x, y, w, h = (one["coordinates"][side] for side in ("x", "y", "width", "height"))
-        found.add(one["label"], _box(x - w / 2, y - h / 2, w, h))
-    return found
+    picture = Picture(record["image"])
+    for annotation in record["annotations"]:
+        x, y, w, h = (annotation["coordinates"][side] for side in ("x", "y", "width", "height"))
+        picture.add(annotation["label"], _box(x - w / 2, y - h / 2, w, h))
+    return picture
 
 
 def _cityscapes(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
-    found = Picture(file.partition("_gt")[0], record["imgWidth"], record["imgHeight"])
-    found.file = f"{found.name}_leftImg8bit.png"
-    for one in record["objects"]:
-        found.add(one["label"], place_of([(x, y) for x, y in one["polygon"]]))
-    return found
+    picture = Picture(file.partition("_gt")[0], record["imgWidth"], record["imgHeight"])
+    picture.file = f"{picture.name}_leftImg8bit.png"
+    for figure in record["objects"]:
+        picture.add(figure["label"], place_of([(x, y) for x, y in figure["polygon"]]))
+    return picture
 
 
 def _clevr(scene: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
-    found = Picture(scene["image_filename"], split=scene.get("split"))
-    for one in scene["objects"]:
-        found.add(one["shape"], {}, {name: one[name] for name in ("color", "material", "size")})
-    return found
+    picture = Picture(scene["image_filename"], split=scene.get("split"))
+    for thing in scene["objects"]:
+        picture.add(
+            thing["shape"], {}, {name: thing[name] for name in ("color", "material", "size")}
+        )
+    return picture
 
 
 def _panoptic(record: Any, beside: Mapping[str, Any], _file: str) -> Picture:
-    names = {one["id"]: one["name"] for one in beside["categories"]}
-    found = Picture(record["file_name"].removesuffix(".png") + ".jpg")
-    for one in record["segments_info"]:
-        found.add(names[one["category_id"]], _box(*one["bbox"]))
-    return found
+    names = {category["id"]: category["name"] for category in beside["categories"]}
+    picture = Picture(record["file_name"].removesuffix(".png") + ".jpg")
+    for segment in record["segments_info"]:
+        picture.add(names[segment["category_id"]], _box(*segment["bbox"]))
+    return picture
 
 
 def _reader(title: str, make: _Make, *marks: str, key: str = "") -> ToolReader:
-    given = tuple(f'"{mark}"'.encode() for mark in marks)
-    return ToolReader(title, given, partial(_records, make, key))
+    quoted = tuple(f'"{mark}"'.encode() for mark in marks)
+    return ToolReader(title, quoted, partial(_records, make, key))
 
 
 TOOLS = {

@@ -35,5 +35,5 @@ class Lvis:
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read images, categories and annotations, and derive the images' classes."""
-        found = CocoInstances().read(path, options, progress)
-        return replace(found, notes=(*found.notes, f"{path}: {_FEDERATED}"))
+        instances = CocoInstances().read(path, options, progress)
+        return replace(instances, notes=(*instances.notes, f"{path}: {_FEDERATED}"))

@@ -20,6 +20,7 @@ def _records(file: str, read: Read) -> Records:
     """Key frames, which alone have objects and surfaces."""
     version = PurePosixPath(file).parent
     tables = {name: {row["token"]: row for row in _rows(version, name, read)} for name in _BY_TOKEN}
+    # Masks are long, and not read: rows are kept without them.
     shown = group_pairs(
         (row["sample_data_token"], {**row, "mask": None})
         for name in ("object_ann", "surface_ann")
@@ -31,21 +32,23 @@ def _records(file: str, read: Read) -> Records:
             row = tables[name][row[f"{name}_token"]]
         return row
 
-    def picture(frame: Any) -> Picture:
+    def make(frame: Any) -> Picture:
         log = follow(frame, "sample", "log")
-        told = {name: log[name] for name in ("location", "vehicle", "logfile")}
-        told["channel"] = follow(frame, "calibrated_sensor", "sensor")["channel"]
-        found = Picture(frame["filename"], frame["width"], frame["height"], told)
-        for one in shown.get(frame["token"], ()):
-            corners = one.get("bbox", [])
-            states = (tables["attribute"][it]["name"] for it in one.get("attribute_tokens", ()))
+        metadata = {name: log[name] for name in ("location", "vehicle", "logfile")}
+        metadata["channel"] = follow(frame, "calibrated_sensor", "sensor")["channel"]
+        picture = Picture(frame["filename"], frame["width"], frame["height"], metadata)
+
+        for thing in shown.get(frame["token"], ()):
+            corners = thing.get("bbox", [])
             place = place_of([corners[:2], corners[2:]] if corners else [])
-            found.add(follow(one, "category")["name"], place, dict.fromkeys(states, True))
-        return found
+            states = map(tables["attribute"].__getitem__, thing.get("attribute_tokens", ()))
+            flags = {state["name"]: True for state in states}
+            picture.add(follow(thing, "category")["name"], place, flags)
+        return picture
 
     for frame in _rows(version, "sample_data", read):
         if frame["is_key_frame"]:
-            yield frame["token"], partial(picture, frame)
+            yield frame["token"], partial(make, frame)
 
 
 def _rows(version: PurePosixPath, table: str, read: Read) -> Any:

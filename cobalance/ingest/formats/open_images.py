@@ -91,13 +91,13 @@ class OpenImages(TreeReader):
                 f"has no CSV file with the columns {', '.join(_NEEDED)}", "Name one that has."
             )
         display = _display_names(tree, problems)
-        parts, found = [], 0
+        parts, n_mentions = [], 0
         for number, name in enumerate(names):
             progress("read", number, len(names))
             for part in _parts(tree, name, display, problems):
                 parts.append(part)
-                found += len(part.ids)
-                problems.within("mentions", found)
+                n_mentions += len(part.ids)
+                problems.within("mentions", n_mentions)
         progress("read", len(names), len(names))
         return _assemble(tree, parts, options, problems, progress)
 
@@ -105,9 +105,9 @@ class OpenImages(TreeReader):
 def _pictures(tree: FileTree, ids: Sequence[str]) -> tuple[pa.Array, list[tuple[Any, Any]]]:
     """Address and size of each image, as its picture in the tree, which is called so, has them."""
     matcher = PictureMatcher(tree.below("", *IMAGE_ENDINGS), str(tree.path.resolve()))
-    found = matcher.match([NamedPicture(id_) for id_ in ids])
-    sizes = [(path and picture_size(tree, path)) or (None, None) for path in found]
-    return pa.array(found, TEXT), sizes
+    addresses = matcher.match([NamedPicture(id_) for id_ in ids])
+    sizes = [(path and picture_size(tree, path)) or (None, None) for path in addresses]
+    return pa.array(addresses, TEXT), sizes
 
 
 def _header(tree: FileTree, name: str) -> list[str]:
@@ -140,10 +140,12 @@ def _parts(
     """Mentions of one file, a block at a time."""
     header = _header(tree, name)
     people = [column for column in _PEOPLE if column in header]
-    wanted = [*_NEEDED, *people, *(it for it in ("IsGroupOf", *_SIDES) if it in header)]
-    found = _SUBSET.search(PurePosixPath(name).name)
-    split = None if found is None else found[1]
-    row = 2  # the first line has the names of the columns
+    optional = [column for column in ("IsGroupOf", *_SIDES) if column in header]
+    wanted_columns = [*_NEEDED, *people, *optional]
+    subset = _SUBSET.search(PurePosixPath(name).name)
+    split = None if subset is None else subset[1]
+    # The first line has the names of the columns.
+    row = 2
 
     invalid: list[pyarrow.csv.InvalidRow] = []
 
@@ -164,12 +166,12 @@ def _parts(
                 pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
                 pyarrow.csv.ParseOptions(invalid_row_handler=skip),
                 pyarrow.csv.ConvertOptions(
-                    include_columns=wanted, column_types=dict.fromkeys(wanted, TEXT)
+                    include_columns=wanted_columns, column_types=dict.fromkeys(wanted_columns, TEXT)
                 ),
             )
             for batch in reader:
                 report()
-                columns = {column: batch.column(column) for column in wanted}
+                columns = dict(zip(batch.schema.names, batch.columns, strict=True))
                 yield from _of_batch(columns, display, people, split, name, row, problems)
                 row += batch.num_rows
             report()
@@ -204,6 +206,7 @@ def _of_batch(
     first: int,
     problems: Problems,
 ) -> Iterator[_Part]:
+    """Yield the sound rows as mentions: of labels, of what is said of people, and of nothing."""
     ids, n = columns["ImageID"], len(columns["ImageID"])
     rows = RowProblems(problems, n, lambda row: f"{name}, line {first + row}")
     rows.report(
@@ -217,38 +220,39 @@ def _of_batch(
         lambda row: f"the confidence {columns['Confidence'][row].as_py()!r} is not from 0 to 1",
         "Correct it",
     )
-    seen = ~rows.bad & (score > 0)
-    group = np.zeros(n, dtype=bool)
+
+    is_group = np.zeros(n, dtype=bool)
     if "IsGroupOf" in columns:
-        group = pc.equal(columns["IsGroupOf"], "1").to_numpy(zero_copy_only=False)
+        is_group = pc.equal(columns["IsGroupOf"], "1").to_numpy(zero_copy_only=False)
     sides = np.full((n, 4), np.nan)
     if set(_SIDES) <= columns.keys():
         sides = np.stack([_scores(columns[side]) for side in _SIDES], axis=1)
-        sides[~((sides >= 0) & (sides <= 1)).all(axis=1)] = np.nan  # -1 where there is no box
+        # Sides are -1 where there is no box.
+        sides[~((sides >= 0) & (sides <= 1)).all(axis=1)] = np.nan
+
+    is_seen = ~rows.bad & (score > 0)
     labels = columns["LabelName"].dictionary_encode()
     names = pa.array([display.get(key, key) for key in labels.dictionary.to_pylist()], TEXT)
-    concepts = [(pa.DictionaryArray.from_arrays(labels.indices, names), seen)]
+    concepts = [(pa.DictionaryArray.from_arrays(labels.indices, names), is_seen)]
     for column in people:
-        known = pc.and_(
-            pc.not_equal(columns[column], _UNKNOWN), pc.not_equal(columns[column], "")
-        ).to_numpy(zero_copy_only=False)
-        concepts.append((columns[column].dictionary_encode(), seen & known))
-    for concept, kept in concepts:
-        mask = pa.array(kept)
-        own = score[kept], group[kept], sides[kept]
-        yield _Part(ids.filter(mask), concept.filter(mask), *own, split)
-    looked_for = ~rows.bad & (score == 0)  # an image where nothing was seen is an image, too
-    mask = pa.array(looked_for)
-    nothing = pa.nulls(int(looked_for.sum()), TEXT).dictionary_encode()
-    own = score[looked_for], group[looked_for], sides[looked_for]
-    yield _Part(ids.filter(mask), nothing, *own, split)
+        is_unknown = pc.is_in(columns[column], pa.array([_UNKNOWN, ""], TEXT))
+        is_told = ~is_unknown.to_numpy(zero_copy_only=False)
+        concepts.append((columns[column].dictionary_encode(), is_seen & is_told))
+    # An image where nothing was seen is an image, too.
+    nothing = pa.nulls(n, TEXT).dictionary_encode()
+    concepts.append((nothing, ~rows.bad & (score == 0)))
+
+    for concept, is_used in concepts:
+        mask = pa.array(is_used)
+        numbers = score[is_used], is_group[is_used], sides[is_used]
+        yield _Part(ids.filter(mask), concept.filter(mask), *numbers, split)
 
 
 def _scores(texts: pa.Array) -> FloatArray:
     number = pc.match_substring_regex(texts, r"^[0-9]*\.?[0-9]+(e-?[0-9]+)?$")
     values = pc.cast(pc.if_else(number, texts, pa.scalar("nan", TEXT)), pa.float64())
-    found: FloatArray = values.to_numpy(zero_copy_only=False)
-    return found
+    scores: FloatArray = values.to_numpy(zero_copy_only=False)
+    return scores
 
 
 def _assemble(
@@ -258,41 +262,45 @@ def _assemble(
     problems: Problems,
     progress: Progress,
 ) -> Annotations:
-    ids = pa.concat_arrays([pa.array(part.ids) for part in parts]) if parts else pa.array([], TEXT)
-    image, known = pd.factorize(ids.to_pandas())
-    if not len(known):
+    """The mentions of all parts, with classes of images and the boxes of those with pictures."""
+    ids = pa.concat_arrays([part.ids for part in parts]) if parts else pa.array([], TEXT)
+    image, image_ids = pd.factorize(ids.to_pandas())
+    n_images = len(image_ids)
+    if not n_images:
         raise problems.fatal("has no images", "Give files with a row for each label.")
-    problems.within("rows", len(known))
+    problems.within("rows", n_images)
     column = encode_names(
         pa.chunked_array([part.concept.cast(TEXT) for part in parts]).combine_chunks()
     )
+
     lengths = [len(part.ids) for part in parts]
     splits = sorted({part.split for part in parts if part.split is not None})
-    code = [-1 if part.split is None else splits.index(part.split) for part in parts]
-    split = np.full(len(known), -1, dtype=np.int64)
-    split[image] = np.repeat(code, lengths)
-    uris, sizes = _pictures(tree, known)
-    widths, heights = (pa.array(it, pa.int64()) for it in zip(*sizes, strict=True))
-    images = ImageColumns(
-        pa.array(known, TEXT),
-        *(uris, widths, heights),
-        split=Coded(split, splits)
-        if options.split is None
-        else Coded.constant(options.split, len(known)),
-    )
+    split_code = [-1 if part.split is None else splits.index(part.split) for part in parts]
+    of_image = np.full(n_images, -1, dtype=np.int64)
+    of_image[image] = np.repeat(split_code, lengths)
+    split = Coded(of_image, splits)
+    if options.split is not None:
+        split = Coded.constant(options.split, n_images)
+    uris, sizes = _pictures(tree, image_ids)
+    widths, heights = (pa.array(side, pa.int64()) for side in zip(*sizes, strict=True))
+    images = ImageColumns(pa.array(image_ids, TEXT), uris, widths, heights, split)
     image = image.astype(np.int64)
-    labels, concept, objects, notes = labels_of_objects(
+    labels, concept, objects, label_notes = labels_of_objects(
         images, image, column, options, problems, progress
     )
+
     score = np.concatenate([part.score for part in parts])
     crowds = np.concatenate([part.crowd for part in parts])
     size = np.array(sizes, dtype=np.float64)[image]
     relative = np.concatenate([part.sides for part in parts])
-    first, last = relative[:, :2] * size, relative[:, 2:] * size
-    x, y, w, h = np.concatenate([first, np.maximum(last - first, 0)], axis=1).T.copy()
+    corner, opposite = relative[:, :2] * size, relative[:, 2:] * size
+    x, y, w, h = np.concatenate([corner, np.maximum(opposite - corner, 0)], axis=1).T.copy()
     numbers = {"score": score, "x_px": x, "y_px": y, "w_px": w, "h_px": h}
-    without = int((np.isnan(x) & ~np.isnan(relative[:, 0])).sum())
-    left_out = f"{problems.file}: {without:,} boxes left out, as their pictures are not there"
+    n_without = int((np.isnan(x) & ~np.isnan(relative[:, 0])).sum())
+    notes = list(label_notes)
+    if n_without:
+        reason = f"{n_without:,} boxes left out, as their pictures are not there"
+        notes.insert(0, f"{problems.file}: {reason}")
 
     def mentions(names: Coded) -> MentionColumns:
         return MentionColumns(
@@ -303,8 +311,8 @@ def _assemble(
         images,
         labels,
         [mentions(concept)],
-        np.ones(len(known), dtype=bool),
+        np.ones(n_images, dtype=bool),
         objects=mentions(objects),
         skipped=problems.messages,
-        notes=(*([left_out] if without else []), *notes),
+        notes=notes,
     )

@@ -40,15 +40,15 @@ def _records(split_of: Mapping[str, str], file: str, read: Read) -> Records:
 
 def _picture(root: Element, stem: str, split: str | None) -> Picture:
     name = (root.findtext("filename") or "").strip().rsplit("/", 1)[-1] or stem
-    found = Picture(name, root.findtext("size/width"), root.findtext("size/height"), split=split)
-    for one in root.iterfind("object"):
-        found.add(one.findtext("name") or "", {"box": _box(one)})
-    return found
+    picture = Picture(name, root.findtext("size/width"), root.findtext("size/height"), split=split)
+    for thing in root.iterfind("object"):
+        picture.add(thing.findtext("name") or "", {"box": _box(thing)})
+    return picture
 
 
-def _box(found: Element) -> Box | None:
+def _box(thing: Element) -> Box | None:
     """An object's box; VOC counts pixels from 1, and its last pixel belongs to the box."""
-    box = found.find("bndbox")
+    box = thing.find("bndbox")
     if box is None:
         return None
     sides = (float(box.findtext(side) or "") for side in ("xmin", "ymin", "xmax", "ymax"))

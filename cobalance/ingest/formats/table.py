@@ -83,17 +83,20 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     """
     problems = table.problems
     if table.n_rows == 0:
-        bad = f" ({inflect(len(problems.messages), 'malformed records')} skipped)"
+        skipped = f" ({inflect(len(problems.messages), 'malformed records')} skipped)"
         raise problems.fatal(
-            f"has no rows{bad if problems.messages else ''}",
+            f"has no rows{skipped if problems.messages else ''}",
             "Give a file with a row for each image.",
         )
     boxes = find_boxes(table, options)
-    table = table if boxes is None else boxes.others
+    if boxes is not None:
+        table = boxes.others
     columns = _columns(table, options)
     progress("check", 0, table.n_rows)
     rows = table.rows()
     images, first, further = _images(table, columns, rows, options)
+
+    # A box is of the object of its row, if the table names one, else of what its metadata says.
     mentions, notes = _mentions(table, columns, rows, options, progress)
     numbers = {} if boxes is None else read_boxes(boxes, images, rows)
     if boxes is not None and boxes.object:
@@ -103,28 +106,28 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         numbers = {}
     if further.any():
         notes.append(f"{further.sum():,} rows add concepts to images of earlier rows")
-    labels, more = _labels(table, columns, images, rows, options, progress)
+    labels, label_notes = _labels(table, columns, images, rows, options, progress)
     texts = _texts(table, columns)
     progress("check", table.n_rows, table.n_rows)
-    kept = ~rows.bad
+
+    is_image = ~rows.bad
     image_row: IntArray = np.arange(table.n_rows)
     if further.any():
         image_row = _image_rows(first, further, rows)
         mentions = [_move_mentions(part, image_row, rows) for part in mentions]
-        kept &= image_row == np.arange(table.n_rows)
-    taken = f"{problems.file}: {', '.join([*columns.guessed, *notes])}"
+        is_image &= image_row == np.arange(table.n_rows)
+    others = _others(table, columns, options)
+    guesses = ", ".join([*columns.guessed, *notes])
     return frames.annotations(
         images,
         labels,
         mentions,
-        kept,
+        is_image,
         texts=texts,
-        metadata=[
-            Metadata(np.where(rows.bad, -1, image_row), _others(table, columns, options), numbers)
-        ],
+        metadata=[Metadata(np.where(rows.bad, -1, image_row), others, numbers)],
         roles={role: name for role, name in columns.of.items() if role != "caption"},
         skipped=problems.messages,
-        notes=([taken] if columns.guessed or notes else []) + list(more),
+        notes=[f"{problems.file}: {guesses}", *label_notes] if guesses else label_notes,
     )
 
 
@@ -133,11 +136,12 @@ def _columns(table: Table, options: ReadOptions) -> ColumnMap:
     roles = list(_ROLES)
     if options.classes_come_later or options.searches_classes:
         roles.remove("class")
-    searched = bool(options.vocabulary) or options.searches_own_captions
-    if searched:
+    needs_captions = bool(options.vocabulary) or options.searches_own_captions
+    if needs_captions:
         roles.append("caption")
+
     columns = map_columns(table, options, roles)
-    if searched and "caption" not in columns.of:
+    if needs_captions and "caption" not in columns.of:
         raise table.problems.fatal(
             no_column(table, "caption", "captions"),
             ("Set ", Setting("caption_column"), " to one of them."),
@@ -155,32 +159,33 @@ def _images(
             ("Set ", Setting("id_column"), " to one of them."),
         )
     name = columns.of["id"]
-    ids = pc.fill_null(text_column(table, name, Setting("id_column")), "")
+    written = pc.fill_null(text_column(table, name, Setting("id_column")), "")
     rows.report(
-        unreadable(ids),
-        lambda row: f"the id {ids[row].as_py()[:60]!r} in column {name!r} is not readable text",
+        unreadable(written),
+        lambda row: f"the id {written[row].as_py()[:60]!r} in column {name!r} is not readable text",
         "Give each image an id of printable characters",
     )
-    named = ids
-    if options.each_row:
-        ids = _number_repeats(ids)
-    known = pd.Index(ids.to_pandas())
-    first = first_rows(known)
+    ids = _number_repeats(written) if options.each_row else written
+
+    index = pd.Index(ids.to_pandas())
+    first = first_rows(index)
     further = _further_rows(table, columns, first, options)
     rows.report(
         (first != np.arange(len(first))) & ~further,
-        lambda row: f"the image id {known[row]!r} is on {table.place(int(first[row]))} already",
+        lambda row: f"the image id {index[row]!r} is on {table.place(int(first[row]))} already",
         (
             "Give each image one row, or rows that agree on class, split, path and size, or set ",
             Setting("each_row", "true"),
         ),
     )
+
     uris = None
     if "uri" in columns.of:
         uris = text_column(table, columns.of["uri"], Setting("uri_column"))
         uris = pc.if_else(pc.equal(uris, ""), pa.scalar(None, TEXT), uris)
-    elif len(ids) and pc.all(pc.match_substring_regex(named, _IMAGE_FILE)).as_py():
-        uris = named  # as in CelebA's lists, whose images are named by their files
+    elif len(ids) and pc.all(pc.match_substring_regex(written, _IMAGE_FILE)).as_py():
+        # As in CelebA's lists, whose images are named by their files.
+        uris = written
     images = ImageColumns(
         ids,
         uris,
@@ -205,9 +210,10 @@ def _split(
         return Coded.constant(options.split, table.n_rows)
     if "split" not in columns.of:
         return None
+
     column = encode_names(_named_column(table, columns, "split", options))
-    faulty = (column.codes < 0) & ~column.empty
-    rows.report(faulty, lambda row: f"the split {column.fault(row)}", "Correct it")
+    is_faulty = (column.codes < 0) & ~column.empty
+    rows.report(is_faulty, lambda row: f"the split {column.fault(row)}", "Correct it")
     return column
 
 
@@ -229,15 +235,16 @@ def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.
         column = pc.cast(pc.cast(column, pa.int64(), safe=False), TEXT)
     else:
         column = text_column(table, name, Setting(f"{role}_column"))
+
     text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
-    whole = pc.match_substring_regex(text, r"^0*[1-9][0-9]{0,8}$").to_numpy(zero_copy_only=False)
-    given = pc.not_equal(text, "").to_numpy(zero_copy_only=False)
+    is_size = pc.match_substring_regex(text, r"^0*[1-9][0-9]{0,8}$")
+    is_filled = pc.not_equal(text, "")
     rows.report(
-        given & ~whole,
+        pc.and_not(is_filled, is_size).to_numpy(zero_copy_only=False),
         lambda row: f"the {role} {text[row].as_py()!r} is not a size in pixels",
         "Write a whole number, or leave it empty",
     )
-    return pc.cast(pc.if_else(pa.array(whole), text, pa.scalar(None, TEXT)), pa.int64())
+    return pc.cast(pc.if_else(is_size, text, pa.scalar(None, TEXT)), pa.int64())
 
 
 def _mentions(
@@ -253,11 +260,12 @@ def _mentions(
             numbers["score"] = read_scores(table.columns[columns.of["scores"]], cells, rows)
         mentions.append(MentionColumns(cells.row, cells.concept, ANNOTATION, numbers))
         notes.append(f"concepts are {cells.note}")
+
     if options.vocabulary and "caption" in columns.of:
         row, captions = _captions(table, columns)
         vocabulary = load_vocabulary(options)
-        found, concept = vocabulary.find_all(captions, table.problems, progress)
-        mentions.append(MentionColumns(row[found], concept, CAPTION, {}))
+        caption_row, concept = vocabulary.find_all(captions, table.problems, progress)
+        mentions.append(MentionColumns(row[caption_row], concept, CAPTION, {}))
     return mentions, notes
 
 
@@ -269,11 +277,13 @@ def _objects(
     options: ReadOptions,
 ) -> MentionColumns:
     """The object of each row; codes without names have the column's before them."""
-    found = encode_names(_named_column(boxes.table, columns, "object", options))
-    faulty = (found.codes < 0) & ~found.empty
-    rows.report(faulty, lambda row: f"a concept {found.fault(row)}", "Correct its name")
-    before = f"{boxes.object}: " if all(map(str.isdecimal, found.names)) else ""
-    concept = Coded(found.codes, [f"{before}{name}" for name in found.names])
+    objects = encode_names(_named_column(boxes.table, columns, "object", options))
+    is_faulty = (objects.codes < 0) & ~objects.empty
+    rows.report(is_faulty, lambda row: f"a concept {objects.fault(row)}", "Correct its name")
+    names = objects.names
+    if all(map(str.isdecimal, names)):
+        names = [f"{boxes.object}: {name}" for name in names]
+    concept = Coded(objects.codes, names)
     return MentionColumns(np.arange(len(concept.codes)), concept, ANNOTATION, numbers)
 
 
@@ -295,14 +305,15 @@ def _texts(table: Table, columns: ColumnMap) -> TextColumns:
 
 def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str, pa.Array]:
     """The columns without a role; only those asked for where the options name the concepts."""
-    cluster = columns.of.get("cluster", "")
-    asked = {cluster, *map(clean_name, options.concept_columns), *field_choices(options)}
-    taken = {*columns.of.values(), *ABOUT}
-    taken.add(caption_column(table, [*taken]) or "")
-    named = options.concepts_column or options.concept_columns or not options.by_name
-    if named or {*table.columns} >= _EXPORTED:
-        taken = {*table.columns}
-    return {it: column for it, column in table.columns.items() if it in asked or it not in taken}
+    asked = {*map(clean_name, options.concept_columns), *field_choices(options)}
+    asked.add(columns.of.get("cluster", ""))
+    with_role = {*columns.of.values(), *ABOUT}
+    with_role.add(caption_column(table, [*with_role]) or "")
+    are_named = options.concepts_column or options.concept_columns or not options.by_name
+    if are_named or {*table.columns} >= _EXPORTED:
+        with_role = {*table.columns}
+    left_out = with_role - asked
+    return {name: column for name, column in table.columns.items() if name not in left_out}
 
 
 def _labels(
@@ -313,6 +324,7 @@ def _labels(
     options: ReadOptions,
     progress: Progress,
 ) -> tuple[Labels, tuple[str, ...]]:
+    """The class of each image, from a column or from captions, and notes."""
     if options.searches_own_captions:
         row, captions = _captions(table, columns)
         return labels_from_texts(row, captions, table.n_rows, options, table.problems, progress), ()
@@ -321,6 +333,7 @@ def _labels(
     if "class" not in columns.of:
         why = f"{table.problems.file}: {no_column(table, 'class', 'the class')}, {NO_CLASS}"
         return Labels.none(table.n_rows), (why,)
+
     name = columns.of["class"]
     column = encode_names(_named_column(table, columns, "class", options))
     rows.report(
@@ -330,33 +343,33 @@ def _labels(
     values = set(column.names)
     if values == {"-1", "1"} or (name in table.concept_columns and values <= {"-1", "0", "1"}):
         # An indicator as in CelebA, whose name says what 1 means.
-        named = {value: name if value == "1" else f"not {name}" for value in column.names}
-        column = recode_names(column.codes, list(named.values()))
-        meanings = (f"{value} is {named[value]!r}" for value in sorted(named, reverse=True))
+        names = {value: name if value == "1" else f"not {name}" for value in column.names}
+        column = recode_names(column.codes, list(names.values()))
+        meanings = (f"{value} is {names[value]!r}" for value in sorted(names, reverse=True))
         notes = (f"{table.problems.file}: class {', and '.join(meanings)}",)
-    nothing = Coded(np.full(table.n_rows, -1, dtype=np.int64), ())
-    return Labels(column, nothing), notes
+    no_reason = Coded(np.full(table.n_rows, -1, dtype=np.int64), ())
+    return Labels(column, no_reason), notes
 
 
 def _further_rows(
     table: Table, columns: ColumnMap, first: IntArray, options: ReadOptions
 ) -> BoolArray:
     """Rows of the image of a `first` row that agree with it on class, split, path and size."""
-    repeated: BoolArray = first != np.arange(len(first))
-    if not repeated.any() or options.searches_own_captions:
+    is_further: BoolArray = first != np.arange(len(first))
+    if not is_further.any() or options.searches_own_captions:
         return np.zeros(len(first), dtype=bool)
     for role in _OF_IMAGES:
         if role in columns.of:
-            repeated &= _agrees(table.columns[columns.of[role]], first)
-    return repeated
+            is_further &= _agrees(table.columns[columns.of[role]], first)
+    return is_further
 
 
 def _agrees(column: pa.Array, first: IntArray) -> BoolArray:
     if pa.types.is_nested(column.type):
         return np.zeros(len(first), dtype=bool)
     codes = pc.fill_null(column.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
-    found: BoolArray = codes == codes[first]
-    return found
+    agree: BoolArray = codes == codes[first]
+    return agree
 
 
 def _image_rows(first: IntArray, further: BoolArray, rows: RowProblems) -> IntArray:
@@ -364,6 +377,7 @@ def _image_rows(first: IntArray, further: BoolArray, rows: RowProblems) -> IntAr
     n = len(first)
     sound = np.flatnonzero((further | (first == np.arange(n))) & ~rows.bad)
     of_image = np.full(n, -1, dtype=np.int64)
+    # Backwards, so that the first of an image's sound rows is written last.
     of_image[first[sound][::-1]] = sound[::-1]
     result: IntArray = of_image[first]
     return result

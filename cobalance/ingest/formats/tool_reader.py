@@ -76,8 +76,9 @@ class ToolReader(TreeReader):
     def detects_tree(self, tree: FileTree) -> bool:
         """Whether one of some files, from first to last, has all marks, and is not empty."""
         names = tree.below("", *self.endings)
-        some = ((Path(it), _head(tree, it)) for it in names[:: max(1, len(names) // _LOOKED_AT)])
-        return any(head.strip() and self.detects(path, head) for path, head in some)
+        sampled = names[:: max(1, len(names) // _LOOKED_AT)]
+        heads = ((Path(name), _head(tree, name)) for name in sampled)
+        return any(head.strip() and self.detects(path, head) for path, head in heads)
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read a folder, an archive, or one file."""
@@ -86,7 +87,7 @@ class ToolReader(TreeReader):
         problems = Problems(str(path), options)
         collector = Collector(problems, options)
         self._collect(
-            path.name, lambda it: path.with_name(it).read_bytes(), "", collector, problems
+            path.name, lambda name: path.with_name(name).read_bytes(), "", collector, problems
         )
         return collector.annotations(progress)
 
@@ -94,13 +95,15 @@ class ToolReader(TreeReader):
         """Read all files with the marks, and look for their images."""
         problems = Problems(str(tree.path), options)
         collector = Collector(problems, options)
-        named: list[NamedPicture] = []
+        pictures: list[NamedPicture] = []
         names = tree.below("", *self.endings)
+
         for number, name in enumerate(names):
             progress("read", number, len(names))
             if self.detects(Path(name), _head(tree, name)):
-                named += self._collect(name, tree.read, f"{name}, ", collector, problems)
-        collector.name_files(_find_files(tree, named))
+                pictures += self._collect(name, tree.read, f"{name}, ", collector, problems)
+
+        collector.name_files(_find_files(tree, pictures))
         return collector.annotations(progress)
 
     def _collect(
@@ -108,38 +111,47 @@ class ToolReader(TreeReader):
     ) -> list[NamedPicture]:
         """Add the images of an annotation file, and return their pictures."""
         path = PurePosixPath(file)
-        version = PurePosixPath(problems.file, file).parent.name.rpartition("-")[2]  # v1.0-train
+        # A version of nuImages, such as v1.0-train, names the split.
+        version = PurePosixPath(problems.file, file).parent.name.rpartition("-")[2]
         words = (*path.parts, path.stem, version)
-        split = next((_SPLITS[it] for it in words if it in _SPLITS), None)
+        file_split = next(filter(None, map(_SPLITS.get, words)), None)
+
         records = self.records(file, read)
-        named: list[NamedPicture] = []
+        pictures: list[NamedPicture] = []
         while True:
-            at = ""
+            record = ""
             try:
-                at, make = next(records, ("", None))
+                record, make = next(records, ("", None))
                 if make is None:
-                    return named
-                found = make()
-                width, height = (int(float(it or 0)) or None for it in (found.width, found.height))
+                    return pictures
+                picture = make()
+                width, height = _size_px(picture.width), _size_px(picture.height)
             except _FAULTS as error:
                 kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
                 reason = f"has a value that is missing or wrong ({kind}{error})"[:200]
-                problems.record(f"{place}{at}".rstrip(", ") or file, reason, "Export it anew")
+                problems.record(f"{place}{record}".rstrip(", ") or file, reason, "Export it anew")
                 continue
-            name, where = found.file or found.name, f"{place}{at}".rstrip(", ")
+
+            name, record_place = picture.file or picture.name, f"{place}{record}".rstrip(", ")
+            split = picture.split or file_split
             row = collector.image(
-                found.name,
-                where,
-                uri=found.frame or name,
+                picture.name,
+                record_place,
+                uri=picture.frame or name,
                 width=width,
                 height=height,
-                split=found.split or split,
-                metadata=found.metadata,
+                split=split,
+                metadata=picture.metadata,
             )
             if row != SKIPPED:
-                named.append(NamedPicture(name, file, found.split or split, found.frame))
-            for count, one in enumerate(found.objects, start=1):
-                collector.mention(row, place=f"{where}, object {count}", **one)
+                pictures.append(NamedPicture(name, file, split, picture.frame))
+            for number, thing in enumerate(picture.objects, start=1):
+                collector.mention(row, place=f"{record_place}, object {number}", **thing)
+
+
+def _size_px(side: float | str | None) -> int | None:
+    """Width or height of an image as a whole number; None where the tool says none, or 0."""
+    return int(float(side or 0)) or None
 
 
 def _find_files(tree: FileTree, named: Sequence[NamedPicture]) -> list[str | None]:
@@ -147,11 +159,11 @@ def _find_files(tree: FileTree, named: Sequence[NamedPicture]) -> list[str | Non
     paths = tree.below("", *IMAGE_ENDINGS, *VIDEO_ENDINGS)
     matcher = PictureMatcher(paths, str(tree.path.resolve()))
     videos = [picture._replace(name=picture.frame.partition("#")[0]) for picture in named]
-    several = len({video.name for video in videos} - {""}) > 1
+    has_several_videos = len({video.name for video in videos} - {""}) > 1
     pictures = list[NamedPicture]()
     for picture in named:
         # Frames of one video may lie anywhere, called by their numbers.
-        if picture.frame and not several:
+        if picture.frame and not has_several_videos:
             picture = picture._replace(name=posixpath.basename(picture.name))
         pictures.append(picture)
     matches = zip(named, matcher.match(pictures), matcher.match(videos), strict=True)

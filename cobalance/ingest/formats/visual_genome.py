@@ -56,8 +56,8 @@ class _Image(msgspec.Struct, gc=False):
 
     def things(self) -> Iterator[_Object]:
         yield from (*self.objects, *self.attributes)
-        for one in self.relationships:
-            yield from (one.subject, one.object)
+        for relation in self.relationships:
+            yield from (relation.subject, relation.object)
 
 
 def _records(file: str, read: Read) -> Records:
@@ -65,11 +65,13 @@ def _records(file: str, read: Read) -> Records:
     images, data = _decode(read(file)), dict[str, _Image]()
     with suppress(KeyError, OSError):
         beside = read(str(PurePosixPath(file).with_name("image_data.json")))
-        data = {one.key(): one for one in _decode(beside)}
-    words = _words(it for image in images for thing in image.things() for it in thing.synsets)
+        data = {image.key(): image for image in _decode(beside)}
+    words = _words(
+        synset for image in images for thing in image.things() for synset in thing.synsets
+    )
     for number, image in enumerate(images):
-        known = data.get(image.key(), image)
-        yield f"[{number}]", partial(_picture, image, known, words)
+        data_of_image = data.get(image.key(), image)
+        yield f"[{number}]", partial(_picture, image, data_of_image, words)
 
 
 def _decode(content: bytes) -> list[_Image]:
@@ -86,11 +88,11 @@ def _words(synsets: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _picture(image: _Image, known: _Image, words: Mapping[str, str]) -> Picture:
+def _picture(image: _Image, data: _Image, words: Mapping[str, str]) -> Picture:
     """Objects by their first synset, else their first name; attributes and relations are more."""
-    found = Picture(image.key(), known.width, known.height)
-    if url := image.image_url or known.url:
-        found.file = "/".join(url.rsplit("/", 2)[-2:])
+    picture = Picture(image.key(), data.width, data.height)
+    if url := image.image_url or data.url:
+        picture.file = "/".join(url.rsplit("/", 2)[-2:])
 
     def add(thing: _Object) -> str:
         place: dict[str, Any] = {}
@@ -98,15 +100,15 @@ def _picture(image: _Image, known: _Image, words: Mapping[str, str]) -> Picture:
             place["box"] = (thing.x, thing.y, thing.w, thing.h)
         name = words[thing.synsets[0]] if thing.synsets else (*thing.names, thing.name or "")[0]
         for concept in (name, *(thing.attributes or ())):
-            found.add(concept, place)
+            picture.add(concept, place)
         return name
 
-    for one in (*image.objects, *image.attributes):
-        add(one)
+    for thing in (*image.objects, *image.attributes):
+        add(thing)
     for relation in image.relationships:
-        said = add(relation.subject), relation.predicate, add(relation.object)
-        found.add(" ".join(said), {})
-    return found
+        phrase = add(relation.subject), relation.predicate, add(relation.object)
+        picture.add(" ".join(phrase), {})
+    return picture
 
 
 VISUAL_GENOME = ToolReader(

@@ -3,9 +3,10 @@
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -59,15 +60,17 @@ class Yolo(TreeReader):
         """Read the images of each split, and their labels."""
         problems = Problems(str(tree.path), options)
         description = _read_description(tree, problems)
-        collector = Collector(problems, options)
         files = set(tree.names)
         images: dict[str, str | None] = {}
-        shared: Counter[tuple[str | None, str | None]] = Counter()
-        for given, name in dict.fromkeys(_images(tree, description, files, problems)):
-            split = given or split_of_path(name)
+        n_shared: Counter[tuple[str | None, str | None]] = Counter()
+        for listed_split, name in dict.fromkeys(_images(tree, description, files, problems)):
+            split = listed_split or split_of_path(name)
             first = images.setdefault(name, split)
-            shared[split, first] += split != first
-        without_size = 0
+            if split != first:
+                n_shared[split, first] += 1
+
+        collector = Collector(problems, options)
+        n_without_size = 0
         for number, (name, split) in enumerate(images.items()):
             if number % 256 == 0:
                 progress("read", number, len(images))
@@ -76,32 +79,45 @@ class Yolo(TreeReader):
             id_ = posixpath.relpath(name, description.root or ".")
             image = collector.image(id_, name, uri=name, width=width, height=height, split=split)
             label = _label_of(name)
-            if label not in files:  # an image of nothing
-                continue
-            without_size += size is None
-            shown = set[str]()
-            for line, row in enumerate(tree.lines(label), start=1):
-                if row.strip() in shown:  # some tools write a box twice
-                    continue
-                shown.add(row.strip())
-                place = f"{label}, line {line}"
-                try:
-                    found = _parse_line(row, description, size)
-                except ValueError as error:
-                    problems.record(place, str(error), "Write: category x y width height")
-                    continue
-                if found is not None:
-                    collector.mention(image, place=place, **found)
+            # An image of nothing has no label.
+            if label in files:
+                n_without_size += size is None
+                for place, mention in _mentions(tree, label, description, size, problems):
+                    collector.mention(image, place=place, **mention)
         progress("read", len(images), len(images))
+
         notes = [
             f"{tree.path}: {first} and {split} share {inflect(n, 'images')}, counted as {first}"
-            for (split, first), n in shared.items()
-            if n
+            for (split, first), n in n_shared.items()
         ]
-        if without_size:
-            unknown = f"boxes of {without_size:,} images left out, as their sizes are unknown"
-            notes.append(f"{tree.path}: {unknown}")
+        if n_without_size:
+            reason = f"boxes of {n_without_size:,} images left out, as their sizes are unknown"
+            notes.append(f"{tree.path}: {reason}")
         return collector.annotations(progress, notes)
+
+
+def _mentions(
+    tree: FileTree,
+    label: str,
+    description: _Description,
+    size: tuple[int, int] | None,
+    problems: Problems,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the place and the mention of each line of a label; malformed ones are reported."""
+    seen = set[str]()
+    for number, row in enumerate(tree.lines(label), start=1):
+        # Some tools write a box twice.
+        if row.strip() in seen:
+            continue
+        seen.add(row.strip())
+        place = f"{label}, line {number}"
+        try:
+            mention = _parse_line(row, description, size)
+        except ValueError as error:
+            problems.record(place, str(error), "Write: category x y width height")
+        else:
+            if mention is not None:
+                yield place, mention
 
 
 def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
@@ -113,11 +129,11 @@ def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
         A ``data.yaml`` cannot be decoded; other files that cannot are left out.
     """
     names = sorted(tree.below("", ".yaml", ".yml"), key=lambda name: (name.count("/"), name))
-    left = 4 * MOST_YAML
+    remaining_bytes = 4 * MOST_YAML
     for name in names:
         try:
-            content = tree.read(name, left)
-            left -= len(content)
+            content = tree.read(name, remaining_bytes)
+            remaining_bytes -= len(content)
             yield name, decode_yaml(content.decode("utf-8-sig"))
         except InputError:
             continue
@@ -130,11 +146,13 @@ def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
 def _names_alone(tree: FileTree) -> Iterator[tuple[str, Any]]:
     """Darknet's ``obj.names``, or ``classes.txt``, with the lists of splits beside it."""
     files = set(tree.names)
-    labelled = any(_label_of(name) in files for name in tree.below("", *IMAGE_ENDINGS)[:_LOOKED_AT])
-    for name in tree.below("", ".names", "classes.txt") if labelled else ():
+    images = tree.below("", *IMAGE_ENDINGS)[:_LOOKED_AT]
+    if files.isdisjoint(map(_label_of, images)):
+        return
+    for name in tree.below("", ".names", "classes.txt"):
         folder = PurePosixPath(name).parent
         lists = {split: file for file, split in _LISTS.items() if str(folder / file) in files}
-        names = [line.strip() for line in tree.lines(name) if line.strip()]
+        names = list(filter(None, map(str.strip, tree.lines(name))))
         yield name, {"names": names, "nc": len(names), **lists}
 
 
@@ -143,9 +161,9 @@ def _label_of(image: str) -> str:
     return str(PurePosixPath(_FOLDER_OF_IMAGES.sub("labels", image)).with_suffix(".txt"))
 
 
-def _is_begun(found: tuple[str, Any]) -> bool:
+def _is_begun(named_document: tuple[str, Any]) -> bool:
     """Whether a file is a description, or one by its name and a key."""
-    name, document = found
+    name, document = named_document
     is_named = PurePosixPath(name).stem in ("data", "dataset") and isinstance(document, dict)
     return _is_description(document) or (is_named and not {"names", *_SPLITS}.isdisjoint(document))
 
@@ -159,32 +177,35 @@ def _is_description(document: object) -> bool:
 
 
 def _read_description(tree: FileTree, problems: Problems) -> _Description:
-    found = next((found for found in _documents(tree) if _is_description(found[1])), None)
-    if found is None:
+    found = filter(lambda named: _is_description(named[1]), _documents(tree))
+    file, document = next(found, ("", None))
+    if document is None:
         raise problems.fatal(
             "has no data.yaml that names categories and images",
             "Give it one with names and train.",
         )
-    file, document = found
     names = document["names"]
     numbered = dict(enumerate(names)) if isinstance(names, list) else names
     try:
         by_number = {int(number): clean_name(str(name)) for number, name in numbered.items()}
     except (TypeError, ValueError):
         raise problems.fatal("names has a key that is no number", "Number them.", file) from None
+
     folder = str(PurePosixPath(file).parent)
     root = "" if folder == "." else folder
     inner = posixpath.normpath(posixpath.join(root, str(document.get("path") or ".")))
+    # The path may be that of another machine.
     if tree.below(inner) and inner != ".":
         root = inner
-    if not any(split in document for split in _SPLITS):
-        return _Description(by_number, {"": ["."]}, root, bool(document.get("kpt_shape")))
-    images = {}
+
+    images: dict[str, list[str]] = {}
     for split in _SPLITS:
-        given = document.get(split)
-        entries = given if isinstance(given, list) else [given]
-        images[split] = [str(entry) for entry in entries if isinstance(entry, str) and entry]
-    return _Description(by_number, images, root, bool(document.get("kpt_shape")))
+        if split in document:
+            entries = document[split] if isinstance(document[split], list) else [document[split]]
+            images[split] = [entry for entry in entries if isinstance(entry, str) and entry]
+    return _Description(
+        by_number, images or {"": ["."]}, root, has_pose=bool(document.get("kpt_shape"))
+    )
 
 
 def _images(
@@ -194,24 +215,32 @@ def _images(
     for split, entries in description.images.items():
         for entry in entries:
             place = _within(description.root, entry)
+            names: Iterable[str]
             if entry.endswith(".txt") and place in files:
-                for number, line in enumerate(tree.lines(place), start=1):
-                    problems.within("rows", number, place, "lines")
-                    if line.strip():
-                        given = line.strip(), line.strip().partition("/")[2]
-                        paths = [_within(description.root, it) for it in given]
-                        yield split, next((it for it in paths if it in files), paths[0])
-                continue
-            labels = tree.below(_labels_folder(place), ".txt") if place else []
-            names = tree.below(place, *IMAGE_ENDINGS) or [_image_of(it, place) for it in labels]
+                names = _listed(tree, place, description.root, files, problems)
+            else:
+                labels = tree.below(_labels_folder(place), ".txt") if place else []
+                names = tree.below(place, *IMAGE_ENDINGS)
+                names = names or [_image_of(label, place) for label in labels]
             yield from ((split, name) for name in names)
+
+
+def _listed(
+    tree: FileTree, list_name: str, root: str, files: set[str], problems: Problems
+) -> Iterator[str]:
+    """Paths of the images of a list, with or without the first folder of each line."""
+    for number, line in enumerate(map(str.strip, tree.lines(list_name)), start=1):
+        problems.within("rows", number, list_name, "lines")
+        if line:
+            whole, inner = _within(root, line), _within(root, line.partition("/")[2])
+            yield inner if inner in files and whole not in files else whole
 
 
 def _within(root: str, path: str) -> str:
     """A path of data.yaml in the tree: some tools begin it with ``./``, others with ``../``."""
     parts = [part for part in PurePosixPath(path).parts if part not in ("..", "/")]
-    found = posixpath.normpath(posixpath.join(root, *parts))
-    return "" if found == "." else found
+    joined = posixpath.normpath(posixpath.join(root, *parts))
+    return "" if joined == "." else joined
 
 
 def _labels_folder(images: str) -> str:
@@ -247,11 +276,13 @@ def _parse_line(
     if not fields:
         return None
     try:
-        number, values = int(float(fields[0])), [float(field) for field in fields[1:]]
+        number, values = int(float(fields[0])), list(map(float, fields[1:]))
     except (ValueError, OverflowError):
         raise ValueError(f"{line[:80]!r} has a field that is no number") from None
     if number not in description.names:
         raise ValueError(f"the category {number} is not in names")
+
+    # Behind the box of a pose are its points, behind others a score.
     if description.has_pose:
         values = values[:4]
     is_outline = len(values) >= 6 and len(values) % 2 == 0
@@ -260,17 +291,18 @@ def _parse_line(
     sides = values if is_outline else values[:4]
     if not all(_LEAST <= value <= _MOST for value in sides):
         raise ValueError(f"{line[:80]!r} leads out of the image: sides are from 0 to 1")
-    found: dict[str, Any] = {"concept": description.names[number]}
+
+    mention: dict[str, Any] = {"concept": description.names[number]}
     if len(values) == 5:
-        found["score"] = values[4]
+        mention["score"] = values[4]
     if size is None:
-        return found
+        return mention
     if is_outline:
         across, down = values[::2], values[1::2]
         x, y, w, h = min(across), min(down), max(across) - min(across), max(down) - min(down)
-        outline = [round(value * size[at % 2], 2) for at, value in enumerate(values)]
-        found["segmentation"] = repr([outline]).encode()
+        outline = [round(value * side, 2) for value, side in zip(values, cycle(size), strict=False)]
+        mention["segmentation"] = repr([outline]).encode()
     else:
         x, y, w, h = sides[0] - sides[2] / 2, sides[1] - sides[3] / 2, sides[2], sides[3]
     width, height = size
-    return {**found, "box": (x * width, y * height, w * width, h * height)}
+    return {**mention, "box": (x * width, y * height, w * width, h * height)}

@@ -41,16 +41,18 @@ def find_boxes(table: Table, options: ReadOptions) -> BoxColumns | None:
     A column of classes is of the objects, unless an option takes it for the class of images.
     """
     named = {_BEFORE.sub("", normal_name(name)): name for name in table.columns}
-    known = next((it for it in (*_CORNERS, *_SIZES) if named.keys() >= {*it.split()}), "")
-    sides = tuple(named[side] for side in known.split())
-    asked = {*options.concept_columns, *options.field, options.width_column, options.height_column}
-    if not sides or not asked.isdisjoint(sides):
+    pattern = next((it for it in (*_CORNERS, *_SIZES) if named.keys() >= {*it.split()}), "")
+
+    sides = tuple(named[side] for side in pattern.split())
+    chosen = {*options.concept_columns, *options.field, options.width_column, options.height_column}
+    if not sides or not chosen.isdisjoint(sides):
         return None
+
     free = [name for name in table.columns if name not in sides]
     near = (name for name in free if normal_name(name) in _OBJECTS)
     label = "" if options.class_column else usual_column("class", free) or next(near, "")
     others = {name: table.columns[name] for name in free if name != label}
-    return BoxColumns(table, replace(table, columns=others), sides, known in _CORNERS, label)
+    return BoxColumns(table, replace(table, columns=others), sides, pattern in _CORNERS, label)
 
 
 def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> dict[str, FloatArray]:
@@ -58,18 +60,21 @@ def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> di
 
     Those from 0 to 1 are relative, and of no use without columns of the images' sizes.
     """
-    given = [boxes.table.columns[side].to_pandas().astype(str) for side in boxes.sides]
-    filled = np.array([~it.str.strip().isin({*MISSING}) for it in given])
-    sides = np.array([pd.to_numeric(it, errors="coerce") for it in given], dtype=np.float64)
+    texts = [boxes.table.columns[side].to_pandas().astype(str) for side in boxes.sides]
+    filled = np.array([~text.str.strip().isin({*MISSING}) for text in texts])
+    sides = np.array([pd.to_numeric(text, errors="coerce") for text in texts], dtype=np.float64)
+
     values = sides.copy()
     if boxes.are_corners:
         values[2:] -= values[:2]
     wrong: BoolArray = np.any(~np.isfinite(values), axis=0) | np.any(values[2:] < 0, axis=0)
+
     rows.report(
         wrong & filled.any(axis=0),
         lambda row: f"{', '.join(boxes.sides)} are {sides[:, row].tolist()}, which is no box",
         "Write four numbers, or leave all of them empty",
     )
+
     values[:, wrong] = np.nan
     if not wrong.all() and np.abs(sides[:, ~wrong]).max() <= 1:
         for side, size in zip(values, (images.widths, images.heights) * 2, strict=True):

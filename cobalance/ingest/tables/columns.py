@@ -57,30 +57,35 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
     InputError
         An option names a column that is missing.
     """
-    more = bool(options.join or options.path_pattern)
-    later = {"class", "split", "cluster"} if more else set[str]()  # may be found there
-    of = {
-        role: _require_column(table, name, Setting(f"{role}_column"))
-        for role in USUAL_NAMES
-        if (name := getattr(options, f"{role}_column")) is not None
-        and (role not in later or clean_name(name) in table.columns)
-    }
-    given = tuple(
+    # Paths and joined files may name these roles; an option for a column of theirs is no error.
+    may_be_elsewhere = options.join or options.path_pattern
+    column_of: dict[str, str] = {}
+    for role in USUAL_NAMES:
+        name = getattr(options, f"{role}_column")
+        if name is None:
+            continue
+        is_here = clean_name(name) in table.columns
+        if is_here or not (may_be_elsewhere and role in ("class", "split", "cluster")):
+            column_of[role] = _require_column(table, name, Setting(f"{role}_column"))
+    indicators = tuple(
         _require_column(table, name, Setting("concept_columns")) for name in options.concept_columns
     )
-    explicit = {*of.values(), *given}
-    free = [name for name in table.columns if name not in explicit]
+
+    chosen = {*column_of.values(), *indicators}
+    free = [name for name in table.columns if name not in chosen]
     guessed = []
     for role in roles if options.by_name else ():
-        if role in of or (role == "concepts" and given):
+        if role in column_of or (role == "concepts" and indicators):
             continue
-        found = usual_column(role, free)
-        if found is not None and (role == "uri" or found not in of.values()):
-            of[role] = found
-            guessed.append(f"{role} = {found}")
-    listed = () if given or not options.by_name else table.concept_columns
-    indicators = given or tuple(name for name in listed if name not in of.values())
-    return ColumnMap(of, indicators, tuple(guessed))
+        column = usual_column(role, free)
+        # An id may be the path of the picture, too; else a column has one role.
+        if column is not None and (role == "uri" or column not in column_of.values()):
+            column_of[role] = column
+            guessed.append(f"{role} = {column}")
+
+    if not indicators and options.by_name:
+        indicators = tuple(name for name in table.concept_columns if name not in column_of.values())
+    return ColumnMap(column_of, indicators, tuple(guessed))
 
 
 def usual_column(role: str, names: Iterable[str]) -> str | None:
@@ -91,10 +96,12 @@ def usual_column(role: str, names: Iterable[str]) -> str | None:
     >>> usual_column("class", ["y", "Label"])
     'Label'
     """
-    normal = {normal_name(str(name)): name for name in reversed(list(names))}
-    if role == "class" and "x" in normal:
-        normal.pop("y", None)  # a coordinate
-    return next((normal[name] for name in USUAL_NAMES[role].split() if name in normal), None)
+    names_by_form = {normal_name(str(name)): name for name in reversed(list(names))}
+    # Beside x, y is a coordinate.
+    if role == "class" and "x" in names_by_form:
+        names_by_form.pop("y", None)
+    usual = filter(names_by_form.__contains__, USUAL_NAMES[role].split())
+    return next(map(names_by_form.__getitem__, usual), None)
 
 
 def text_column(table: Table, name: str, setting: Setting) -> pa.Array:
@@ -141,9 +148,10 @@ def no_column(table: Table, role: str, what: str) -> str:
 
 def shorten_list(names: Iterable[str], most: int = 30) -> str:
     """Join names for a message, cutting a long list short."""
-    known = list(names)
-    rest = f" and {len(known) - most} more" if len(known) > most else ""
-    return ", ".join(known[:most]) + rest
+    texts = list(names)
+    if len(texts) <= most:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:most])} and {len(texts) - most} more"
 
 
 def normal_name(name: str) -> str:

@@ -4,8 +4,9 @@ import ast
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import chain
 
 import msgspec
 import numpy as np
@@ -21,7 +22,7 @@ from cobalance.ingest.names import NameColumn, encode_names
 from cobalance.ingest.problems import RowProblems
 
 DELIMITERS = ("|", ";", ",")
-_NOTHING = (None,) * len(MENTION_NUMBERS)
+_NO_BOX = (None,) * 4
 _AT_ONCE = 1 << 20
 _FIX_JSON = 'Write a JSON list of names, or of objects like {"concept": "tree", "score": 0.9}'
 
@@ -94,19 +95,23 @@ def read_cells(
     filled = text.filter(pc.not_equal(text, ""))
     if delimiter is None and len(filled) and starts_list(filled[0].as_py()):
         return _from_text(text, rows)
+
     if delimiter is None:
-        present = (mark for mark in DELIMITERS if pc.any(pc.match_substring(text, mark)).as_py())
-        spaced = may_be_spaced and are_spaced(filled.unique().to_pylist())
-        delimiter = next(present, " " if spaced else None)
+        marks = (mark for mark in DELIMITERS if pc.any(pc.match_substring(text, mark)).as_py())
+        delimiter = next(marks, None)
+        if delimiter is None and may_be_spaced and are_spaced(filled.unique().to_pylist()):
+            delimiter = " "
     row: IntArray = np.arange(len(text))
     names = text
     if delimiter is not None:
-        marks = pc.sum(pc.count_substring(text, delimiter)).as_py() or 0
-        rows.problems.within("mentions", marks)
+        # Each delimiter makes a concept more: they are counted before memory is taken for them.
+        n_marks = pc.sum(pc.count_substring(text, delimiter)).as_py() or 0
+        rows.problems.within("mentions", n_marks)
         row, names = _flat(pc.split_pattern(text, delimiter))
         names = pc.utf8_trim_whitespace(names)
-    filled = pc.not_equal(names, "").to_numpy(zero_copy_only=False)
-    row, names = row[filled], names.filter(pa.array(filled))
+
+    has_name = pc.not_equal(names, "").to_numpy(zero_copy_only=False)
+    row, names = row[has_name], names.filter(pa.array(has_name))
     note = "one a cell" if delimiter is None else f"split at {delimiter!r}"
     return Cells(row, _check_names(names, row, rows), {}, note, delimiter)
 
@@ -114,54 +119,82 @@ def read_cells(
 def are_spaced(cells: list[str]) -> bool:
     """Whether each of some different cells of several words shares one with another, as tags do."""
     words = [{*cell.split()} for cell in cells]
-    cells_with = Counter(word for cell in words for word in cell)
-    several = [cell for cell in words if len(cell) > 1]
-    return bool(several) and all(any(cells_with[it] > 1 for it in cell) for cell in several)
+    cells_with = Counter(chain.from_iterable(words))
+    shared = {word for word, n_cells in cells_with.items() if n_cells > 1}
+    of_several_words = [cell for cell in words if len(cell) > 1]
+    return bool(of_several_words) and not any(map(shared.isdisjoint, of_several_words))
+
+
+def delimited_parts(texts: Collection[str]) -> tuple[str | None, list[str]]:
+    """Find the first delimiter that occurs in texts, and the names that it separates in them.
+
+    Examples
+    --------
+    >>> delimited_parts(["sun| rain", "rain|"]), delimited_parts(["sun"])
+    (('|', ['sun', 'rain', 'rain']), (None, []))
+    """
+    joined = "".join(texts)
+    mark = next(filter(joined.__contains__, DELIMITERS), None)
+    if mark is None:
+        return None, []
+    parts = chain.from_iterable(text.split(mark) for text in texts)
+    return mark, list(filter(None, map(str.strip, parts)))
+
+
+def words_in_each(texts: Collection[str]) -> float:
+    """Average number of words in a text; 0 without texts."""
+    return sum(len(text.split()) for text in texts) / max(len(texts), 1)
 
 
 def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
     """Parse lists in text; a million concepts at once become columns."""
     faults: dict[int, str] = {}
-    row: list[int] = []
-    found: Items = []
+    row_of: list[int] = []
+    pending: Items = []
     parts: list[tuple[pa.Array, dict[str, FloatArray]]] = []
-    for at, cell in enumerate(text.to_pylist()):
+    for row, cell in enumerate(text.to_pylist()):
         if not cell:
             continue
         try:
             concepts = parse_list(cell)
         except ValueError as error:
-            faults[at] = f"the concepts {cell[:60]!r} are not a JSON list of concepts ({error})"
+            faults[row] = f"the concepts {cell[:60]!r} are not a JSON list of concepts ({error})"
             rows.problems.within("skipped", len(faults))
-        else:
-            found += concepts
-            row += [at] * len(concepts)
-            rows.problems.within("mentions", len(row))
-            if len(found) > _AT_ONCE:
-                parts.append(_columns(found))
-                found = []
-    parts.append(_columns(found))
+            continue
+
+        pending += concepts
+        row_of += [row] * len(concepts)
+        rows.problems.within("mentions", len(row_of))
+        if len(pending) > _AT_ONCE:
+            parts.append(_columns(pending))
+            pending = []
+    parts.append(_columns(pending))
+
     is_faulty = np.isin(np.arange(len(text)), [*faults])
     rows.report(is_faulty, faults.__getitem__, _FIX_JSON)
-    where = np.array(row, dtype=np.int64)
-    numbers = {
-        name: np.concatenate([own.get(name, np.full(len(part), np.nan)) for part, own in parts])
-        for name in (MENTION_NUMBERS if any(own for _, own in parts) else ())
-    }
-    _check_numbers(numbers, where, rows)
+    numbers = _join_numbers(parts)
+    mention_rows = np.array(row_of, dtype=np.int64)
+    _check_numbers(numbers, mention_rows, rows)
     names = pa.chunked_array([part for part, _ in parts], TEXT)
-    return Cells(where, _check_names(names, where, rows), numbers, "lists in text", None)
+    return Cells(
+        mention_rows, _check_names(names, mention_rows, rows), numbers, "lists in text", None
+    )
 
 
-def _columns(found: Items) -> tuple[pa.Array, dict[str, FloatArray]]:
+def _join_numbers(parts: list[tuple[pa.Array, dict[str, FloatArray]]]) -> dict[str, FloatArray]:
+    """Numbers of all parts, NaN in those without any; empty if no part has some."""
+    frames = [pd.DataFrame(numbers, index=range(len(names))) for names, numbers in parts]
+    joined = pd.concat(frames, ignore_index=True)
+    return {str(name): column.to_numpy(np.float64) for name, column in joined.items()}
+
+
+def _columns(items: Items) -> tuple[pa.Array, dict[str, FloatArray]]:
     """Names of concepts, and their numbers if any has some."""
-    names = pa.array([one if isinstance(one, str) else one.concept for one in found], TEXT)
-    if all(isinstance(one, str) for one in found):
-        return names, {}
-    rows = [
-        _NOTHING if isinstance(one, str) else (one.score, one.area, *(one.box or _NOTHING[:4]))
-        for one in found
-    ]
+    if all(isinstance(item, str) for item in items):
+        return pa.array(items, TEXT), {}
+    concepts = [CellConcept(item) if isinstance(item, str) else item for item in items]
+    names = pa.array([concept.concept for concept in concepts], TEXT)
+    rows = [(concept.score, concept.area, *(concept.box or _NO_BOX)) for concept in concepts]
     values = np.array(rows, dtype=np.float64).T.copy()
     return names, dict(zip(MENTION_NUMBERS, values, strict=True))
 
@@ -172,17 +205,8 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
     row, items = _flat(column)
     numbers: dict[str, FloatArray] = {}
     if pa.types.is_struct(items.type):
-        fields = {field.name: items.field(field.name) for field in items.type}
         try:
-            for name, field in (("score", "score"), ("area_px2", "area")):
-                if field in fields:
-                    numbers[name] = _floats(fields[field])
-            if "box" in fields:
-                cells = fields["box"].to_pylist()
-                boxes = [_NOTHING[:4] if box is None else box for box in cells]
-                values = np.array(boxes, dtype=np.float64).reshape(len(boxes), 4)
-                numbers |= zip(MENTION_NUMBERS[2:], values.T.copy(), strict=True)
-            items = pc.cast(fields["concept"], TEXT)
+            items, numbers = _struct_columns(items)
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise rows.problems.fatal(
                 f"the structures of the concepts column have a field of a wrong type ({error})",
@@ -192,41 +216,66 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
     return Cells(row, _check_names(items, row, rows), numbers, "lists", None)
 
 
+def _struct_columns(items: pa.StructArray) -> tuple[pa.Array, dict[str, FloatArray]]:
+    """Names and numbers of structures; raises as Arrow or NumPy do for fields of a wrong type."""
+    fields = {field.name: items.field(field.name) for field in items.type}
+    numbers: dict[str, FloatArray] = {}
+    for name, field in (("score", "score"), ("area_px2", "area")):
+        if field in fields:
+            numbers[name] = _floats(fields[field])
+    if "box" in fields:
+        boxes = [_NO_BOX if box is None else box for box in fields["box"].to_pylist()]
+        values = np.array(boxes, dtype=np.float64).reshape(len(boxes), 4)
+        numbers |= zip(MENTION_NUMBERS[2:], values.T.copy(), strict=True)
+    return pc.cast(fields["concept"], TEXT), numbers
+
+
 def read_scores(column: pa.Array, cells: Cells, rows: RowProblems) -> FloatArray:
     """Scores of concepts, from a column with one score per concept."""
-    n = len(rows.bad)
+    n_rows = len(rows.bad)
+    score_row, values = _scores_of(column, cells, rows)
+
+    n_concepts = np.bincount(cells.row, minlength=n_rows)
+    n_scores = np.bincount(score_row, minlength=n_rows)
+    out_of_range = np.zeros(n_rows, dtype=bool)
+    out_of_range[score_row[~((values >= 0) & (values <= 1))]] = True
+    rows.report(out_of_range, lambda _: "a score is not a number from 0 to 1", "Correct it")
+    rows.report(
+        n_concepts != n_scores,
+        lambda row: f"has {n_scores[row]} scores for {n_concepts[row]} concepts",
+        "Write one score a concept",
+    )
+
+    # Both are in the order of the rows, so that the scores of sound rows pair with their concepts.
+    scores = np.full(len(cells.row), np.nan)
+    is_sound = ~rows.bad
+    scores[is_sound[cells.row]] = values[is_sound[score_row]]
+    return scores
+
+
+def _scores_of(column: pa.Array, cells: Cells, rows: RowProblems) -> tuple[IntArray, FloatArray]:
+    """Row and value of each score: of text, of one number a row, or of lists of numbers."""
+    if pa.types.is_floating(column.type):
+        values = _floats(column)
+        filled = ~np.isnan(values)
+        return np.flatnonzero(filled), values[filled]
+
     if column.type == TEXT:
-        text = pc.utf8_trim(pc.fill_null(column, ""), " \t[]")
-        listed = pc.any(pc.match_substring(pc.fill_null(column, ""), "[")).as_py()
-        at, pieces = _flat(pc.split_pattern(text, "," if listed else cells.delimiter or "|"))
-        filled = pc.not_equal(pc.utf8_trim_whitespace(pieces), "").to_numpy(zero_copy_only=False)
-        at, pieces = at[filled], pieces.filter(pa.array(filled))
-        values = pd.to_numeric(pieces.to_pandas(), errors="coerce").to_numpy(dtype=np.float64)
-    elif pa.types.is_floating(column.type):
-        at, values = np.arange(n), _floats(column)
-        at, values = at[~np.isnan(values)], values[~np.isnan(values)]
+        text = pc.fill_null(column, "")
+        is_listed = pc.any(pc.match_substring(text, "[")).as_py()
+        delimiter = "," if is_listed else cells.delimiter or "|"
+        row, items = _flat(pc.split_pattern(pc.utf8_trim(text, " \t[]"), delimiter))
+        filled = pc.not_equal(pc.utf8_trim_whitespace(items), "").to_numpy(zero_copy_only=False)
+        row, items = row[filled], items.filter(pa.array(filled))
     else:
-        at, items = _flat(column)
+        row, items = _flat(column)
         if pa.types.is_struct(items.type):
             raise rows.problems.fatal(
                 "the scores column holds structures", "Save a list of one number a concept."
             )
         if pa.types.is_dictionary(items.type):
             items = items.dictionary_decode()
-        values = pd.to_numeric(items.to_pandas(), errors="coerce").to_numpy(dtype=np.float64)
-    expected, given = np.bincount(cells.row, minlength=n), np.bincount(at, minlength=n)
-    wrong = np.zeros(n, dtype=bool)
-    wrong[at[~((values >= 0) & (values <= 1))]] = True
-    rows.report(wrong, lambda _: "a score is not a number from 0 to 1", "Correct it")
-    rows.report(
-        expected != given,
-        lambda row: f"has {given[row]} scores for {expected[row]} concepts",
-        "Write one score a concept",
-    )
-    result = np.full(len(cells.row), np.nan)
-    sound = ~rows.bad
-    result[sound[cells.row]] = values[sound[at]]
-    return result
+    return row, pd.to_numeric(items.to_pandas(), errors="coerce").to_numpy(dtype=np.float64)
 
 
 def _flat(lists: pa.Array) -> tuple[IntArray, pa.Array]:
@@ -251,9 +300,10 @@ def _check_numbers(numbers: dict[str, FloatArray], row: IntArray, rows: RowProbl
     fix = "Write scores from 0 to 1, and no negative sizes"
     for name, what in (("score", "score"), ("area_px2", "area"), ("w_px", "box"), ("h_px", "box")):
         values = numbers.get(name, np.empty(0))
-        wrong = np.flatnonzero((values < 0) | (values > (1 if name == "score" else np.inf)))
-        found = [f"the {what} of a concept is {value:g}" for value in values[wrong]]
-        _report_at(wrong, row, dict(zip(wrong.tolist(), found, strict=True)).__getitem__, rows, fix)
+        most = 1 if name == "score" else np.inf
+        wrong = np.flatnonzero((values < 0) | (values > most))
+        faults = {item: f"the {what} of a concept is {values[item]:g}" for item in wrong.tolist()}
+        _report_at(wrong, row, faults.__getitem__, rows, fix)
 
 
 def _report_at(
@@ -294,19 +344,21 @@ def parse_list(cell: str) -> Items:
     try:
         return _DECODER.decode(cell)
     except UNDECODABLE as error:
-        if cell.startswith("[") and "'" not in cell:
-            raise ValueError(decoding_fault(error)) from None
         fault = decoding_fault(error)
+        # Python prints texts in single quotes, so that a list without any was meant as JSON.
+        if cell.startswith("[") and "'" not in cell:
+            raise ValueError(fault) from None
     if _PRINTED.fullmatch(cell):
         return [_ESCAPE.sub(_unescape, item[1:-1]) for item in _ITEMS.findall(cell)]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of escapes that Python would not write
+            # Python warns of escapes that it would not write itself.
+            warnings.simplefilter("error")
             return msgspec.convert(ast.literal_eval(cell), Items)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         raise ValueError(fault) from None
 
 
-def _unescape(found: re.Match[str]) -> str:
-    code = found[1] or found[2] or found[3]
-    return chr(int(code, 16)) if code else _LETTERS.get(found[4], found[4])
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    return chr(int(code, 16)) if code else _LETTERS.get(match[4], match[4])

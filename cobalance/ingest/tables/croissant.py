@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -41,27 +42,36 @@ class Croissant:
         """Load the tables, which lie beside the file, and join the ones that a field refers to."""
         try:
             about = decode_json(path.read_bytes())
-            files = {one["@id"]: one for one in about["distribution"]}
+            files = {file["@id"]: file for file in about["distribution"]}
             fields, joins = _read_fields(about["recordSet"])
-            main, *more = dict.fromkeys(file for file, *_ in fields.values() if file not in joins)
-            if more:
-                raise ValueError(f"its records join {', '.join([main, *more])}")
+            main, *others = dict.fromkeys(file for file, *_ in fields.values() if file not in joins)
+            if others:
+                raise ValueError(f"its records join {', '.join([main, *others])}")
             rows = self._load(files[main], path, problems, progress)
-            used = {column for _, column, _ in fields.values()}
-            names = {it: it.removeprefix(f"{main}/") for it in map(str, rows) if it not in used}
-            found = {name: rows[it] for it, name in names.items() if not name.startswith("/")}
-            if "image_id" in found and "includes" in files[main]:  # numbers of a file's rows
-                found["image_id"] = rows[f"{main}//fullpath"] + "/" + found["image_id"]
+
+            # Columns that no field describes keep their names.
+            described = {column for _, column, _ in fields.values()}
+            columns: dict[str, Any] = {}
+            for column in map(str, rows):
+                name = column.removeprefix(f"{main}/")
+                if column not in described and not name.startswith("/"):
+                    columns[name] = rows[column]
+            # Ids of several files number the rows of each of them.
+            if "image_id" in columns and "includes" in files[main]:
+                columns["image_id"] = rows[f"{main}//fullpath"] + "/" + columns["image_id"]
+
             for file, (key, column) in joins.items():
-                other = self._load(files[file], path, problems, progress)
+                joined = self._load(files[file], path, problems, progress)
                 keys = rows.assign(key=_values(rows, *key))
-                rows = keys.merge(other, "left", left_on="key", right_on=column, validate="m:1")
-            found |= {name: _values(rows, *it) for name, it in fields.items() if it[1] in rows}
+                rows = keys.merge(joined, "left", left_on="key", right_on=column, validate="m:1")
+            columns |= {
+                name: _values(rows, *source) for name, source in fields.items() if source[1] in rows
+            }
         except _FAULTS as error:
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             reason = f"describes no table that can be read ({kind}{error})"
             raise problems.fatal(reason[:300], "Name the files of its records.") from None
-        return load_frame(pd.DataFrame(found), problems)
+        return load_frame(pd.DataFrame(columns), problems)
 
     def _load(self, file: Any, path: Path, problems: Problems, progress: Progress) -> pd.DataFrame:
         """Rows of a file or of a set of files; names of columns have its id before them."""
@@ -70,13 +80,13 @@ class Croissant:
             for name in _find_files(file, tree.names):
                 with tree.local(name) as local:
                     table = self.load_table(local, problems.beside(str(local)), progress)
-                columns = {it: column.to_pandas() for it, column in table.columns.items()}
-                told = {"/fullpath": name, "/filename": PurePosixPath(name).name}
-                parts.append(pd.DataFrame(columns).assign(**told))
+                columns = {title: column.to_pandas() for title, column in table.columns.items()}
+                columns |= {"/fullpath": name, "/filename": PurePosixPath(name).name}
+                parts.append(pd.DataFrame(columns))
                 problems.within("rows", sum(map(len, parts)))
         if not parts:
-            wanted = str(file.get("contentUrl") or file["includes"])[:200]
-            reason, remedy = f"describes {wanted}, which is not beside it", "Download that, too."
+            source = str(file.get("contentUrl") or file["includes"])[:200]
+            reason, remedy = f"describes {source}, which is not beside it", "Download that, too."
             raise problems.fatal(reason, remedy)
         return pd.concat(parts, ignore_index=True).add_prefix(f"{file['@id']}/")
 
@@ -84,30 +94,37 @@ class Croissant:
 def _find_files(file: Mapping[str, Any], names: list[str]) -> list[str]:
     """Paths that patterns match, or that of the file with an address, or else its name."""
     if (patterns := file.get("includes")) is not None:
-        given = [patterns] if isinstance(patterns, str) else patterns
-        found = [it for it in names if any(fnmatchcase(it, one) for one in given)]
+        listed = [patterns] if isinstance(patterns, str) else patterns
+        matches = [name for name in names if any(map(partial(fnmatchcase, name), listed))]
     else:
         url = file["contentUrl"]
-        found = [it for it in (url, PurePosixPath(url).name) if it in names][:1]
-    return [name for name in found if not name.endswith(".json")]
+        matches = list(filter(names.__contains__, (url, PurePosixPath(url).name)))[:1]
+    return [name for name in matches if not name.endswith(".json")]
 
 
 def _read_fields(sets: list[Any]) -> tuple[dict[str, _Source], dict[str, tuple[_Source, str]]]:
     """Fields of the first records, sets with references to others first; keys to files."""
-    known = {one["@id"]: one for records in sets for one in records.get("field", ())}
-    refer = [any("references" in one for one in it.get("field", ())) for it in sets]
-    for _, records in sorted(zip(refer, sets, strict=True), key=lambda it: not it[0]):
+    by_id = {field["@id"]: field for records in sets for field in records.get("field", ())}
+    # Records that refer to others have the columns of both.
+    for records in sorted(sets, key=_refer, reverse=True):
         fields, joins = dict[str, _Source](), dict[str, tuple[_Source, str]]()
         for field in records.get("field", ()):
-            source, to = (_find_source(field, it, known) for it in ("source", "references"))
+            source = _find_source(field, "source", by_id)
+            target = _find_source(field, "references", by_id)
             if source is not None:
                 fields[field.get("name", field["@id"]).rpartition("/")[2]] = source
-            if source is not None and to is not None and to[0] != source[0]:
-                joins[to[0]] = source, to[1]
+            if source is not None and target is not None and target[0] != source[0]:
+                joins[target[0]] = source, target[1]
+
+        # Fields of paths and names of files alone are no table.
         if any("//" not in column.removeprefix(file) for file, column, _ in fields.values()):
-            taken = {file for file, *_ in fields.values()}
-            return fields, {file: key for file, key in joins.items() if file in taken}
+            used = {file for file, *_ in fields.values()}
+            return fields, {file: key for file, key in joins.items() if file in used}
     raise ValueError("no field is a column of a file")
+
+
+def _refer(records: Any) -> bool:
+    return any("references" in field for field in records.get("field", ()))
 
 
 def _find_source(field: Any, key: str, known: Mapping[str, Any]) -> _Source | None:
@@ -128,17 +145,17 @@ def _values(
     rows: pd.DataFrame, _file: str, column: str, steps: list[dict[str, str]]
 ) -> "pd.Series[Any]":
     """Values of a column: of each the part that an expression has in brackets, or a list."""
-    found = rows[column]
+    values = rows[column]
     for step in steps:
         ((how, mark),) = step.items()
         if how in ("delimiter", "separator"):
-            found = found.replace("", None).str.split(mark, regex=False)
+            values = values.replace("", None).str.split(mark, regex=False)
         elif how == "regex" and len(re.findall(r"(?<!\\)\((?!\?)", mark)) == 1:
-            texts = pa.array(found, TEXT, from_pandas=True)
+            texts = pa.array(values, TEXT, from_pandas=True)
             if pc.any(pc.match_substring_regex(texts, f"^(?:{mark})")).as_py() is False:
                 raise ValueError(f"no value of {column} matches {mark}")
             part = pc.replace_substring_regex(texts, rf"^(?:{mark})(?s:.*)$", r"\1")
-            found = part.to_pandas().set_axis(found.index)
+            values = part.to_pandas().set_axis(values.index)
         else:
             raise ValueError(f"the values of {column} are transformed by {how}: {mark}")
-    return found
+    return values

@@ -20,13 +20,13 @@ def load_frame(frame: pd.DataFrame, problems: Problems) -> Table:
     """Load a frame with a row per image; concepts may be text, lists, tuples or sets."""
     names = column_names([*frame.columns], problems)
     problems.within("rows", len(frame))
-    arrays = {name: _array(frame.iloc[:, at]) for at, name in enumerate(names)}
+    arrays = {name: _array(frame.iloc[:, position]) for position, name in enumerate(names)}
     return Table(
         problems,
-        {name: plain_column(it) for name, it in arrays.items() if is_usable(it.type)},
+        {name: plain_column(column) for name, column in arrays.items() if is_usable(column.type)},
         len(frame),
         lambda row: f"row {row}",
-        {name: str(it.type) for name, it in arrays.items() if not is_usable(it.type)},
+        {name: str(column.type) for name, column in arrays.items() if not is_usable(column.type)},
     )
 
 
@@ -44,6 +44,7 @@ def with_id(frame: pd.DataFrame, options: ReadOptions) -> tuple[pd.DataFrame, Re
         raise InputError(
             "frame", None, "its index has several levels", "Reset it, and name a column of ids."
         )
+
     name = str(frame.index.name or "index")
     while name in frame.columns:
         name += "_"
@@ -78,10 +79,13 @@ def one_row_per_image(
                 f"there is no column {name or 'of image ids'!r}",
                 f"Pass {what} with one of: {', '.join(frame.columns)}.",
             )
+
     missing = frame[image].isna().to_numpy()
     if missing.any():
         row = int(np.argmax(missing))
         raise InputError("frame", f"row {row}", "the image id is missing", "Fill it in.")
+
+    # Numbers of one value are compared as texts, in which NaN is like NaN.
     texts = frame.map(str)
     differs = texts != texts.groupby(frame[image]).transform("first")
     if label in differs and differs[label].any():
@@ -93,6 +97,7 @@ def one_row_per_image(
             f"{frame[label].iloc[row]!r}",
             "Give each image one class.",
         )
+
     gathered = frame.loc[~frame[image].duplicated(), ~differs.any()].reset_index(drop=True)
     lists = frame[concept].dropna().groupby(frame[image], sort=False).agg(list)
     gathered[concept] = [lists.get(id_, []) for id_ in gathered[image]]

@@ -51,6 +51,7 @@ class Delimited:
                 skipinitialspace=separator == " ",
                 strict=True,
             )
+
             records = _records(lines, problems)
             line, header = next(records, (1, []))
             place = f"line {line}"
@@ -61,6 +62,7 @@ class Delimited:
             rows = text_rows(column_names(names, problems, place), problems)
             if names is not header:
                 rows.add(line, header)
+
             width = len(header)
             for line, row in records:
                 if len(row) != width:

@@ -7,7 +7,11 @@ from functools import cached_property
 
 from cobalance.ingest.names import split_named
 from cobalance.ingest.tables.columns import USUAL_NAMES, usual_column
-from cobalance.ingest.tables.concept_cells import DELIMITERS, starts_list
+from cobalance.ingest.tables.concept_cells import (
+    delimited_parts,
+    starts_list,
+    words_in_each,
+)
 
 IMAGE_FILE = re.compile(r"\S\.(jpe?g|png|webp|bmp|gif|tiff?)([?#]\S*)?$", re.IGNORECASE)
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)
@@ -100,7 +104,7 @@ class _Values:
     @cached_property
     def words(self) -> float:
         """Words in a value, on average."""
-        return sum(len(text.split()) for text in self.texts) / max(self.filled, 1)
+        return words_in_each(self.texts)
 
     @cached_property
     def is_several(self) -> bool:
@@ -109,14 +113,10 @@ class _Values:
             return False
         if starts_list(self.texts[0]):
             return True
-        joined = "".join(self.texts)
-        mark = next((mark for mark in DELIMITERS if mark in joined), None)
-        if mark is None:
-            return False
-        parts = [part.strip() for text in self.texts for part in text.split(mark) if part.strip()]
-        words = sum(len(part.split()) for part in parts) / max(len(parts), 1)
+        mark, parts = delimited_parts(self.texts)
         repeat = len(set(parts)) < len(parts) or self.filled == 1
-        return repeat and words <= 3 and not all(map(_NUMBERS.match, parts))
+        is_short = words_in_each(parts) <= 3
+        return mark is not None and repeat and is_short and not all(map(_NUMBERS.match, parts))
 
     @cached_property
     def is_caption(self) -> bool:
@@ -142,54 +142,66 @@ class _Search:
         self.rivals: dict[str, tuple[str, list[str]]] = {}
 
     def guess_of(self, name: str) -> Guess:
-        roles = tuple(role for role in USUAL_NAMES if self.of.get(role) == name)
+        roles = filter(lambda role: self.of.get(role) == name, USUAL_NAMES)
         contested, rivals = self.rivals.get(name, ("", []))
-        return Guess(roles, self.why.get(name, ""), tuple(rivals), contested)
+        return Guess(tuple(roles), self.why.get(name, ""), tuple(rivals), contested)
 
     def guess(self, indicators: Collection[str]) -> None:
+        """Guess from the surest signs on: a column that one role takes is free for no other."""
         self._doubt_names()
-        self._take("concepts", self._fitting(lambda one: one.is_several), "Its values are lists.")
-        self._take("split", self._fitting(lambda one: one.is_split))
+        self._take(
+            "concepts", self._fitting(lambda values: values.is_several), "Its values are lists."
+        )
+        self._take("split", self._fitting(lambda values: values.is_split))
+
+        # One column may be both: names of picture files are ids, too.
         ids = self.of.get("id")
         if "uri" not in self.of and ids is not None and self.columns[ids].is_picture:
             self.of["uri"] = ids
-        self._take("uri", self._fitting(lambda one: one.is_picture))
+        self._take("uri", self._fitting(lambda values: values.is_picture))
         picture = self.of.get("uri")
         if "id" not in self.of and picture is not None and self.columns[picture].is_unique:
             self.of["id"] = picture
-        names = self._fitting(lambda one: one.is_unique and not (one.is_caption or one.is_several))
+        names = self._fitting(lambda values: values.is_unique and not values.is_several)
+        names = [name for name in names if not self.columns[name].is_caption]
         self._take("id", names, "Its values differ in every row.")
         if "id" not in self.of and picture is not None:
             self.of["id"] = picture
             self.why[picture] = _JOINED
-        names = [name for name in self._fitting(lambda one: one.is_class) if name not in indicators]
+
+        names = self._fitting(lambda values: values.is_class)
+        names = [name for name in names if name not in indicators]
         names.sort(key=lambda name: self.columns[name].is_number)
         self._take("class", names, "{} different values.")
-        self._take("caption", self._fitting(lambda one: one.is_caption))
+        self._take("caption", self._fitting(lambda values: values.is_caption))
 
     def _doubt_names(self) -> None:
         """Correct roles that the values contradict, and note doubts."""
-        picture, label, ids = (self.of.get(role) for role in ("uri", "class", "id"))
+        picture, label, ids = map(self.of.get, ("uri", "class", "id"))
         if picture is not None and picture == ids and not self.columns[picture].is_place:
             del self.of["uri"]
         if label is not None:
-            values = self.columns[label]
-            if values.is_several and "concepts" not in self.of:
-                del self.of["class"]
-                self.of["concepts"] = label
-                self.why[label] = "Named like a class, but its values are lists."
-            elif values.distinct > max(_MOST_CLASSES, values.filled // 2, 2) or values.is_decimal:
-                self.why[label] = (
-                    f"Named like a class, but {values.distinct:,} values differ "
-                    f"in the first {values.filled:,} rows."
-                )
-            else:
-                other = usual_column("class", self._fitting(lambda _: True))
-                if other is not None:
-                    self.why[label] = "Not the only one that is named like a class."
-                    self.rivals[label] = "class", [other]
+            self._doubt_class(label)
         if ids is not None and (rows := self.columns[ids]).distinct < rows.filled:
             self.why[ids] = _JOINED
+
+    def _doubt_class(self, label: str) -> None:
+        """Take a column that is named like a class for concepts, or note what speaks against it."""
+        values = self.columns[label]
+        if values.is_several and "concepts" not in self.of:
+            del self.of["class"]
+            self.of["concepts"] = label
+            self.why[label] = "Named like a class, but its values are lists."
+        elif values.distinct > max(_MOST_CLASSES, values.filled // 2, 2) or values.is_decimal:
+            self.why[label] = (
+                f"Named like a class, but {values.distinct:,} values differ "
+                f"in the first {values.filled:,} rows."
+            )
+        else:
+            rival = usual_column("class", self._fitting(lambda _: True))
+            if rival is not None:
+                self.why[label] = "Not the only one that is named like a class."
+                self.rivals[label] = "class", [rival]
 
     def _take(self, role: str, candidates: Sequence[str], why: str = "") -> None:
         """Give a role that no column has yet to the first candidate, and name the others."""
@@ -204,5 +216,6 @@ class _Search:
 
     def _fitting(self, fits: Callable[[_Values], bool]) -> list[str]:
         """Columns without a role whose values fit."""
-        taken = set(self.of.values())
-        return [name for name, one in self.columns.items() if name not in taken and fits(one)]
+        has_role = self.of.values()
+        free = [name for name in self.columns if name not in has_role]
+        return [name for name in free if fits(self.columns[name])]

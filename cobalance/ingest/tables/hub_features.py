@@ -37,17 +37,17 @@ class HubParquet:
     ) -> Table:
         """Load all rows, or the first; one by one where a feature is more than a plain value."""
         with readable(problems):
-            told = pq.read_schema(path).metadata or {}
-        features = hub_features(told.get(b"huggingface"))
+            metadata = pq.read_schema(path).metadata or {}
+        features = hub_features(metadata.get(b"huggingface"))
         if not features:
             return load_rows(path, problems, progress, most)
         return table_of_rows(islice(_rows(path, features, problems, progress), most), problems)
 
 
-def hub_features(told: bytes | str | None) -> Mapping[str, Any]:
+def hub_features(text: bytes | str | None) -> Mapping[str, Any]:
     """Features by column, as a file's metadata tells them; none if all are plain values."""
     try:
-        features = decode_json(told or b"{}")["info"]["features"]
+        features = decode_json(text or b"{}")["info"]["features"]
         plain = all(feature["_type"] == "Value" for feature in features.values())
     except (ValueError, LookupError, TypeError, AttributeError):
         return {}
@@ -69,34 +69,38 @@ def named_row(
     row: Mapping[str, Any], features: Mapping[str, Any], id_: str, split: str = ""
 ) -> dict[str, Any]:
     """A row with the names of its labels, and id, address and split where it has none."""
-    found = {name: name_labels(value, features.get(name)) for name, value in row.items()}
-    image = found.pop("image", None)
-    if isinstance(image, str) and usual_column("uri", found) is None:
-        found["uri"] = image
-    if usual_column("id", found) is None:
-        found["image_id"] = id_
-    if split and "split" not in found:
-        found["split"] = split
-    return found
+    named = {name: name_labels(value, features.get(name)) for name, value in row.items()}
+
+    image = named.pop("image", None)
+    if isinstance(image, str) and usual_column("uri", named) is None:
+        named["uri"] = image
+    if usual_column("id", named) is None:
+        named["image_id"] = id_
+    if split and "split" not in named:
+        named["split"] = split
+    return named
 
 
 def name_labels(value: Any, feature: Any) -> Any:
     """A value with the names of its labels, as deep as its feature goes."""
-    if isinstance(feature, list):  # an older notation
+    # An older notation has a list of one feature in place of the type List.
+    if isinstance(feature, list):
         feature = {"_type": "List", "feature": feature[0] if feature else None}
     if value is None or not isinstance(feature, dict):
         return value
+
     kind = feature.get("_type")
     if kind == "ClassLabel" and isinstance(names := feature.get("names"), list):
         return str(names[value]) if isinstance(value, int) and 0 <= value < len(names) else None
     if kind == "Image":
         return value.get("path") if isinstance(value, dict) else value
-    inner = feature.get("feature") if kind in _LISTS else feature
+
+    is_list = kind in _LISTS
+    inner = feature.get("feature") if is_list else feature
     if isinstance(value, list):
-        return [name_labels(each, inner) for each in value]
-    if isinstance(value, dict) and isinstance(inner, dict):  # a list of objects is one of lists
-        return {
-            name: name_labels(each, [inner.get(name)] if kind in _LISTS else inner.get(name))
-            for name, each in value.items()
-        }
-    return value
+        return [name_labels(item, inner) for item in value]
+    if not (isinstance(value, dict) and isinstance(inner, dict)):
+        return value
+    # A list of objects is stored as an object of lists.
+    features = {name: [inner.get(name)] if is_list else inner.get(name) for name in value}
+    return {name: name_labels(item, features[name]) for name, item in value.items()}

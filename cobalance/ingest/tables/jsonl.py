@@ -44,23 +44,26 @@ class JsonLines:
         rows = Rows(problems, partial(_convert, problems))
         with path.open("rb") as file:
             for number, line in enumerate(_lines(file, size, problems), start=1):
-                text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                text = text.strip()
+                text = (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).strip()
                 if not text:
                     continue
                 try:
                     text.decode()
-                    found = _ROWS.decode(text)
+                    document = _ROWS.decode(text)
                 except UNDECODABLE as error:
                     reason = f"is not a JSON object ({decoding_fault(error)})"
                     problems.record(f"line {number}", reason, _REMEDY)
                     continue
-                if isinstance(found, list):
+
+                if isinstance(document, list):
                     rows.place = "row"
-                elif number == 1 and all(bytes(it)[:1] in b"[{" for it in found.values()):
-                    raise problems.fatal("holds whole columns in one object", f"{_REMEDY}.")
-                some = found if isinstance(found, list) else [found]
-                if sum(rows.add(at, row) for at, row in enumerate(some, start=number)):
+                    records = document
+                else:
+                    records = [document]
+                    # As pandas writes a frame unless it is told orient='records'.
+                    if number == 1 and all(bytes(cell)[:1] in b"[{" for cell in document.values()):
+                        raise problems.fatal("holds whole columns in one object", f"{_REMEDY}.")
+                if sum(rows.add(row, record) for row, record in enumerate(records, start=number)):
                     progress("read", file.tell(), size)
         progress("read", size, size)
         return rows.table()
@@ -80,9 +83,9 @@ def _convert(problems: Problems, rows: list[_Row]) -> pa.Table:
     """Columns of some rows, gathered in one pass over the keys that are there."""
     places: dict[str, list[int]] = {}
     values: dict[str, list[msgspec.Raw]] = {}
-    for at, row in enumerate(rows):
+    for position, row in enumerate(rows):
         for name, value in row.items():
-            places.setdefault(name, []).append(at)
+            places.setdefault(name, []).append(position)
             values.setdefault(name, []).append(value)
         problems.within("columns", len(places))
     problems.within("table_mb", EMPTY_CELL * len(places) * len(rows))
@@ -95,9 +98,9 @@ def _spread(column: pa.Array, places: list[int], n_rows: int) -> pa.Array:
     """Put values in their rows, null in the others."""
     if len(places) == n_rows:
         return column
-    at = np.full(n_rows, -1, dtype=np.int64)
-    at[places] = np.arange(len(places))
-    return column.take(pa.array(at, mask=at < 0))
+    position = np.full(n_rows, -1, dtype=np.int64)
+    position[places] = np.arange(len(places))
+    return column.take(pa.array(position, mask=position < 0))
 
 
 def _column(values: Sequence[msgspec.Raw]) -> pa.Array:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,7 +33,7 @@ class ListAttr:
             return False
         values = lines[2].split()[1:]
         has_id = _names_images(lines[1].decode(errors="replace").split())
-        return bool(values) and (has_id or all(it.lstrip(b"-").isdigit() for it in values))
+        return bool(values) and (has_id or all(value.lstrip(b"-").isdigit() for value in values))
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows as text; the file names become the column ``image_id``."""
@@ -42,56 +43,69 @@ class ListAttr:
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape") as file,
         ):
             lines = lines_of(file, problems.file)
-            count = next(lines, "").strip()
-            if not count.isdigit():
-                raise problems.fatal(
-                    f"should be the number of images, and is {count[:40]!r}",
-                    ("Write it there, or choose another ", Setting("input_format"), "."),
-                    "line 1",
-                )
-            names = next(lines, "").split()
-            if not names:
-                raise problems.fatal(
-                    "should be the names of the attributes, and is empty",
-                    "Write them there.",
-                    "line 2",
-                )
-            if has_id := _names_images(names):
-                del names[0]
-            names = column_names([ID, *names], problems, "line 2")[1:]
+            announced, names, has_id = _read_header(lines, problems)
             rows = text_rows([ID, *names], problems)
-            seen = 0
+            n_images = 0
             for number, line in enumerate(lines, start=3):
                 row = line.split()
                 if not row:
                     continue
-                seen += 1
+                n_images += 1
+                # Values of more columns than there are names are flags of one of them.
                 if has_id and len(names) == 1 and len(row) > 2:
-                    shown = [str(at) for at, it in enumerate(row) if at and it == "1"]
-                    row = [row[0], json.dumps(shown)]
-                if len(row) != len(names) + 1:
-                    problems.record(
-                        f"line {number}",
-                        f"has {len(row) - 1} values for {len(names)} attributes",
-                        "Write a file name without spaces, and one value an attribute",
-                    )
-                elif not (has_id or PRESENT.keys() >= {*row[1:]}):
-                    odd = next(at for at, it in enumerate(row) if at and it not in PRESENT)
-                    problems.record(
-                        f"line {number}",
-                        f"the column {names[odd - 1]!r} holds {row[odd]!r}, not -1, 0 or 1",
-                        "Write -1 or 1",
-                    )
-                elif rows.add(number, list(row)):
+                    row = [row[0], _numbers_of_ones(row)]
+                fault = _find_fault(row, names, has_id)
+                if fault is not None:
+                    problems.record(f"line {number}", *fault)
+                elif rows.add(number, row):
                     progress("read", raw.tell(), size)
-        if seen != int(count):
+
+        if n_images != announced:
             raise problems.fatal(
-                f"announces {int(count):,} images, and {seen:,} follow",
+                f"announces {announced:,} images, and {n_images:,} follow",
                 "Correct the number, or get the whole file again.",
                 "line 1",
             )
         progress("read", size, size)
         return replace(rows.table(), concept_columns=() if has_id else tuple(names))
+
+
+def _read_header(lines: Iterator[str], problems: Problems) -> tuple[int, list[str], bool]:
+    """The number of images, the names of the columns behind the id, and whether it is named."""
+    count = next(lines, "").strip()
+    if not count.isdigit():
+        raise problems.fatal(
+            f"should be the number of images, and is {count[:40]!r}",
+            ("Write it there, or choose another ", Setting("input_format"), "."),
+            "line 1",
+        )
+    names = next(lines, "").split()
+    if not names:
+        raise problems.fatal(
+            "should be the names of the attributes, and is empty", "Write them there.", "line 2"
+        )
+    has_id = _names_images(names)
+    if has_id:
+        del names[0]
+    return int(count), column_names([ID, *names], problems, "line 2")[1:], has_id
+
+
+def _numbers_of_ones(row: Sequence[str]) -> str:
+    """Numbers of the columns that are 1, as a JSON list of text."""
+    return json.dumps([str(number) for number, value in enumerate(row) if number and value == "1"])
+
+
+def _find_fault(row: Sequence[str], names: Sequence[str], has_id: bool) -> tuple[str, str] | None:
+    """The fault of a row, and what to do about it; None for none."""
+    if len(row) != len(names) + 1:
+        reason = f"has {len(row) - 1} values for {len(names)} attributes"
+        return reason, "Write a file name without spaces, and one value an attribute"
+    if has_id:
+        return None
+    for name, value in zip(names, row[1:], strict=True):
+        if value not in PRESENT:
+            return f"the column {name!r} holds {value!r}, not -1, 0 or 1", "Write -1 or 1"
+    return None
 
 
 def _names_images(header: list[str]) -> bool:

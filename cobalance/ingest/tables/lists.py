@@ -39,17 +39,19 @@ class PlainList(Delimited):
         """Names of the columns, by the first row and the name of the file."""
         if _BOXES.match(",".join(row)):
             return ["path", "x1", "y1", "x2", "y2", "label"]
-        own = Path(file).stem
+        name = Path(file).stem
         if len(row) > _MOST and row[2] in ("0", "1") and all(map(str.isdecimal, row[:2])):
-            return ["image_id", own, PRESENT, *(f"{own} {at}" for at in range(3, len(row)))]
+            return ["image_id", name, PRESENT, *(f"{name} {at}" for at in range(3, len(row)))]
         if len(row) > _MOST:
             reason = f"has {len(row)} fields a line and no header"
             raise InputError(file, "line 1", reason, "Put the names of its columns before it.")
+
         path = next((at for at, field in enumerate(row) if IMAGE_FILE.search(field)), None)
-        own = "label" if split_of_file(Path(file).name) else own
-        found = [own if len(row) - (path != 0) - (path is not None) == 1 else f"{own} {at}"
+        name = "label" if split_of_file(Path(file).name) else name
+        names = [name if len(row) - (path != 0) - (path is not None) == 1 else f"{name} {at}"
                  for at in range(len(row))]  # fmt: skip
-        found[0] = "image_id"
+
+        names[0] = "image_id"
         if path is not None:
-            found[path] = "path"
-        return found
+            names[path] = "path"
+        return names

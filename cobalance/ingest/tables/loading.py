@@ -175,7 +175,8 @@ def column_names(given: Sequence[str], problems: Problems, place: str | None = N
     ['id', 'column 2', 'café']
     """
     problems.within("columns", len(given), place)
-    names = [clean_name(name) or f"column {at}" for at, name in enumerate(given, start=1)]
+    names = [clean_name(name) or f"column {number}" for number, name in enumerate(given, start=1)]
+
     seen = set()
     for name in names:
         fault = name_fault(name)

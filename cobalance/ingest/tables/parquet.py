@@ -46,34 +46,38 @@ def load_rows(path: Path, problems: Problems, progress: Progress, most: int | No
         kinds = dict(zip(names, schema.types, strict=True))
         named = zip(names, schema.names, strict=True)
         usable = {name: raw for name, raw in named if is_usable(kinds[name])}
+
         n_rows = file.metadata.num_rows
         if most is None:
             problems.within("rows", n_rows)
         n_groups = file.num_row_groups if most is None else min(1, file.num_row_groups)
-        given, taken = list(usable.values()), list(usable)
+        stored_names, usable_names = list(usable.values()), list(usable)
         budget = _Budget(problems)
-        coded = _check_sizes(file, given, n_groups, budget.check)
+        coded = _check_sizes(file, stored_names, n_groups, budget.check)
+
     progress("read", 0, n_rows)
     size = most or max(1, min(CHUNK, CHUNK_CELLS // max(len(usable), 1)))
+
     pieces, seen = [], 0
     with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
         # Arrow cannot join the dictionaries of two row groups within a list.
-        for group in range(n_groups) if given else ():
-            for batch in file.iter_batches(size, [group], given):
+        for group in range(n_groups) if stored_names else ():
+            for batch in file.iter_batches(size, [group], stored_names):
                 plain = [plain_column(write_out(column, budget)) for column in batch.columns]
-                pieces.append(pa.Table.from_arrays(plain, names=taken))
+                pieces.append(pa.Table.from_arrays(plain, names=usable_names))
                 budget.spend(pieces[-1].nbytes)
                 seen += batch.num_rows
                 problems.within("rows", seen)
                 progress("read", seen, n_rows)
                 if most is not None:
                     break
-    empty = {name: plain_column(pa.array([], kinds[name])) for name in taken}
+
+    empty = {name: plain_column(pa.array([], kinds[name])) for name in usable_names}
     joined = pa.concat_tables(pieces or [pa.table(empty)])
     pieces.clear()
-    columns = take_columns(joined, taken)
+    columns = take_columns(joined, usable_names)
     unusable = {name: str(kind) for name, kind in kinds.items() if name not in columns}
-    rows = seen if given else n_rows
+    rows = seen if stored_names else n_rows
     return Table(problems, columns, rows, lambda row: f"row {row + 1}", unusable)
 
 
@@ -88,7 +92,7 @@ def row_batches(
     with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         problems.within("rows", file.metadata.num_rows)
         n_groups, leaves = file.num_row_groups, map(file.schema.column, range(len(file.schema)))
-        names = [it.path for it in leaves if pixels or not _is_bytes(it)]
+        names = [leaf.path for leaf in leaves if pixels or not _is_bytes(leaf)]
         coded = _check_sizes(file, names, n_groups, _Budget(problems).check)
     with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
         for group in range(n_groups):
@@ -133,17 +137,17 @@ def unfolded_bytes(column: pa.Array, each: int = 0) -> float:
     each : int
         Bytes that are added for every value, in lists and structures, too.
     """
-    kind, own = column.type, each * len(column)
+    kind, added = column.type, each * len(column)
     if pa.types.is_struct(kind):
-        return own + sum(unfolded_bytes(part, each) for part in column.flatten())
+        return added + sum(unfolded_bytes(part, each) for part in column.flatten())
     if is_list(kind):
-        return own + unfolded_bytes(column.flatten(), each)
+        return added + unfolded_bytes(column.flatten(), each)
     if pa.types.is_dictionary(kind) and pa.types.is_binary(kind.value_type) | _is_text(kind):
         lengths = pc.binary_length(column.dictionary).take(column.indices)
-        return own + int(pc.sum(lengths).as_py() or 0)
+        return added + int(pc.sum(lengths).as_py() or 0)
     if pa.types.is_nested(kind) or "view" in str(kind):
         return inf
-    return own + int(column.nbytes)
+    return added + int(column.nbytes)
 
 
 class _Budget:
@@ -167,17 +171,19 @@ def _check_sizes(
 
     Reading no rows of a column raises where its metadata is broken; ``column`` would abort.
     """
-    wanted, smallest = set(columns), 0
-    paths = [file.schema.column(at).path for at in range(len(file.schema))]
+    wanted_columns, smallest = set(columns), 0
+    paths = [file.schema.column(number).path for number in range(len(file.schema))]
     leaves = [  # as Arrow finds them: a name of a column may have a full stop
-        at
-        for at, path in enumerate(paths)
-        if not wanted.isdisjoint(accumulate(path.split("."), "{}.{}".format))
+        number
+        for number, path in enumerate(paths)
+        if not wanted_columns.isdisjoint(accumulate(path.split("."), "{}.{}".format))
     ]
     for number in range(n_groups) if leaves else ():
         list(file.reader.iter_batches(0, [number], leaves))
         parts = map(file.metadata.row_group(number).column, leaves)
-        smallest += sum(max(it.total_uncompressed_size, EMPTY_CELL * it.num_values) for it in parts)
+        smallest += sum(
+            max(part.total_uncompressed_size, EMPTY_CELL * part.num_values) for part in parts
+        )
         check(smallest)
     stored = map(file.schema.column, leaves)
     return [leaf.path for leaf in stored if leaf.physical_type == "BYTE_ARRAY"]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -38,19 +39,19 @@ def table_of_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], problems: Probl
         There are more rows or columns, or they take more memory, than the limits allow.
     """
     places: list[str] = []
-    found = Rows(problems, partial(_columns, problems))
+    collected = Rows(problems, partial(_columns, problems))
     for number, (place, row) in enumerate(rows):
         places.append(place)
         texts = {str(name): _text(name, value) for name, value in row.items()}
-        found.add(number, texts, sum(len(text or "") for text in texts.values()))
-    return replace(found.table(), place=lambda row: places[row])
+        collected.add(number, texts, sum(len(text or "") for text in texts.values()))
+    return replace(collected.table(), place=lambda row: places[row])
 
 
 def _columns(problems: Problems, rows: Sequence[Mapping[str, str | None]]) -> pa.Table:
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = list(dict.fromkeys(chain.from_iterable(rows)))
     problems.within("columns", len(names))
     problems.within("table_mb", EMPTY_CELL * len(names) * len(rows))
-    return pa.table({name: pa.array([row.get(name) for row in rows], TEXT) for name in names})
+    return pa.Table.from_pylist(rows, schema=pa.schema(dict.fromkeys(names, TEXT)))
 
 
 def batch_rows(batch: pa.RecordBatch, problems: Problems) -> list[dict[str, Any]]:
@@ -68,8 +69,10 @@ def batch_rows(batch: pa.RecordBatch, problems: Problems) -> list[dict[str, Any]
 
 
 def _text(column: str, value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return None if value is None else _encodable(value)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _encodable(value)
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, dict | list | tuple) and column.lower() in _OBJECTS:
@@ -85,28 +88,30 @@ def _encodable(text: str) -> str:
 def concepts_of(value: Any) -> Any:
     """A list of objects, or an object of lists, as concepts where they have names; else as is."""
     if isinstance(value, dict):
-        names, boxes, scores = (_first(value, keys) for keys in (NAMES, _BOXES, _SCORES))
+        names = _first(value, NAMES)
         if not isinstance(names, list | tuple):
             return value
-        n = len(names)
-        whole = (
-            column if isinstance(column, list | tuple) and len(column) == n else [None] * n
-            for column in (boxes, scores)
-        )
-        columns = zip(names, *whole, strict=True)
-        value = [{"name": name, "box": box, "score": score} for name, box, score in columns]
-    return [_concept(one) for one in value]
+        boxes, scores = _values(value, _BOXES, len(names)), _values(value, _SCORES, len(names))
+        rows = zip(names, boxes, scores, strict=True)
+        value = [{"name": name, "box": box, "score": score} for name, box, score in rows]
+    return list(map(_concept, value))
 
 
-def _concept(one: Any) -> Any:
-    if not isinstance(one, dict):
-        return one if one is None else str(one)
-    name = _first(one, NAMES)
-    if name is None or "concept" in one:
-        return one
-    found = {"concept": str(name), "box": _first(one, _BOXES), "score": _first(one, _SCORES)}
-    return {key: value for key, value in found.items() if value is not None}
+def _values(columns: Mapping[str, Any], keys: Sequence[str], n: int) -> Sequence[Any]:
+    """The first list with one of some keys; None `n` times if it is not of this length."""
+    column = _first(columns, keys)
+    return column if isinstance(column, list | tuple) and len(column) == n else [None] * n
 
 
-def _first(one: Mapping[str, Any], keys: Sequence[str]) -> Any:
-    return next((one[key] for key in keys if one.get(key) is not None), None)
+def _concept(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return None if value is None else str(value)
+    name = _first(value, NAMES)
+    if name is None or "concept" in value:
+        return value
+    concept = {"concept": str(name), "box": _first(value, _BOXES), "score": _first(value, _SCORES)}
+    return {key: cell for key, cell in concept.items() if cell is not None}
+
+
+def _first(record: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    return next((record[key] for key in keys if record.get(key) is not None), None)

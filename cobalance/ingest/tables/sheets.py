@@ -52,6 +52,7 @@ def read_sheet(
     records = csv_records(text.removeprefix("\ufeff"), file, "Save it as CSV in UTF-8.")
     place, names = next(records, ("line 1", []))
     header = [name.strip() for name in names]
+
     for name in required:
         if name not in header:
             there = f"; there are {', '.join(map(repr, header))}" if header else ""
@@ -60,6 +61,7 @@ def read_sheet(
     for name in header:
         if name and header.count(name) > 1:
             raise InputError(file, place, f"the column {name!r} is there twice", "Keep one.")
+
     rows = []
     for place, cells in records:
         if any(cell.strip() for cell in cells[len(header) :]):
