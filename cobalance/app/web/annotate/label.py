@@ -25,13 +25,14 @@ def show(current: CurrentDataset) -> None:
     """Draw the form, and the order made with it."""
     order, concepts = _fields(current)
     show_kept_error()
-    ordered = st.session_state.pop(_ORDERED, None)
-    if ordered is not None:
+
+    if st.session_state.pop(_ORDERED, None) is not None:
         st.success(
             "The run is ordered. Workers label the images: `cobalance work`. See **Runs**.",
             icon=":material/check:",
         )
     say_needs(ANNOTATORS[order["annotator"]].extra)
+
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Order the run",
@@ -46,76 +47,88 @@ def show(current: CurrentDataset) -> None:
 
 
 def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
-    """Draw the fields; the order's values, and the lines of concepts."""
+    """Draw the fields; return the order's values, and the lines of concepts."""
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
-            annotator = st.selectbox(
-                "Annotator", list(dict(ANNOTATORS.items())), **choice_in_url("annotate_with")
-            )
-            plugin = ANNOTATORS[annotator]
-            licence = f" Default model: {plugin.licence}." if plugin.licence else ""
-            st.caption(escape(plugin.purpose + licence))
-            level = st.segmented_control(
-                "Level",
-                ("image", "object"),
-                default="image",
-                **choice_in_url("annotate_level"),
-                help="Attributes told from the whole image, or objects in it.",
-            )
-            concepts = st.text_area(
-                "Concepts instead of attributes",
-                **in_url("annotate_concepts"),
-                placeholder="one a line; else the accepted attributes of this level",
-                max_chars=20_000,
-            )
+            annotator, level, concepts = _choose_target()
         with right:
-            rule = st.segmented_control(
-                "Present",
-                (BASE, THRESHOLD),
-                default=None,
-                **in_url("annotate_rule"),
-                help="When an image shows an attribute. By default above the base caption for "
-                "whole images, and from a threshold for objects.",
-            )
-            base, threshold, multi = "", 0.3, False
-            if rule == THRESHOLD or (rule is None and level == "object"):
-                threshold = float(
-                    st.number_input(
-                        "Threshold", -1e6, 1e6, 0.3, 0.05, **number_in_url("annotate_threshold")
-                    )
-                )
-            else:
-                base = st.text_input(
-                    "Base caption",
-                    **in_url("annotate_base"),
-                    placeholder="a photo of a bird",
-                    max_chars=300,
-                    help="Names the domain alone; attributes that fit better are present.",
-                ).strip()
-                multi = st.checkbox(
-                    "Several attributes of a category in one image", **in_url("annotate_multi")
-                )
+            rule = _choose_rule(level)
             split = _choose_split(current)
+
         with st.expander("Options of the annotator"):
             options = draw_model_options(
                 ANNOTATORS[annotator].options, f"{annotator}_", "`cobalance annotate label`"
             )
-    return {
+
+    order = {
         "dataset": current.name,
         "annotator": annotator,
         "options": options,
         "level": level,
-        "base": base,
-        "rule": {BASE: "base", THRESHOLD: "threshold"}.get(rule or ""),
-        "multi": multi,
-        "threshold": threshold,
         "split": split,
-    }, concepts
+    }
+    return order | rule, concepts
+
+
+def _choose_target() -> tuple[str, str, str]:
+    """Draw the choice of an annotator, a level and concepts; return all three."""
+    annotator = st.selectbox(
+        "Annotator", list(dict(ANNOTATORS.items())), **choice_in_url("annotate_with")
+    )
+    plugin = ANNOTATORS[annotator]
+    licence = f" Default model: {plugin.licence}." if plugin.licence else ""
+    st.caption(escape(plugin.purpose + licence))
+
+    level = st.segmented_control(
+        "Level",
+        ("image", "object"),
+        default="image",
+        **choice_in_url("annotate_level"),
+        help="Attributes told from the whole image, or objects in it.",
+    )
+    concepts = st.text_area(
+        "Concepts instead of attributes",
+        **in_url("annotate_concepts"),
+        placeholder="one a line; else the accepted attributes of this level",
+        max_chars=20_000,
+    )
+    return annotator, level, concepts
+
+
+def _choose_rule(level: str) -> dict[str, Any]:
+    """Draw the rule by which an image shows an attribute; return the order's values of it."""
+    rule = st.segmented_control(
+        "Present",
+        (BASE, THRESHOLD),
+        default=None,
+        **in_url("annotate_rule"),
+        help="When an image shows an attribute. By default above the base caption for "
+        "whole images, and from a threshold for objects.",
+    )
+    name = {BASE: "base", THRESHOLD: "threshold"}.get(rule or "")
+
+    if rule == THRESHOLD or (rule is None and level == "object"):
+        threshold = st.number_input(
+            "Threshold", -1e6, 1e6, 0.3, 0.05, **number_in_url("annotate_threshold")
+        )
+        return {"rule": name, "base": "", "multi": False, "threshold": float(threshold)}
+
+    base = st.text_input(
+        "Base caption",
+        **in_url("annotate_base"),
+        placeholder="a photo of a bird",
+        max_chars=300,
+        help="Names the domain alone; attributes that fit better are present.",
+    )
+    multi = st.checkbox("Several attributes of a category in one image", **in_url("annotate_multi"))
+    return {"rule": name, "base": base.strip(), "multi": multi, "threshold": 0.3}
 
 
 def _choose_split(current: CurrentDataset) -> str | None:
     splits = [name for name in split_sizes(current.store, current.name) if name is not None]
+
+    # Before the early return, as it forgets the choice made for another dataset.
     split = in_url("annotate_split", splits)
     if not splits:
         return None

@@ -41,17 +41,18 @@ def show_measure(current: CurrentDataset) -> None:
     """Draw the choices, and the result."""
     names = _label_runs(current.store, current.name)
     datasets = sorted(session.datasets()["dataset"])
+    measurable = [*names, VOCABULARY]
+
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
-            measured = [*names, VOCABULARY]
-            what: str = st.selectbox(
+            measured: str = st.selectbox(
                 "Measure",
-                measured,
-                format_func=lambda one: names.get(one, "Attributes proposed for this dataset"),
-                **id_in_url(_RUN, measured, first=measured[0]),
+                measurable,
+                format_func=lambda run: names.get(run, "Attributes proposed for this dataset"),
+                **id_in_url(_RUN, measurable, first=measurable[0]),
             )
-            truth = choose_one(
+            truth_dataset = choose_one(
                 "Ground truth of a dataset",
                 datasets,
                 _TRUTH,
@@ -59,27 +60,30 @@ def show_measure(current: CurrentDataset) -> None:
                 help="Its own concepts, without those that accepted runs have found.",
             )
         with right:
-            sent, mapping = _files() if may_edit() else (None, None)
+            truth_file, mapping_file = _files() if may_edit() else (None, None)
             viewer_note("send files")
-    if truth is None and sent is None:
+
+    # A file goes before a dataset, which a link may have chosen.
+    if truth_file is not None:
+        truth = _read(truth_file, read_truth)
+    elif truth_dataset is not None:
+        truth = truth_of_dataset(current.store, truth_dataset)
+    else:
         st.caption("Choose a dataset, or send a file, whose annotations are known to be right.")
         return
-    if sent is not None:
-        known = _read(sent, read_truth)
-    else:
-        known = truth_of_dataset(current.store, truth or current.name)
-    if what == VOCABULARY:
-        _draw_vocabulary(current, known)
-    else:
-        folder = session.settings().folders().open_output()
-        named = None if mapping is None else _read(mapping, read_mapping)
-        _draw_run(measure_run(current.store, folder, what, known, named))
+
+    if measured == VOCABULARY:
+        _draw_vocabulary(current, truth)
+        return
+    folder = session.settings().folders().open_output()
+    mapping = None if mapping_file is None else _read(mapping_file, read_mapping)
+    _draw_run(measure_run(current.store, folder, measured, truth, mapping))
 
 
 def _label_runs(store: GraphStore, dataset: str) -> dict[str, str]:
     """Titles of a dataset's runs that have labelled its images by scores, by id."""
     runs = list_runs(store, dataset)
-    return {one.id: run_title(one) for one in runs if one.kind == "label" and one.has_labels}
+    return {run.id: run_title(run) for run in runs if run.kind == "label" and run.has_labels}
 
 
 def _files() -> tuple[Any, Any]:
@@ -101,56 +105,54 @@ def _files() -> tuple[Any, Any]:
     return truth, mapping
 
 
-def _read(sent: Any, read: Callable[[Path], T]) -> T:
+def _read(uploaded: Any, read: Callable[[Path], T]) -> T:
     """Read a file that was sent, once until another one is."""
-    kept: dict[str, tuple[str, T]] = st.session_state.setdefault(_KEPT, {})
-    known = kept.get(read.__name__)
-    if known is None or known[0] != sent.file_id:
-        name = Path(sent.name).name
-        with temporary_files({name: sent.getvalue()}) as folder:
-            known = kept[read.__name__] = (sent.file_id, read(folder / name))
-    return known[1]
+    cache: dict[str, tuple[str, T]] = st.session_state.setdefault(_KEPT, {})
+    file_id, content = cache.get(read.__name__, (None, None))
+    if content is not None and file_id == uploaded.file_id:
+        return content
+
+    # A sent name may be a path; only its last part is a name in our folder.
+    name = Path(uploaded.name).name
+    with temporary_files({name: uploaded.getvalue()}) as folder:
+        content = read(folder / name)
+    cache[read.__name__] = (uploaded.file_id, content)
+    return content
 
 
-def _draw_run(found: Measured) -> None:
+def _draw_run(measured: Measured) -> None:
+    """Draw a run's means, its measures of each concept, and the concepts and images left out."""
     with st.container(horizontal=True):
         for name in _NUMBERS:
-            mean = found.macro[name]
+            mean = measured.macro[name]
+            left_out = f"; {mean.left_out} left out, that have none." if mean.left_out else "."
             st.metric(
                 _title(name),
                 "none" if pd.isna(mean.value) else f"{mean.value:.3f}",
-                help=f"Mean over {inflect(mean.n, 'concepts')}"
-                + (f"; {mean.left_out} left out, that have none." if mean.left_out else "."),
+                help=f"Mean over {inflect(mean.n, 'concepts')}{left_out}",
             )
-    draw_table(
-        found.scores,
-        480,
-        {
-            "concept": st.column_config.TextColumn("Concept", width=180),
-            "truth": st.column_config.TextColumn("Compared with", width=180),
-            **{
-                name: st.column_config.NumberColumn(_title(name), format="%.3f", width=90)
-                for name in _NUMBERS
-            },
-            **{
-                name: count_column(name.replace("_", " ").capitalize(), 90)
-                for name in found.scores.columns
-                if name not in ("concept", "truth", *_NUMBERS)
-            },
-        },
-        key="_measured_rows",
-        alt="Measures of each concept",
-    )
-    download("CSV", lambda: to_csv(found.scores), "measured.csv", key="_measured_csv")
-    said = []
-    if found.unmatched_concepts:
-        listed = ", ".join(shorten(one) for one in found.unmatched_concepts[:20])
-        said.append(f"There is no ground truth for {escape(listed)}.")
-    if found.unmatched_images:
-        said.append(f"{inflect(found.unmatched_images, 'images')} of the run are not in it.")
-    said += [f"{n:,} rows {escape(why)} are left out." for why, n in found.left_out.items()]
-    if said:
-        st.caption(" ".join(said))
+
+    columns = {
+        "concept": st.column_config.TextColumn("Concept", width=180),
+        "truth": st.column_config.TextColumn("Compared with", width=180),
+    }
+    for name in _NUMBERS:
+        columns[name] = st.column_config.NumberColumn(_title(name), format="%.3f", width=90)
+    for name in measured.scores.columns.difference([*columns], sort=False):
+        columns[name] = count_column(name.replace("_", " ").capitalize(), 90)
+    draw_table(measured.scores, 480, columns, key="_measured_rows", alt="Measures of each concept")
+    download("CSV", lambda: to_csv(measured.scores), "measured.csv", key="_measured_csv")
+
+    notes = []
+    if measured.unmatched_concepts:
+        listed = ", ".join(map(shorten, measured.unmatched_concepts[:20]))
+        notes.append(f"There is no ground truth for {escape(listed)}.")
+    if measured.unmatched_images:
+        notes.append(f"{inflect(measured.unmatched_images, 'images')} of the run are not in it.")
+    for reason, n_rows in measured.left_out.items():
+        notes.append(f"{n_rows:,} rows {escape(reason)} are left out.")
+    if notes:
+        st.caption(" ".join(notes))
 
 
 def _title(name: str) -> str:
@@ -160,14 +162,17 @@ def _title(name: str) -> str:
 def _draw_vocabulary(current: CurrentDataset, truth: GroundTruth) -> None:
     embed, compared_by = open_embedder()
     attributes = [str(name) for name in truth.shows.columns]
-    found = measure_vocabulary(current.store, current.name, attributes, embed=embed)
+    measured = measure_vocabulary(current.store, current.name, attributes, embed=embed)
+
     with st.container(horizontal=True):
-        st.metric("Proposed", f"{found.proposed:,}")
-        st.metric("Known", f"{found.known:,}")
-        st.metric("Recall", f"{found.recall:.3f}", help="Known ones that a proposed one matches.")
+        st.metric("Proposed", f"{measured.proposed:,}")
+        st.metric("Known", f"{measured.known:,}")
+        st.metric(
+            "Recall", f"{measured.recall:.3f}", help="Known ones that a proposed one matches."
+        )
         st.metric(
             "Effective dimension",
-            f"{found.dimension:,} ({found.fraction:.0%})",
+            f"{measured.dimension:,} ({measured.fraction:.0%})",
             help="Principal components that hold 95% of the variance of what was proposed.",
         )
     st.caption(f"Names match above a cosine of 0.8, compared by {escape(compared_by)}.")
@@ -185,6 +190,7 @@ def show_compare(current: CurrentDataset) -> None:
             "Load the images that a generator has made as another one, on the **Datasets** page.",
         )
         return
+
     with st.container(border=True), st.container(horizontal=True):
         generated = choose_one(
             "Generated dataset",
@@ -194,18 +200,23 @@ def show_compare(current: CurrentDataset) -> None:
             width=280,
             help="The dataset of the page is its training set.",
         )
-        runs = (
-            _choose_run(current, current.name, "Labels of this dataset", _OF_REAL),
-            _choose_run(current, generated, "Labels of the generated one", _OF_GENERATED),
+        real_run = _choose_run(current, current.name, "Labels of this dataset", _OF_REAL)
+        generated_run = _choose_run(
+            current, generated, "Labels of the generated one", _OF_GENERATED
         )
     if generated is None:
         st.caption("Choose a generated dataset to see what the generator makes more or less often.")
         return
-    folder = session.settings().folders().open_output()
-    found = compare_generator(
-        current.store, folder, current.name, generated, real_run=runs[0], generated_run=runs[1]
+
+    comparison = compare_generator(
+        current.store,
+        session.settings().folders().open_output(),
+        current.name,
+        generated,
+        real_run=real_run,
+        generated_run=generated_run,
     )
-    _draw(found, current.name, generated)
+    _draw(comparison, current.name, generated)
 
 
 def _choose_run(current: CurrentDataset, dataset: str | None, label: str, key: str) -> str | None:
@@ -216,7 +227,7 @@ def _choose_run(current: CurrentDataset, dataset: str | None, label: str, key: s
         list(names),
         index=None,
         placeholder="its concepts",
-        format_func=lambda one: names.get(one, one),
+        format_func=lambda run: names.get(run, run),
         **id_in_url(key, names),
         width=280,
         help="Take runs of the same annotator for both.",
@@ -224,12 +235,14 @@ def _choose_run(current: CurrentDataset, dataset: str | None, label: str, key: s
     return chosen
 
 
-def _draw(found: GeneratorComparison, real: str, generated: str) -> None:
+def _draw(comparison: GeneratorComparison, real: str, generated: str) -> None:
+    """Draw the rates of attributes in real and in generated images, and their differences."""
+
     def percent(label: str, form: str = "%.1f") -> object:
         return st.column_config.NumberColumn(label, format=form, width=110)
 
     draw_table(
-        found.table,
+        comparison.table,
         520,
         {
             "category": st.column_config.TextColumn("Category", width=130),
@@ -245,12 +258,13 @@ def _draw(found: GeneratorComparison, real: str, generated: str) -> None:
         key="_generator_rows",
         alt="Attributes of real and of generated images",
     )
-    first = found.table.iloc[0]
+
+    first = comparison.table.iloc[0]
     st.caption(
         f"Percentages of {first['n_real']:,} images of {escape(shorten(real))} and of "
         f"{first['n_generated']:,} of {escape(shorten(generated))}. The difference is in "
         "percentage points: below 0 the generator makes more of it."
     )
-    for note in found.notes:
+    for note in comparison.notes:
         st.caption(escape(note))
-    download("CSV", lambda: to_csv(found.table), "shift.csv", key="_generator_csv")
+    download("CSV", lambda: to_csv(comparison.table), "shift.csv", key="_generator_csv")

@@ -22,7 +22,8 @@ from cobalance.vision.images.region_rows import SCHEMA
 from cobalance.workflows.label.decide import open_scores
 
 _EACH = 2
-_WIDTH_PX = 150  # two side by side on a phone
+# Two stand side by side on a phone.
+_WIDTH_PX = 150
 _ROW_PX = 110
 
 
@@ -31,47 +32,55 @@ def show(current: CurrentDataset, attribute: Mapping[str, Any]) -> None:
     for run in list_runs(current.store, current.name):
         if not run.has_labels:
             continue
+
         settings = LabelSettings.read(run.settings)
-        for at, one in enumerate(settings.attributes):
-            same = (one.category, one.caption) == (attribute["category"], attribute["caption"])
-            if same or one.concept in (attribute["concept"], attribute["name"]):
-                draw_examples(current, run.id, at)
+        for place, labelled in enumerate(settings.attributes):
+            # Either may have changed since the run: the caption, or the attribute's name.
+            has_caption = labelled.category == attribute["category"] and (
+                labelled.caption == attribute["caption"]
+            )
+            if has_caption or labelled.concept in (attribute["concept"], attribute["name"]):
+                draw_examples(current, run.id, place)
                 return
     st.caption("No labelling run has looked for it yet, so there are no example images.")
 
 
-def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
+def draw_examples(current: CurrentDataset, run: str, place: int) -> None:
     """Draw example images of one of a run's attributes, by its place."""
     try:
-        found: pd.DataFrame = current.read(examples_of, run, at)
+        images: pd.DataFrame = current.read(examples_of, run, place)
     except CobalanceError as error:
         show_error(error)
         return
-    has_files = bool(session.image_roots()) and found["uri"].notna().any()
+
+    has_files = bool(session.image_roots()) and images["uri"].notna().any()
     if not has_files:
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
-    boxes = found[found["w_px"].notna()].assign(crowd=False).reindex(columns=SCHEMA.names)
+
+    boxes = images[images["w_px"].notna()].assign(crowd=False).reindex(columns=SCHEMA.names)
     with st.container(horizontal=True):
-        for row in found.to_dict("records"):
-            told = f"{row['rank']} {row['score']:.3f}"
+        for row in images.to_dict("records"):
+            score = f"{row['rank']} {row['score']:.3f}"
             with st.container(width=_WIDTH_PX):
                 if has_files:
-                    own = boxes[boxes["id"] == row["id"]]
+                    image_boxes = boxes[boxes["id"] == row["id"]]
                     uri = row["uri"] if isinstance(row["uri"], str) else None
-                    said = f"{row['id']}: {row['concept']}, {told}"
-                    render = partial(image_files().with_regions, uri, own, {})
-                    draw_one(f"{run} {at} {row['id']}", said, said, _ROW_PX, render)
-                st.caption(f"{told}  \n{escape(shorten(row['id'], 40))}")
+                    text = f"{row['id']}: {row['concept']}, {score}"
+                    render = partial(image_files().with_regions, uri, image_boxes, {})
+                    draw_one(f"{run} {place} {row['id']}", text, text, _ROW_PX, render)
+                st.caption(f"{score}  \n{escape(shorten(row['id'], 40))}")
 
 
-def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFrame:
+def examples_of(store: GraphStore, dataset: str, run: str, place: int) -> pd.DataFrame:
     """Images of high, middling and low score: fields of `Example`, ``concept``, ``uri``."""
-    settings = LabelSettings.read(
-        next(one.settings for one in list_runs(store, dataset) if one.id == run)
-    )
+    stored = next(known.settings for known in list_runs(store, dataset) if known.id == run)
+    settings = LabelSettings.read(stored)
     files = open_scores(session.settings().folders(), run)
-    rows = list(examples(files, settings, at, _EACH))
-    found = pd.DataFrame(rows, columns=Example._fields)
-    found["concept"] = settings.attributes[at].concept
-    known = read_image_files(store, dataset, tuple(found["id"]))
-    return found.assign(uri=found["id"].map(dict(zip(known["id"], known["uri"], strict=True))))
+
+    rows = list(examples(files, settings, place, _EACH))
+    images = pd.DataFrame(rows, columns=Example._fields)
+    images["concept"] = settings.attributes[place].concept
+
+    files_by_id = read_image_files(store, dataset, tuple(images["id"]))
+    uris = dict(zip(files_by_id["id"], files_by_id["uri"], strict=True))
+    return images.assign(uri=images["id"].map(uris))

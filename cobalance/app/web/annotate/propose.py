@@ -53,6 +53,7 @@ def _choose_model() -> str | None:
         return None
     if ENDPOINT not in offered:
         st.caption(ENDPOINT_HOW)
+
     chosen: str = st.segmented_control(
         "Language model",
         offered,
@@ -70,10 +71,13 @@ def _choose_model() -> str | None:
 def _name(which: str) -> str:
     settings = session.settings()
     model = settings.cobalance_chat_model
-    if which == LOCAL:
-        own = model is not None and settings.cobalance_chat_url is None
-        return f"{shorten(model or '', 60)} here" if own else "Qwen3-VL-2B here"
-    return f"{shorten(model or 'the model', 60)} at an address"
+    if which != LOCAL:
+        return f"{shorten(model or 'the model', 60)} at an address"
+
+    # With an address the model of the settings is the one there, not the one that runs here.
+    if model is None or settings.cobalance_chat_url is not None:
+        return "Qwen3-VL-2B here"
+    return f"{shorten(model, 60)} here"
 
 
 def _draw_order_button(label: str, key: str, which: str | None, work: Work, *, ready: bool) -> None:
@@ -150,27 +154,31 @@ def show_propose(current: CurrentDataset) -> None:
                 "Questions",
                 preset_names(),
                 default="default",
-                format_func=lambda one: _PRESETS.get(one, one),
+                format_func=lambda name: _PRESETS.get(name, name),
                 **choice_in_url("annotate_preset"),
                 help="GELDA's are the paper's, and keep every name; the default ones need half of "
                 "the rounds.",
             )
         with right:
             which = _choose_model()
+
         with st.expander("Numbers and options"), st.container(horizontal=True):
             usual = read_preset(preset).model_dump()
             changes = draw_options(_FIELDS, ProposeOptions, usual, f"propose_{preset}_")
+
     options = read_preset(preset, changes)
     cost = chat_cost(options, caption or _EXAMPLE)
     st.markdown(
         f"**{cost.calls:,} questions** at most, about {cost.tokens_in:,} tokens in and "
         f"{cost.tokens_out:,} out. Replies are kept: the same order again goes on where it stopped."
     )
+
+    # Read here: the work runs in a thread, which has no session.
     name = user_name()
     folder = session.settings().folders().open_output()
 
     def work(chat: ChatModel, progress: Progress) -> str:
-        done = propose_attributes(
+        report = propose_attributes(
             current.store,
             folder,
             chat,
@@ -181,10 +189,10 @@ def show_propose(current: CurrentDataset) -> None:
             created_by=name,
             progress=progress,
         )
-        left_out = f" Left out: {', '.join(done.left_out)}." if done.left_out else ""
+        left_out = f" Left out: {', '.join(report.left_out)}." if report.left_out else ""
         return (
-            f"{inflect(done.attributes, 'attributes')} wait under “Review”, {done.flagged} of them "
-            f"flagged.{left_out} {done.usage.describe()}"
+            f"{inflect(report.attributes, 'attributes')} wait under “Review”, {report.flagged} of "
+            f"them flagged.{left_out} {report.usage.describe()}"
         )
 
     _draw_order_button(
@@ -194,18 +202,20 @@ def show_propose(current: CurrentDataset) -> None:
 
 
 def _command(dataset: str, caption: str, preset: str, changes: Mapping[str, Any]) -> str:
-    """The commands that show the same order's cost, and give it."""
+    """Commands that show the cost of the same order, and that place it."""
     words = [caption, "-d", dataset]
     if preset != "default":
         words += ["--preset", preset]
-    costs = [*words]
+
+    cost_words = [*words]
     for name, value in changes.items():
-        given = [_FLAGS[name]] if name in _FLAGS else [f"--{name}", str(value)]
-        words += given
+        option = [_FLAGS[name]] if name in _FLAGS else [f"--{name}", str(value)]
+        words += option
+        # The other options change no number of questions, and the cost has no such option.
         if name in ("categories", "attributes", "rounds", "llm_prompts"):
-            costs += given
+            cost_words += option
     return (
-        f"cobalance annotate cost {shlex.join(costs)}\n"
+        f"cobalance annotate cost {shlex.join(cost_words)}\n"
         f"cobalance annotate propose {shlex.join(words)} --local"
     )
 
@@ -226,9 +236,11 @@ def show_extract(current: CurrentDataset) -> None:
             )
         with right:
             which = _choose_model()
+
     try:
         images, questions = current.read(count_captions, captions, limit)
-    except DataError as error:  # no captions
+    except DataError as error:
+        # There are no captions, which is no failure of the page.
         empty_state("No captions to read", escape(error.render(in_app)))
         return
     st.markdown(
@@ -236,11 +248,13 @@ def show_extract(current: CurrentDataset) -> None:
         f"{inflect(images, 'images')}. A concept counts where its words stand in the caption, and "
         "once the run is accepted. Replies are kept: the same order again goes on where it stopped."
     )
+
+    # Read here: the work runs in a thread, which has no session.
     name = user_name()
     folder = session.settings().folders().open_output()
 
     def work(chat: ChatModel, progress: Progress) -> str:
-        done = extract_concepts(
+        report = extract_concepts(
             current.store,
             folder,
             chat,
@@ -250,12 +264,16 @@ def show_extract(current: CurrentDataset) -> None:
             created_by=name,
             progress=progress,
         )
+        images_read = inflect(report.images, "images")
         return (
-            f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')};"
-            f" {done.inferred:,} that no caption names are left out. Accept the run under “Runs”. "
-            f"{done.usage.describe()}"
+            f"{inflect(report.concepts, 'concepts')} in captions of {images_read};"
+            f" {report.inferred:,} that no caption names are left out. Accept the run under “Runs”."
+            f" {report.usage.describe()}"
         )
 
     _draw_order_button("Find concepts", f"extract {current.name}", which, work, ready=True)
-    limited = [] if limit is None else ["--max-images", str(limit)]
-    _show_command(f"cobalance annotate extract {shlex.join([current.name, *limited])} --local")
+
+    words = [current.name]
+    if limit is not None:
+        words += ["--max-images", str(limit)]
+    _show_command(f"cobalance annotate extract {shlex.join(words)} --local")

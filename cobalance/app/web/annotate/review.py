@@ -17,7 +17,6 @@ from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.base.errors import OptionError
 from cobalance.graph.annotations.attributes import (
     AttributeKey,
-    AttributeState,
     Decision,
     decide_attributes,
     list_attributes,
@@ -29,15 +28,17 @@ _NEXT = "the next one without a decision"
 
 def show(current: CurrentDataset) -> None:
     """Draw the attributes by category, and the one to decide on."""
-    found = list_attributes(current.store, current.name)
-    if found.empty:
+    attributes = list_attributes(current.store, current.name)
+    if attributes.empty:
         empty_state("No attribute yet", "Have some proposed: see **Propose**.")
         return
     show_kept_error()
-    waiting = found[found["state"] == "proposed"]
-    unflagged = waiting[waiting["flags"].map(len) == 0]
+
+    undecided = attributes[attributes["state"] == "proposed"]
+    unflagged = undecided[undecided["flags"].map(len) == 0]
+    n_decided = len(attributes) - len(undecided)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{len(found) - len(waiting):,} of {len(found):,} attributes are decided.")
+        st.markdown(f"{n_decided:,} of {len(attributes):,} attributes are decided.")
         if may_edit() and len(unflagged):
             st.button(
                 f"Accept all unflagged ({len(unflagged):,})",
@@ -46,30 +47,36 @@ def show(current: CurrentDataset) -> None:
                 args=(current.name, [Decision(key, "accepted") for key in _keys(unflagged)]),
             )
     viewer_note("decide which attributes are looked for")
-    _one(current, found, waiting)
-    _table(found)
+
+    _draw_attribute(current, attributes, undecided)
+    _table(attributes)
 
 
-def _keys(found: pd.DataFrame) -> list[AttributeKey]:
-    return list(zip(found["category"], found["proposed"], strict=True))
+def _keys(attributes: pd.DataFrame) -> list[AttributeKey]:
+    return list(zip(attributes["category"], attributes["proposed"], strict=True))
 
 
-def _one(current: CurrentDataset, found: pd.DataFrame, waiting: pd.DataFrame) -> None:
+def _draw_attribute(
+    current: CurrentDataset, attributes: pd.DataFrame, undecided: pd.DataFrame
+) -> None:
     """Draw an attribute: the chosen one, or the next without a decision."""
-    labels = {" / ".join(key): key for key in _keys(found)}
+    keys = {" / ".join(key): key for key in _keys(attributes)}
     chosen = choose_one(
-        "Attribute", list(labels), ATTRIBUTE, _NEXT, width=420, on_change=_forget_target
+        "Attribute", list(keys), ATTRIBUTE, _NEXT, width=420, on_change=_forget_target
     )
-    if chosen is None and waiting.empty:
+    if chosen is None and undecided.empty:
         st.success("All attributes are decided. Have images labelled: see **Label**.")
         return
-    key = labels[chosen] if chosen is not None else _keys(waiting)[0]
-    at = _keys(found).index(key)
-    row = {str(name): value for name, value in found.iloc[at].items()}
+
+    key = _keys(undecided)[0] if chosen is None else keys[chosen]
+    position = _keys(attributes).index(key)
+    row = {str(name): value for name, value in attributes.iloc[position].items()}
+    decided_by = f" by {escape(row['decided_by'])}" if row["decided_by"] else ""
+
     with st.container(border=True):
         st.markdown(
             f"**{escape(shorten(row['name'], 120))}** · {escape(shorten(row['category'], 60))} · "
-            f"{row['state']}" + (f" by {escape(row['decided_by'])}" if row["decided_by"] else "")
+            f"{row['state']}{decided_by}"
         )
         st.caption(
             f"“{escape(shorten(row['caption'], 200))}” · {row['level']} · "
@@ -78,15 +85,19 @@ def _one(current: CurrentDataset, found: pd.DataFrame, waiting: pd.DataFrame) ->
         for flag in row["flags"]:
             st.caption(f":orange[:material/flag:] {escape(shorten(flag, 200))}")
         if may_edit():
-            _fields(current, found, key, row)
+            _fields(current, attributes, key, row)
         pictures.show(current, row)
 
 
 def _fields(
-    current: CurrentDataset, found: pd.DataFrame, key: AttributeKey, row: Mapping[str, Any]
+    current: CurrentDataset, attributes: pd.DataFrame, key: AttributeKey, row: Mapping[str, Any]
 ) -> None:
+    """Draw the fields of a decision on an attribute, and its buttons."""
+    # With the category's length no two attributes have the same key.
     widget = f"{len(key[0])} {key[0]} {key[1]}"
-    others = [one for one in _keys(found[found["state"] == "accepted"]) if one != key]
+    accepted = _keys(attributes[attributes["state"] == "accepted"])
+    targets = [other for other in accepted if other != key]
+
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             "Name", row["name"], key=f"_name {widget}", max_chars=200, width=220
@@ -98,30 +109,27 @@ def _fields(
             required=True,
             key=f"_level {widget}",
         )
-        into = choose_one(
-            "Merge into", others, INTO, "an accepted one", format_func=" / ".join, width=220
+        target = choose_one(
+            "Merge into", targets, INTO, "an accepted one", format_func=" / ".join, width=220
         )
-    changes = {
-        what: value for what, value in (("name", name), ("level", level)) if value != row[what]
-    }
-    state: AttributeState
+
+    edited = {"name": name, "level": level}
+    changes = {field: value for field, value in edited.items() if value != row[field]}
+    is_proposed = row["state"] == "proposed"
+    decisions = (
+        ("Accept", "y", Decision(key, "accepted", None, changes), False),
+        ("Reject", "n", Decision(key, "rejected"), False),
+        ("Merge", "m", Decision(key, "merged", target), target is None),
+        ("Undecided", "u", Decision(key, "proposed"), is_proposed),
+    )
     with st.container(horizontal=True):
-        for label, state, shortcut in (
-            ("Accept", "accepted", "y"),
-            ("Reject", "rejected", "n"),
-            ("Merge", "merged", "m"),
-            ("Undecided", "proposed", "u"),
-        ):
-            merges = state == "merged"
-            decision = Decision(
-                key, state, into if merges else None, changes if state == "accepted" else {}
-            )
+        for label, shortcut, decision, is_disabled in decisions:
             st.button(
                 label,
-                key=f"_{state} {widget}",
+                key=f"_{decision.state} {widget}",
                 shortcut=shortcut,
-                type="primary" if state == "accepted" else "secondary",
-                disabled=(merges and into is None) or state == row["state"] == "proposed",
+                type="primary" if decision.state == "accepted" else "secondary",
+                disabled=is_disabled,
                 on_click=_decide,
                 args=(current.name, [decision]),
             )
@@ -143,19 +151,20 @@ def _forget_target() -> None:
         st.session_state[INTO] = None
 
 
-def _table(found: pd.DataFrame) -> None:
+def _table(attributes: pd.DataFrame) -> None:
+    """Draw all attributes by category."""
     text = st.column_config.TextColumn
-    found = found.sort_values("category", kind="stable")
-    rounds = zip(found["votes"], found["rounds"], strict=True)
+    rows = attributes.sort_values("category", kind="stable")
+    rounds = rows["votes"].astype(str) + " of " + rows["rounds"].astype(str)
     draw_columns(
         {
-            "category": (found["category"], text("Category", width=140)),
-            "name": (found["name"], text("Attribute", width=200)),
-            "level": (found["level"], text("Level", width=70)),
-            "votes": ([f"{a} of {b}" for a, b in rounds], text("Rounds", width=80)),
-            "flags": (found["flags"].map(", ".join), text("Flags", width=240)),
-            "state": (found["state"], text("State", width=90)),
-            "decided_by": (found["decided_by"].fillna(""), text("Decided by", width=130)),
+            "category": (rows["category"], text("Category", width=140)),
+            "name": (rows["name"], text("Attribute", width=200)),
+            "level": (rows["level"], text("Level", width=70)),
+            "votes": (rounds, text("Rounds", width=80)),
+            "flags": (rows["flags"].map(", ".join), text("Flags", width=240)),
+            "state": (rows["state"], text("State", width=90)),
+            "decided_by": (rows["decided_by"].fillna(""), text("Decided by", width=130)),
         },
         480,
         key="_annotate_attributes",

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from cobalance.annotation.labelling.labels import label_summary
@@ -23,7 +25,7 @@ from cobalance.app.web.widgets.messages import (
     show_task,
     viewer_note,
 )
-from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table, percent_column
+from cobalance.app.web.widgets.tables import count_column, draw_table, percent_column
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.base.plurals import inflect
 from cobalance.base.progress import Progress
@@ -42,30 +44,36 @@ _ACTIVE = ("queued", "running")
 
 def show(current: CurrentDataset) -> None:
     """Draw the runs, and the chosen one."""
-    found = list_runs(current.store, current.name)
-    if not found:
+    runs = list_runs(current.store, current.name)
+    if not runs:
         empty_state(
             "No annotation run yet",
             "Order one under **Label**, to look for attributes or concepts in the images; or have "
             "attributes proposed first, see **Propose**.",
         )
         return
-    active = any(one.state in _ACTIVE for one in found)
-    if any(one.state in _ACTIVE and one.chunks for one in found):
+
+    # A proposal has no chunks: this app makes it, not a worker.
+    active = [run for run in runs if run.state in _ACTIVE]
+    if any(run.chunks for run in active):
         draw_workers()
     show_kept_error()
     show_task(_task(current.name))
-    st.fragment(run_every=REFRESH_S if active else None)(_draw)(current.name, _states(found))
-    ids = [one.id for one in found]
-    names = {one.id: run_title(one) for one in found}
+    refresh_s = REFRESH_S if active else None
+    st.fragment(run_every=refresh_s)(_draw)(current.name, _states(runs))
+
+    runs_by_id = {run.id: run for run in runs}
+    ids = list(runs_by_id)
+    titles = {run.id: run_title(run) for run in runs}
     chosen = st.selectbox(
         "Run",
         ids,
-        format_func=lambda one: names.get(one, one),
+        format_func=lambda run: titles.get(run, run),
         **id_in_url(RUN, ids, first=ids[0]),
         width=420,
     )
-    run = next(one for one in found if one.id == chosen)
+    run = runs_by_id[chosen]
+
     _describe(run)
     if may_edit():
         _buttons(run)
@@ -80,49 +88,59 @@ def run_title(run: AnnotationRun) -> str:
     return f"{run.kind} · {shorten(run.model, 40)} · {run.id[:6]}"
 
 
-def _states(found: Sequence[AnnotationRun]) -> frozenset[tuple[str, str]]:
-    return frozenset((one.id, one.state) for one in found)
+def _states(runs: Sequence[AnnotationRun]) -> frozenset[tuple[str, str]]:
+    return frozenset((run.id, run.state) for run in runs)
 
 
 def _draw(dataset: str, drawn: frozenset[tuple[str, str]]) -> None:
+    """Draw the table of runs; the whole page anew once a state is not the drawn one."""
     with errors_in_fragment():
-        found = list_runs(session.store(), dataset)
-        if _states(found) != drawn:
+        runs = list_runs(session.store(), dataset)
+        if _states(runs) != drawn:
             rerun_page()
             return
-        states = [f"{one.state}, outdated" if one.outdated else one.state for one in found]
+
         text = st.column_config.TextColumn
-        draw_columns(
-            {
-                "run": ([one.id[:6] for one in found], text("Run", width=70)),
-                "kind": ([one.kind for one in found], text("Kind", width=70)),
-                "model": ([one.model for one in found], text("Model", width=200)),
-                "state": (states, text("State", width=130)),
-                "progress": (
-                    [100 * one.done / one.chunks if one.chunks else None for one in found],
-                    percent_column(100),
-                ),
-                "left": ([_time_left(one) for one in found], text("Time left", width=80)),
-                "licence": ([one.licence or "-" for one in found], text("Licence", width=110)),
-                "error": ([one.error for one in found], text("Message", width=260)),
-            },
-            300,
-            key="_annotate_runs",
-            alt="Annotation runs",
-        )
+        columns = {
+            "run": text("Run", width=70),
+            "kind": text("Kind", width=70),
+            "model": text("Model", width=200),
+            "state": text("State", width=130),
+            "progress": percent_column(100),
+            "left": text("Time left", width=80),
+            "licence": text("Licence", width=110),
+            "error": text("Message", width=260),
+        }
+        rows = pd.DataFrame(map(_cells, runs), columns=list(columns))
+        draw_table(rows, 300, columns, key="_annotate_runs", alt="Annotation runs")
+
+
+def _cells(run: AnnotationRun) -> dict[str, object]:
+    """A run's row of the table of runs."""
+    return {
+        "run": run.id[:6],
+        "kind": run.kind,
+        "model": run.model,
+        "state": f"{run.state}, outdated" if run.outdated else run.state,
+        "progress": 100 * run.done / run.chunks if run.chunks else None,
+        "left": _time_left(run),
+        "licence": run.licence or "-",
+        "error": run.error,
+    }
 
 
 def _describe(run: AnnotationRun) -> None:
-    said = [f"{run.state}"]
-    if run.decided_by:
-        said[0] += f" by {escape(shorten(run.decided_by, 60))}"
+    """Draw the state of a run in words, and its error."""
+    decided_by = f" by {escape(shorten(run.decided_by, 60))}" if run.decided_by else ""
+    facts = [f"{run.state}{decided_by}"]
     if run.created_by:
-        said.append(f"ordered by {escape(shorten(run.created_by, 60))}")
+        facts.append(f"ordered by {escape(shorten(run.created_by, 60))}")
     if run.kind != "propose":
-        said.append(f"{run.done:,} of {inflect(run.chunks, 'chunks')} scored")
+        facts.append(f"{run.done:,} of {inflect(run.chunks, 'chunks')} scored")
     if run.outdated:
-        said.append("the dataset's images have changed since")
-    st.caption(f"{escape(shorten(run.model, 120))}: {'; '.join(said)}.")
+        facts.append("the dataset's images have changed since")
+
+    st.caption(f"{escape(shorten(run.model, 120))}: {'; '.join(facts)}.")
     if run.error:
         st.text(shorten(run.error, 1000))
 
@@ -138,15 +156,19 @@ def _buttons(run: AnnotationRun) -> None:
         actions["Accept"] = lambda: _decide(run, accepted=True)
     if run.kind != "propose" and run.state in ("done", "accepted"):
         actions["Reject"] = lambda: _decide(run, accepted=False)
+
     busy = tasks.is_running(_task(run.dataset), f"propose {run.dataset}", f"extract {run.dataset}")
     ended = run.state not in (*_ACTIVE, "accepted")
-    if ended or (run.state == "running" and not run.chunks and not busy):  # a process was killed
+    # A process that was killed leaves its run in the state running, with nobody at work on it.
+    abandoned = run.state == "running" and not run.chunks and not busy
+    if ended or abandoned:
         folders = session.settings().folders()
         actions["Delete"] = lambda: delete_annotations(
             session.store(), folders.open_output(), run.id
         )
+
     with st.container(horizontal=True, vertical_alignment="center"):
-        for label, do in actions.items():
+        for label, act in actions.items():
             sure = label != "Delete" or st.checkbox(
                 "Delete it with its files and audits", key=f"_annotate_sure {run.id}"
             )
@@ -155,11 +177,12 @@ def _buttons(run: AnnotationRun) -> None:
                 key=f"_annotate_{label} {run.id}",
                 type="primary" if label == "Accept" else "secondary",
                 disabled=busy or not sure,
-                on_click=edits(do),
+                on_click=edits(act),
             )
 
 
 def _decide(run: AnnotationRun, *, accepted: bool) -> None:
+    """Accept or reject a run in the background."""
     store, name = session.store(), user_name()
     folder = session.settings().folders().open_output()
 
@@ -186,8 +209,10 @@ def _time_left(run: AnnotationRun) -> str:
     """About how long a run still takes, from when a worker took a chunk; empty where unknown."""
     if run.state not in _ACTIVE or not run.done or run.started_at is None:
         return ""
-    spent_s = (datetime.now(UTC) - run.started_at).total_seconds()
-    left_s = max(spent_s, 0.0) / run.done * (run.chunks - run.done)
+
+    # The clocks of the database and of this machine may differ.
+    spent_s = max((datetime.now(UTC) - run.started_at).total_seconds(), 0.0)
+    left_s = spent_s / run.done * (run.chunks - run.done)
     return str(timedelta(seconds=round(left_s)))
 
 
@@ -200,32 +225,14 @@ def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
     show_kept_error()
     settings = LabelSettings.read(run.settings)
     changed = _fields(run, settings)
-    files = open_scores(session.settings().folders(), run.id)
-    found = current.keep(
-        lambda: label_summary(files, changed), "labels", run.id, changed.model_dump_json()
-    )
-    draw_table(
-        found.drop(columns=["unreadable"]).assign(share=100 * found["share"]),
-        420,
-        {
-            "category": st.column_config.TextColumn("Category", width=120),
-            "concept": st.column_config.TextColumn("Concept", width=180),
-            "caption": st.column_config.TextColumn("Caption", width=260),
-            "images": count_column("Images", 80),
-            "share": st.column_config.ProgressColumn(
-                "Share of images", min_value=0, max_value=100, format="%.1f%%", width=130
-            ),
-        },
-        key="_annotate_counts",
-        alt="Images of each concept",
-    )
-    if len(found) and (unreadable := int(found["unreadable"].max())):
-        st.caption(f"{inflect(unreadable, 'images')} could not be read: left out.")
+    _draw_counts(current, run, changed)
+
     concept = st.session_state.get(CONCEPT)
     if settings.rule == "threshold" and concept is not None:
         st.caption(f"Images with the highest, middling and lowest scores of “{escape(concept)}”:")
-        places = [one.concept for one in settings.attributes]
-        pictures.draw_examples(current, run.id, places.index(concept))
+        concepts = [attribute.concept for attribute in settings.attributes]
+        pictures.draw_examples(current, run.id, concepts.index(concept))
+
     if changed == settings:
         return
     if may_edit():
@@ -240,6 +247,32 @@ def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
         viewer_note("keep thresholds")
 
 
+def _draw_counts(current: CurrentDataset, run: AnnotationRun, settings: LabelSettings) -> None:
+    """Draw how many images show each concept with these settings."""
+    files = open_scores(session.settings().folders(), run.id)
+    summary = current.keep(
+        lambda: label_summary(files, settings), "labels", run.id, settings.model_dump_json()
+    )
+    draw_table(
+        summary.drop(columns=["unreadable"]).assign(share=100 * summary["share"]),
+        420,
+        {
+            "category": st.column_config.TextColumn("Category", width=120),
+            "concept": st.column_config.TextColumn("Concept", width=180),
+            "caption": st.column_config.TextColumn("Caption", width=260),
+            "images": count_column("Images", 80),
+            "share": st.column_config.ProgressColumn(
+                "Share of images", min_value=0, max_value=100, format="%.1f%%", width=130
+            ),
+        },
+        key="_annotate_counts",
+        alt="Images of each concept",
+    )
+
+    if len(summary) and (unreadable := int(summary["unreadable"].max())):
+        st.caption(f"{inflect(unreadable, 'images')} could not be read: left out.")
+
+
 def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
     """Draw the thresholds, or the choice of several attributes; the settings with them."""
     if settings.rule == "base":
@@ -249,38 +282,38 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
             **in_url(f"annotate_several_{run.id[:6]}"),
         )
         return settings.model_copy(update={"multi": multi})
-    concepts = list(dict.fromkeys(one.concept for one in settings.attributes))
+
+    concepts = list(dict.fromkeys(attribute.concept for attribute in settings.attributes))
     with st.container(horizontal=True):
         concept = choose_one("Threshold of", concepts, CONCEPT, "all concepts", width=260)
-        place = "" if concept is None else f"_{concepts.index(concept)}"
-        usual = settings.threshold
-        value = float(
-            st.number_input(
-                "Lowest score that counts",
-                -_LIMIT,
-                _LIMIT,
-                usual if concept is None else settings.thresholds.get(concept, usual),
-                0.05,
-                **number_in_url(f"annotate_score_{run.id[:6]}{place}"),
-                width=180,
-            )
-        )
-    if concept is None:
-        return settings.model_copy(update={"threshold": value})
-    if value == settings.thresholds.get(concept, usual):
+        if concept is None:
+            return settings.model_copy(update={"threshold": _score(run, settings.threshold)})
+
+        usual = settings.thresholds.get(concept, settings.threshold)
+        value = _score(run, usual, f"_{concepts.index(concept)}")
+    if value == usual:
         return settings
     return settings.model_copy(update={"thresholds": {**settings.thresholds, concept: value}})
+
+
+def _score(run: AnnotationRun, usual: float, suffix: str = "") -> float:
+    """Draw the field of a threshold; `suffix` of its key tells one concept's from another's."""
+    value = st.number_input(
+        "Lowest score that counts",
+        -_LIMIT,
+        _LIMIT,
+        usual,
+        0.05,
+        **number_in_url(f"annotate_score_{run.id[:6]}{suffix}"),
+        width=180,
+    )
+    return float(value)
 
 
 @edits
 def _keep(run: str, changed: LabelSettings) -> None:
     folder = session.settings().folders().open_output()
-    has_threshold = changed.rule == "threshold"
-    change_thresholds(
-        session.store(),
-        folder,
-        run,
-        threshold=changed.threshold if has_threshold else None,
-        thresholds=changed.thresholds if has_threshold else None,
-        multi=None if has_threshold else changed.multi,
-    )
+    values: dict[str, Any] = {"multi": changed.multi}
+    if changed.rule == "threshold":
+        values = {"threshold": changed.threshold, "thresholds": changed.thresholds}
+    change_thresholds(session.store(), folder, run, **values)

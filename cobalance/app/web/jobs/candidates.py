@@ -1,5 +1,6 @@
 """Grid of a job's candidates, with verdicts by key or button and details."""
 
+import math
 from datetime import UTC, datetime
 from functools import partial
 
@@ -61,17 +62,16 @@ _LOOKS = "**Enter** or a click opens · **O** originals · **M** masks · **D** 
 
 def show(job: Job) -> None:
     """Draw a page of a job's candidates; new ones join at the end while it runs."""
-    st.fragment(run_every=REFRESH_S if job.is_active else None)(_candidates)(job, filter_words(job))
+    refresh_s = REFRESH_S if job.is_active else None
+    st.fragment(run_every=refresh_s)(_candidates)(job, filter_words(job))
 
 
 def _candidates(job: Job, words: FilterWords) -> None:
+    """Draw the choice of candidates, their page, and all about the one that was asked for."""
     with errors_in_fragment():
-        for decision in decisions(GRID, lambda id_: id_.startswith(f"{job.id}/")):
-            if decision.act == "undo":
-                undo(job.id)
-            else:
-                decide_all(job.id, decision.images, decision.act)
+        _take_decisions(job)
         show_kept_error()
+
         with st.container(horizontal=True, vertical_alignment="bottom"):
             verdict = st.segmented_control(
                 "Verdict", list(_VERDICTS), default="All", **choice_in_url("verdict")
@@ -79,51 +79,73 @@ def _candidates(job: Job, words: FilterWords) -> None:
             query = _choose_query(job.id)
             originals = st.toggle("Originals", **in_url(_ORIGINALS))
             masks = st.toggle("Masks", **in_url(_MASKS))
-        wanted = _VERDICTS[verdict or "All"]
-        page, found = _read(job.id, query, wanted)
-        if not found.total:
-            st.caption(
-                "No candidate with this verdict."
-                if wanted
-                else "No candidate yet. They appear here as a worker reports them."
-            )
-            return
-        decided = count_decided(session.store(), job.id, query)
-        total, some = found.total, ""
-        if wanted is not None:
-            total = list_candidates(session.store(), job.id, query=query, per_page=1).total
-            some = f" · {found.total:,} shown"
-        st.progress(min(decided / total, 1.0), f"{decided:,} of {total:,} decided by hand{some}")
-        pages = -(-found.total // PER_PAGE)
-        if pages > 1:
-            _choose_page(job.id, page, pages)
-        st.caption((_KEYS if may_edit() else "") + _LOOKS)
-        review_grid(
-            [_image(one, words, originals=originals) for one in found.candidates],
-            key=GRID,
-            label="Candidates",
-            row_px=ROW_PX,
-            overlay=Switch(masks, partial(_turn, _MASKS)),
-            original=Switch(originals, partial(_turn, _ORIGINALS)),
-            decides=may_edit(),
-            opened=_find_opened(found.candidates, words, originals=originals),
-            more=page < pages,
-            on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
-            on_end=partial(_go_to, job.id, page + 1),
-            on_details=lambda name: url.write(_DETAILS, [name]),
-        )
-        _details(job, found.candidates, words)
+        state = _VERDICTS[verdict or "All"]
+
+        number, page = _read(job.id, query, state)
+        if page.total:
+            _draw_decided(job.id, query, state, page.total)
+            _draw_page(job, page, number, words, originals=originals, masks=masks)
+            _details(job, page.candidates, words)
+        elif state is not None:
+            st.caption("No candidate with this verdict.")
+        else:
+            st.caption("No candidate yet. They appear here as a worker reports them.")
+
+
+def _take_decisions(job: Job) -> None:
+    """Write the decisions that the browser has sent since the last run."""
+    for decision in decisions(GRID, lambda candidate: candidate.startswith(f"{job.id}/")):
+        if decision.act == "undo":
+            undo(job.id)
+        else:
+            decide_all(job.id, decision.images, decision.act)
+
+
+def _draw_decided(job: str, query: str | None, state: CandidateState | None, n_shown: int) -> None:
+    """Draw how many of all candidates people have decided on."""
+    decided = count_decided(session.store(), job, query)
+    total, shown = n_shown, ""
+    if state is not None:
+        total = list_candidates(session.store(), job, query=query, per_page=1).total
+        shown = f" · {n_shown:,} shown"
+
+    # A worker may report candidates, and a person decide on them, between the two counts.
+    share = min(decided / total, 1.0)
+    st.progress(share, f"{decided:,} of {total:,} decided by hand{shown}")
+
+
+def _draw_page(
+    job: Job, page: CandidatePage, number: int, words: FilterWords, *, originals: bool, masks: bool
+) -> None:
+    """Draw a page of candidates as a grid, and the way to the pages beside."""
+    pages = math.ceil(page.total / PER_PAGE)
+    if pages > 1:
+        _choose_page(job.id, number, pages)
+    st.caption(_KEYS + _LOOKS if may_edit() else _LOOKS)
+
+    review_grid(
+        [_image(candidate, words, originals=originals) for candidate in page.candidates],
+        key=GRID,
+        label="Candidates",
+        row_px=ROW_PX,
+        overlay=Switch(masks, partial(_turn, _MASKS)),
+        original=Switch(originals, partial(_turn, _ORIGINALS)),
+        decides=may_edit(),
+        opened=_find_opened(page.candidates, words, originals=originals),
+        more=number < pages,
+        on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
+        on_end=partial(_go_to, job.id, number + 1),
+        on_details=lambda name: url.write(_DETAILS, [name]),
+    )
 
 
 def _choose_query(job: str) -> str | None:
     """Draw the choice of a query; None for all."""
     queries = read_queries(session.store(), job, limit=MOST_QUERIES)
-    columns = ("id", "position", "class_name", "concepts", "source_image")
-    rows = zip(*(queries[name].tolist() for name in columns), strict=True)
-    labels = {
-        name: f"{position + 1}. {describe_request(class_name, concepts, source_image)}"
-        for name, position, class_name, concepts, source_image in rows
-    }
+    labels = {}
+    for query in queries.to_dict("records"):
+        request = describe_request(query["class_name"], query["concepts"], query["source_image"])
+        labels[query["id"]] = f"{query['position'] + 1}. {request}"
 
     def label(name: str) -> str:
         return shorten(labels.get(name, ""), 80)
@@ -138,8 +160,10 @@ def _read(job: str, query: str | None, verdict: CandidateState | None) -> tuple[
     if known != chosen:
         since = datetime.now(UTC)
         st.session_state[_CHOSEN] = chosen, since
+        # At first the URL names the page.
         if known is not None:
             _go_to(job, 1)
+
     read = partial(
         list_candidates,
         session.store(),
@@ -149,13 +173,14 @@ def _read(job: str, query: str | None, verdict: CandidateState | None) -> tuple[
         decided_since=since,
         per_page=PER_PAGE,
     )
-    page = _page(job)
-    found = read(page=page)
-    if found.total and not found.candidates:  # fewer than there were
-        page = 1
-        found = read()
-    url.write(_PAGE, [] if page == 1 else [str(page)])
-    return page, found
+    number = _page(job)
+    page = read(page=number)
+    if page.total and not page.candidates:
+        # There are fewer pages than there were, or than the link says.
+        number = 1
+        page = read()
+    url.write(_PAGE, [] if number == 1 else [str(number)])
+    return number, page
 
 
 def _page(job: str) -> int:
@@ -163,11 +188,13 @@ def _page(job: str) -> int:
 
     Keys turn pages while the browser still has, and sends, the URL of the page before.
     """
-    of, page = st.session_state.get(_AT, (None, 1))
-    if of == job and not came_back():
+    drawn_job, page = st.session_state.get(_AT, (None, 1))
+    if drawn_job == job and not came_back():
         return int(page)
+
     text = next(iter(url.texts(_PAGE)), "1")
-    page = int(text) if text.isdecimal() and 0 < int(text) <= MOST_NUMBER else 1
+    is_page = text.isdecimal() and 0 < int(text) <= MOST_NUMBER
+    page = int(text) if is_page else 1
     _go_to(job, page)
     return page
 
@@ -179,13 +206,13 @@ def _go_to(job: str, page: int) -> None:
 def _choose_page(job: str, page: int, pages: int) -> None:
     """Draw the way to the pages beside; without a widget's value, which a browser has too late."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        for label, to in (("Previous page", page - 1), ("Next page", page + 1)):
+        for label, target in (("Previous page", page - 1), ("Next page", page + 1)):
             st.button(
                 label,
                 key=f"_candidates_to {label}",
                 on_click=_go_to,
-                args=(job, to),
-                disabled=not 1 <= to <= pages,
+                args=(job, target),
+                disabled=not 1 <= target <= pages,
             )
         st.markdown(f"Page {page:,} of {pages:,}", width="content")
 
@@ -201,55 +228,63 @@ def _pictures(
     files = image_files()
     uri = candidate.source_uri if originals else candidate.uri
     plain = files.thumbnail(uri, size_px)
+
     if candidate.mask_uri is None or plain.problem is not None:
         return plain, None
     return plain, files.with_mask(uri, candidate.mask_uri, MASK_EDGE, size_px)
 
 
 def _image(candidate: Candidate, words: FilterWords, *, originals: bool) -> ReviewImage:
-    plain, drawn = _pictures(candidate, THUMBNAIL_PX, originals=originals)
-    what = describe_picture(candidate)
-    what = f"Original of {what[0].lower()}{what[1:]}" if originals else what
-    image = GridImage(candidate.id, what, plain, drawn)
+    plain, outlined = _pictures(candidate, THUMBNAIL_PX, originals=originals)
+    text = describe_picture(candidate)
+    if originals:
+        text = f"Original of {text[0].lower()}{text[1:]}"
+    image = GridImage(candidate.id, text, plain, outlined)
     return ReviewImage(image, candidate.verdict, _note(candidate, words, plain.problem))
 
 
 def _note(candidate: Candidate, words: FilterWords, problem: str | None) -> str:
     """Describe a candidate in a line."""
-    who = by_whom(candidate) if candidate.verdict != "pending" else ""
-    verdict = f"{candidate.verdict} {who}" if who else "being compared"
+    parts = [describe_request(candidate.class_name, candidate.concepts)]
+    if candidate.verdict == "pending":
+        parts.append("being compared")
+    else:
+        parts.append(f"{candidate.verdict} {by_whom(candidate)}")
+
     if candidate.uri is None:
-        problem = "its file was not kept"
-    asked = describe_request(candidate.class_name, candidate.concepts)
-    return " · ".join(
-        [asked, verdict, *([problem] if problem else []), *describe_scores(candidate, words)]
-    )
+        parts.append("its file was not kept")
+    elif problem:
+        parts.append(problem)
+    return " · ".join([*parts, *describe_scores(candidate, words)])
 
 
 def _find_opened(
     candidates: tuple[Candidate, ...], words: FilterWords, *, originals: bool
 ) -> GridImage | None:
     """The image in the lightbox."""
-    wanted = url.texts(OPENED)
+    opened = url.texts(OPENED)
     for candidate in candidates:
-        if candidate.id in wanted:
-            plain, drawn = _pictures(candidate, LIGHTBOX_PX, originals=originals)
-            return GridImage(candidate.id, _note(candidate, words, plain.problem), plain, drawn)
+        if candidate.id in opened:
+            plain, outlined = _pictures(candidate, LIGHTBOX_PX, originals=originals)
+            note = _note(candidate, words, plain.problem)
+            return GridImage(candidate.id, note, plain, outlined)
     return None
 
 
 def _details(job: Job, candidates: tuple[Candidate, ...], words: FilterWords) -> None:
     """Draw all that is known of the candidate that was asked for."""
+    detailed = url.texts(_DETAILS)
     for candidate in candidates:
-        if candidate.id in url.texts(_DETAILS):
-            with st.container(border=True, key="_candidate"):
-                with st.container(horizontal=True, vertical_alignment="center"):
-                    st.markdown(f"**Details of {escape(candidate.id)}**")
-                    st.space("stretch")
-                    st.button(
-                        "Close",
-                        key="_candidate_close",
-                        icon=":material/close:",
-                        on_click=lambda: url.write(_DETAILS, []),
-                    )
-                draw_details(job, candidate, words)
+        if candidate.id not in detailed:
+            continue
+        with st.container(border=True, key="_candidate"):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"**Details of {escape(candidate.id)}**")
+                st.space("stretch")
+                st.button(
+                    "Close",
+                    key="_candidate_close",
+                    icon=":material/close:",
+                    on_click=lambda: url.write(_DETAILS, []),
+                )
+            draw_details(job, candidate, words)

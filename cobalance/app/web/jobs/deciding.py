@@ -36,7 +36,9 @@ def decide_all(job: str, candidates: Sequence[str], verdict: Verdict, place: int
     """Decide on candidates in the person's name, in a callback, as one step to take back."""
     step = Step(job, place)
     steps = st.session_state.setdefault(_STEPS, [])
-    steps.append(step)  # also of what fails: the browser counts its decisions, too
+
+    # A decision that fails is a step, too: the browser counts all of its decisions.
+    steps.append(step)
     del steps[:-MOST_UNDONE]
     _decide(step, candidates, verdict)
 

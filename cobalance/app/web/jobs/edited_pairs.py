@@ -1,5 +1,7 @@
 """Edited images side by side: the original and a candidate of each group."""
 
+from functools import partial
+
 import streamlit as st
 
 from cobalance.app.web.jobs.deciding import decide_all
@@ -36,38 +38,43 @@ REFRESH_S = 4
 def show(job: Job) -> None:
     """Draw the images a few at a time; more is made of them while the job runs."""
     st.caption(f"{inflect(count_edited_of(job), 'images')} edited.")
-    st.fragment(run_every=REFRESH_S if job.is_active else None)(_twins)(
-        job.id, sum(job.queries.values()), filter_words(job)
-    )
+    refresh_s = REFRESH_S if job.is_active else None
+    n_queries = sum(job.queries.values())
+    st.fragment(run_every=refresh_s)(_twins)(job.id, n_queries, filter_words(job))
 
 
-def _twins(job: str, queries: int, words: FilterWords) -> None:
+def _twins(job: str, n_queries: int, words: FilterWords) -> None:
+    """Draw a page of edited images, each with a candidate of each group."""
     with errors_in_fragment():
         show_kept_error()
-        place = st.container(horizontal=True, vertical_alignment="bottom")
-        with place:
-            start = choose_start(queries)
-        found = find_edited(session.store(), job, start, PER_PAGE + 1, queries=queries)
-        if not found:
-            found = find_edited(session.store(), job, start, 1, queries=queries, backwards=True)
-        with place:
-            step_buttons(job, found[0] if found else 0, queries, found[PER_PAGE:], PER_PAGE)
-        for image in read_edited(session.store(), job, found[:PER_PAGE]):
+        controls = st.container(horizontal=True, vertical_alignment="bottom")
+        with controls:
+            start = choose_start(n_queries)
+
+        # One more than are drawn tells whether there is a next page.
+        find = partial(find_edited, session.store(), job, start, queries=n_queries)
+        positions = find(PER_PAGE + 1) or find(1, backwards=True)
+        first = positions[0] if positions else 0
+        with controls:
+            step_buttons(job, first, n_queries, positions[PER_PAGE:], PER_PAGE)
+
+        for image in read_edited(session.store(), job, positions[:PER_PAGE]):
             with st.container(border=True, key=f"_twins {job} {image.position}"):
                 _card(job, image, words)
 
 
-def choose_start(queries: int) -> int:
+def choose_start(n_queries: int) -> int:
     """Draw the number of the query to begin with; give its position."""
     number: int | None = st.number_input(
         "From query",
         1,
-        max(queries, 1),
+        max(n_queries, 1),
         **number_in_url(FROM),
         width=130,
         help="Its number in the list of queries, above.",
     )
-    return (number or 1) - 1  # a URL may leave it empty
+    # A URL may leave the field empty.
+    return (number or 1) - 1
 
 
 def go_to(position: int) -> None:
@@ -75,11 +82,12 @@ def go_to(position: int) -> None:
     st.session_state[FROM] = position + 1
 
 
-def step_buttons(job: str, start: int, queries: int, following: list[int], step: int) -> None:
+def step_buttons(job: str, start: int, n_queries: int, following: list[int], step: int) -> None:
     """Draw the buttons to the previous and the next images."""
 
     def back() -> None:
-        before = find_edited(session.store(), job, start - 1, step, queries=queries, backwards=True)
+        store = session.store()
+        before = find_edited(store, job, start - 1, step, queries=n_queries, backwards=True)
         go_to(before[-1] if before else 0)
 
     st.button("Previous", key="_twins_back", on_click=back, disabled=start == 0)
@@ -107,17 +115,20 @@ def _card(job: str, image: EditedImage, words: FilterWords) -> None:
 
 def _others(job: str, image: EditedImage, group: EditedGroup, words: FilterWords) -> None:
     """Draw a popover with the other candidates of a group, which are drawn when it is opened."""
-    others = [one for one in group.candidates if one not in group.chosen[:1]]
+    first_chosen = group.chosen[:1]
+    others = [candidate for candidate in group.candidates if candidate not in first_chosen]
     if not others:
         return
-    more = group.made - group.dropped - len(group.chosen[:1])
+
+    n_others = group.made - group.dropped - len(first_chosen)
     popover = st.popover(
-        f"{more:,} more", key=f"_others {group.query}", on_change="rerun", wrap=False
+        f"{n_others:,} more", key=f"_others {group.query}", on_change="rerun", wrap=False
     )
     if not popover.open:
         return
+
     with popover:
-        if len(others) < more:
+        if len(others) < n_others:
             st.caption(f"The best {MOST_CANDIDATES} of them.")
         for place, candidate in zip(grid(len(others), 3, gap="small"), others, strict=True):
             with place:

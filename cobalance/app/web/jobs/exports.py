@@ -50,9 +50,11 @@ def export_command(job: Job, format_: str, result: Mapping[str, Any], flags: Seq
     The folder is named after the dataset, in characters that any shell and file system takes.
     """
     folder = f"{folder_stem(job.dataset)}-rebalanced"
-    texts = {name: f"{v:g}" if isinstance(v, float) else str(v) for name, v in result.items()}
-    chosen = [text for name, value in texts.items() for text in (f"--{name}", value)]
-    return shlex.join(["cobalance", "export", job.id, folder, "--as", format_, *chosen, *flags])
+    options = []
+    for name, value in result.items():
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        options += [f"--{name}", text]
+    return shlex.join(["cobalance", "export", job.id, folder, "--as", format_, *options, *flags])
 
 
 def _choose_options(format_: str) -> tuple[bool, list[str], ExportOptions]:
@@ -69,8 +71,9 @@ def _choose_options(format_: str) -> tuple[bool, list[str], ExportOptions]:
             **in_url("export_reference"),
             help="They are not copied.",
         )
-    given = {"--generated-only": not real, "--skip-missing": skip, "--reference": reference}
-    flags = [flag for flag, is_given in given.items() if is_given]
+
+    switches = {"--generated-only": not real, "--skip-missing": skip, "--reference": reference}
+    flags = [flag for flag, is_on in switches.items() if is_on]
     return real, flags, ExportOptions(skip_missing=skip, reference=reference)
 
 
@@ -82,9 +85,10 @@ def _export(
     store, folders = session.store(), session.settings().folders()
 
     def work(progress: Progress) -> str:
-        found = read_job(store, job.id)
+        # Read anew: more may have been accepted since the page was drawn.
+        latest = read_job(store, job.id)
         write_export(
-            store, folders, found, format_, options, real=real, result=result, progress=progress
+            store, folders, latest, format_, options, real=real, result=result, progress=progress
         )
         return f"Exported as {format_}."
 
@@ -96,28 +100,30 @@ def _export(
     show_kept_error()
     if show_task(key):
         return
-    found = find_export(folders, job, format_)
-    if found is not None:
-        _draw_written(job, format_, found)
+
+    export = find_export(folders, job, format_)
+    if export is not None:
+        _draw_written(job, format_, export)
 
 
-def _draw_written(job: Job, format_: str, found: WrittenExport) -> None:
+def _draw_written(job: Job, format_: str, export: WrittenExport) -> None:
     """Draw where an export is, its download where it is small enough, and how to delete it."""
-    st.markdown(f"Written on {found.written_at:%d %b %Y %H:%M} UTC: {escape(found.text)}.")
-    st.code(str(found.folder), language=None, wrap_lines=True)
+    st.markdown(f"Written on {export.written_at:%d %b %Y %H:%M} UTC: {escape(export.text)}.")
+    st.code(str(export.folder), language=None, wrap_lines=True)
+
+    zip_file = export.zip_file
     with st.container(horizontal=True, vertical_alignment="center"):
-        if found.zip_file is not None:
-            size = found.zip_file.stat().st_size / 1e6
-            name = found.zip_file.name
-            label = f"Download as ZIP ({size:,.1f} MB)"
-            download(label, found.zip_file.read_bytes, name, key="_export_zip")
+        if zip_file is not None:
+            size_mb = zip_file.stat().st_size / 1e6
+            label = f"Download as ZIP ({size_mb:,.1f} MB)"
+            download(label, zip_file.read_bytes, zip_file.name, key="_export_zip")
         st.button(
             "Delete the export",
             key="_export_delete",
             icon=":material/delete:",
             on_click=partial(_delete, job, format_),
         )
-    if found.zip_file is None:
+    if zip_file is None:
         st.caption("It is too large to download from here; the folder is on the app's machine.")
 
 

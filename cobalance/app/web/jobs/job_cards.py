@@ -30,8 +30,8 @@ _BADGES: Mapping[CandidateState, tuple[str, str, str]] = {
 
 def draw_badge(verdict: CandidateState) -> None:
     """Draw a candidate's verdict; one that waits for the others is being compared."""
-    said, icon, color = _BADGES[verdict]
-    st.badge(said, color=color, icon=icon)  # type: ignore[arg-type]
+    label, icon, color = _BADGES[verdict]
+    st.badge(label, color=color, icon=icon)  # type: ignore[arg-type]
 
 
 def draw_original(image: EditedImage, row_px: int, columns: int) -> list[DeltaGenerator]:
@@ -44,15 +44,16 @@ def draw_original(image: EditedImage, row_px: int, columns: int) -> list[DeltaGe
         return image_files().with_mask(image.uri, image.mask_uri, MASK_EDGE, size_px)
 
     concepts = " + ".join(image.concepts)
-    said = f" · {escape(shorten(concepts, _MOST))}" if concepts else ""
-    st.markdown(f"**{escape(shorten(image.source_image, _MOST))}**{said}")
+    suffix = f" · {escape(shorten(concepts, _MOST))}" if concepts else ""
+    st.markdown(f"**{escape(shorten(image.source_image, _MOST))}**{suffix}")
+
     places = grid(1 + len(image.groups), columns)
     with places[0]:
         st.markdown("Edited")
-        seen_as = f"Original: {image.source_image}"
-        shown = draw_one(seen_as, seen_as, concepts, row_px, picture)
+        name = f"Original: {image.source_image}"
+        drawn = draw_one(name, name, concepts, row_px, picture)
         outlined = ", what is painted outlined" if image.mask_uri else ""
-        problem = "" if shown.problem is None else f": {escape(shown.problem)}"
+        problem = f": {escape(drawn.problem)}" if drawn.problem is not None else ""
         st.caption(f"Original{outlined}{problem}")
     return places[1:]
 
@@ -66,48 +67,51 @@ def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) ->
     if (uri := candidate.uri) is None:
         st.caption("Its file was not kept.")
         return
-    shown = draw_one(
+
+    drawn = draw_one(
         f"{place} {candidate.id}",
         f"{describe_picture(candidate)}: {candidate.verdict}",
         caption,
         row_px,
         lambda size_px: image_files().thumbnail(uri, size_px),
     )
-    if shown.problem is not None:
-        st.caption(escape(shown.problem))
+    if drawn.problem is not None:
+        st.caption(escape(drawn.problem))
 
 
 def draw_judged(
     candidate: Candidate, group: EditedGroup, row_px: int, place: str, words: FilterWords
 ) -> None:
     """Draw a candidate as `draw_picture`, with its verdict, who gave it, rank and scores."""
-    said = describe_rank(candidate, group, words)
-    draw_picture(candidate, row_px, place, said)
+    caption = describe_rank(candidate, group, words)
+    draw_picture(candidate, row_px, place, caption)
     with st.container(horizontal=True, vertical_alignment="center"):
         draw_badge(candidate.verdict)
         st.caption(escape(by_whom(candidate)))
-    st.caption(escape(said))
+    st.caption(escape(caption))
 
 
 def draw_group(group: EditedGroup, row_px: int, words: FilterWords) -> Candidate | None:
     """Draw the name of a group and its chosen candidate; return that, or None."""
     st.markdown(f"**{escape(shorten(group.class_name, _MOST))}**")
-    chosen = group.chosen[0] if group.chosen else None
+    chosen = next(iter(group.chosen), None)
     if chosen is not None:
         draw_judged(chosen, group, row_px, "Chosen:", words)
     elif group.pending:
         draw_badge("pending")
-        said = inflect(group.pending, "candidates")
-        st.caption(f"{said} so far. The best is chosen once all are made.")
+        so_far = inflect(group.pending, "candidates")
+        st.caption(f"{so_far} so far. The best is chosen once all are made.")
     elif group.made:
         st.caption("None is chosen.")
     else:
         st.caption("None was made yet.")
+
     if group.message:
         st.text(group.message)
     if group.dropped:
-        others = "One other candidate was" if group.dropped == 1 else f"{group.dropped:,} other "
-        others += "" if group.dropped == 1 else "candidates were"
+        others = f"{group.dropped:,} other candidates were"
+        if group.dropped == 1:
+            others = "One other candidate was"
         st.caption(f"{others} not kept; the manifest of the job has their scores and ranks.")
     return chosen
 
@@ -129,33 +133,43 @@ def describe_picture(candidate: Candidate) -> str:
 
 def describe_rank(candidate: Candidate, group: EditedGroup, words: FilterWords) -> str:
     """Describe a candidate's rank and scores in a line."""
-    rank, said = rank_text(candidate, group), describe_scores(candidate, words)
-    if any(one.startswith(f"{rank}:") for one in said):  # why it lost begins with its rank
-        return " · ".join(said)
-    return " · ".join([rank, *said])
+    rank, scores = rank_text(candidate, group), describe_scores(candidate, words)
+
+    # The reason why a candidate lost begins with its rank.
+    if any(text.startswith(f"{rank}:") for text in scores):
+        return " · ".join(scores)
+    return " · ".join([rank, *scores])
 
 
 def describe_scores(candidate: Candidate, words: FilterWords) -> list[str]:
     """Describe a candidate's scores, and what no filter looked for if it is accepted."""
-    said = words.say(candidate.scores, candidate.concepts, candidate.class_name, candidate.reason)
+    scores = words.say(candidate.scores, candidate.concepts, candidate.class_name, candidate.reason)
     missing = words.not_looked_for(candidate.concepts, candidate.class_name)
+
+    # A person who accepts a candidate has looked.
     if missing and candidate.verdict == "accepted" and candidate.decided_by is None:
-        return [f"nothing looked for {missing}", *said]
-    return said
+        return [f"nothing looked for {missing}", *scores]
+    return scores
 
 
 def rank_text(candidate: Candidate, group: EditedGroup) -> str:
     """The rank of a candidate; of how many is known where all are kept."""
     if candidate.rank is None:
         return "Not ranked"
-    return f"Rank {candidate.rank}" + ("" if group.dropped else f" of {group.ranked:,}")
+    if group.dropped:
+        return f"Rank {candidate.rank}"
+    return f"Rank {candidate.rank} of {group.ranked:,}"
 
 
 def by_whom(candidate: Candidate) -> str:
     """Who gave a candidate its verdict."""
-    if candidate.decided_by is None:
-        return "by the filters" if candidate.rank is None else "by its rank"
-    return f"by {candidate.decided_by}" if candidate.decided_by else "by hand"
+    if candidate.decided_by:
+        return f"by {candidate.decided_by}"
+
+    # Empty for a person without a login, None for the filters and the ranking.
+    if candidate.decided_by is not None:
+        return "by hand"
+    return "by the filters" if candidate.rank is None else "by its rank"
 
 
 def count_edited_of(job: Job) -> int:

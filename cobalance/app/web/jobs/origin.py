@@ -30,6 +30,7 @@ def draw_details(job: Job, candidate: Candidate, words: FilterWords) -> None:
         hide_header=True,
         alt="What is known of the candidate",
     )
+
     # As text: a browser's own numbers would round the seed.
     content = json.dumps(provenance, indent=2, ensure_ascii=False)
     name = candidate.id.replace("/", "-")
@@ -43,17 +44,21 @@ def facts_of(
 ) -> dict[str, str]:
     """Details of a candidate by their titles, without unknown ones."""
     settings = provenance.get("settings") or {}
-    told = [
+    settings_texts = [
         f"{name.replace('_', ' ')} {settings[name]}"
         for name in _SETTINGS
         if settings.get(name) is not None
     ]
-    decided = candidate.decided_at if candidate.decided_by is not None else None
-    verdict = [candidate.verdict, by_whom(candidate)] if candidate.verdict != "pending" else []
+
+    verdict = "being compared"
+    if candidate.verdict != "pending":
+        decided_at = candidate.decided_at if candidate.decided_by is not None else None
+        verdict = f"{candidate.verdict} {by_whom(candidate)} {_time(decided_at)}".strip()
     seconds = "" if candidate.seconds is None else f", in {candidate.seconds:.3g} s"
+
     facts = {
         "Asked for": describe_request(candidate.class_name, candidate.concepts),
-        "Verdict": " ".join([*verdict, _time(decided)]).strip() or "being compared",
+        "Verdict": verdict,
         "Filters": " · ".join(describe_scores(candidate, words)),
         "Reason": candidate.reason,
         "Recipe": job.settings.get("recipe"),
@@ -61,7 +66,7 @@ def facts_of(
         "Model": " at ".join(filter(None, map(provenance.get, ("model", "revision")))),
         "Prompt": provenance.get("prompt"),
         "Seed": candidate.seed,
-        "Settings": ", ".join(told),
+        "Settings": ", ".join(settings_texts),
         "Source image": candidate.source_image,
         "Made": _time(candidate.created_at) + seconds,
         "File": candidate.uri or "not kept",
@@ -71,7 +76,7 @@ def facts_of(
 
 def provenance_of(store: GraphStore, candidate: Candidate) -> dict[str, Any]:
     """Provenance of a candidate: the most wanted fields first, unknown ones left out."""
-    known: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "candidate": candidate.id,
         "class": candidate.class_name,
         "concepts": list(candidate.concepts),
@@ -81,10 +86,11 @@ def provenance_of(store: GraphStore, candidate: Candidate) -> dict[str, Any]:
         "created_at": candidate.created_at and candidate.created_at.isoformat(timespec="seconds"),
         "file": candidate.uri,
     }
-    made = read_provenance(store, candidate.id)
-    found = {name: value for name, value in (made | known).items() if value is not None}
-    names = [*_FIRST, *(name for name in found if name not in (*_FIRST, *_LAST)), *_LAST]
-    return {name: found[name] for name in names if name in found}
+    facts = read_provenance(store, candidate.id) | facts
+
+    others = [name for name in facts if name not in _FIRST and name not in _LAST]
+    names = [*_FIRST, *others, *_LAST]
+    return {name: facts[name] for name in names if facts.get(name) is not None}
 
 
 def _time(moment: datetime | None) -> str:

@@ -33,19 +33,13 @@ def page() -> None:
     """Draw the page."""
     current = session.current()
     jobs = list_jobs(current.store, current.name, limit=MOST_LISTED)
-    if not jobs:
-        draw_workers()
-        draw_tasks(current.name)
-        if empty_state(
-            "No job yet",
-            "A job makes the images of a plan. Create one on the **Plan** page.",
-            icon=":material/bolt:",
-            action=("Go to Plan", "_jobs_to_plan"),
-        ):
-            url.go_to("plan")
-        return
     draw_workers()
-    ids = [job.id for job in jobs]
+    if not jobs:
+        _show_no_job(current)
+        return
+
+    jobs_by_id = {job.id: job for job in jobs}
+    ids = list(jobs_by_id)
     titles = {job.id: _title(job) for job in jobs}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
@@ -55,14 +49,28 @@ def page() -> None:
             **named_in_url("job", ids[0], ids, titles.__getitem__),
             width=420,
         )
-        job = jobs[ids.index(chosen or ids[0])]
+        job = jobs_by_id[chosen or ids[0]]
         _download(current, job)
-    if not _is_review(job):
-        draw_progress(current.name, job.id, facts_of(job))
-        results.show(current, job)
+
+    # A review by keyboard has the page to itself.
+    if _is_review(job):
+        _show_images(job)
+        return
+    draw_progress(current.name, job.id, facts_of(job))
+    results.show(current, job)
     _show_images(job)
-    if not _is_review(job):
-        draw_tasks(current.name)
+    draw_tasks(current.name)
+
+
+def _show_no_job(current: CurrentDataset) -> None:
+    draw_tasks(current.name)
+    if empty_state(
+        "No job yet",
+        "A job makes the images of a plan. Create one on the **Plan** page.",
+        icon=":material/bolt:",
+        action=("Go to Plan", "_jobs_to_plan"),
+    ):
+        url.go_to("plan")
 
 
 def _title(job: Job) -> str:
@@ -72,13 +80,14 @@ def _title(job: Job) -> str:
 
 def _download(current: CurrentDataset, job: Job) -> None:
     """Draw the download of a job's queries as a plan file."""
-    store = current.store
 
     def plan() -> bytes:
         queries = tuple(
             PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
-            for query in read_query_progress(store, job.id)
+            for query in read_query_progress(current.store, job.id)
         )
+
+        # An edit is of an image and not of a clique: its concepts have no size.
         sizes = [len(query.concepts) for query in queries if query.edit is None]
         options = PlanOptions(min(sizes), max(sizes)) if sizes else PlanOptions()
         return plan_to_json(Plan(job.plan, options, queries))
@@ -100,7 +109,9 @@ def _show_images(job: Job) -> None:
         st.subheader("Candidates", anchor=False)
         candidates.show(job)
         return
+
     st.subheader("Edited images", anchor=False)
-    views = (SIDE_BY_SIDE, REVIEW, ALL) if may_edit() else (SIDE_BY_SIDE, ALL)
-    view = choose_view("Way to look at them", views, _VIEW)
-    {SIDE_BY_SIDE: edited_pairs, REVIEW: review, ALL: candidates}[view].show(job)
+    views = {SIDE_BY_SIDE: edited_pairs.show, REVIEW: review.show, ALL: candidates.show}
+    if not may_edit():
+        del views[REVIEW]
+    views[choose_view("Way to look at them", list(views), _VIEW)](job)

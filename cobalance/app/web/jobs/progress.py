@@ -1,9 +1,11 @@
 """Live progress: jobs, the chosen job query by query, and tasks such as evaluations."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components import job_form
@@ -14,7 +16,12 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
-from cobalance.app.web.widgets.tables import count_column, draw_columns, percent_column
+from cobalance.app.web.widgets.tables import (
+    count_column,
+    draw_columns,
+    draw_table,
+    percent_column,
+)
 from cobalance.app.web.widgets.theme import duration_text, escape
 from cobalance.base.installation import install_command
 from cobalance.base.plurals import inflect
@@ -53,6 +60,7 @@ def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
         jobs = list_jobs(session.store(), dataset, limit=MOST_LISTED)
         _overview(jobs)
         show_kept_error()
+
         job = next((job for job in jobs if job.id == chosen), None)
         if job is None or facts_of(job) != drawn:
             # It went with its dataset, has ended, or has its first images: more has changed.
@@ -64,29 +72,41 @@ def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
 
 
 def _overview(jobs: list[Job]) -> None:
+    """Draw a row for each job."""
     text = st.column_config.TextColumn
-    draw_columns(
-        {
-            "plan": ([job.plan for job in jobs], text("Plan", width=180)),
-            "state": ([job.state for job in jobs], text("State", width=80)),
-            "progress": ([int(100 * job.progress) for job in jobs], percent_column(130)),
-            "wanted": ([job.wanted for job in jobs], count_column("Wanted", 75)),
-            "accepted": ([job.accepted for job in jobs], count_column("Accepted", 80)),
-            "rejected": ([job.rejected for job in jobs], count_column("Rejected", 80)),
-            "failed": (
-                [job.queries["failed"] for job in jobs],
-                count_column("Failed queries", 105),
-            ),
-            "left": ([left_text(job) for job in jobs], text("Time left", width=125)),
-            "created": ([time_text(job.created_at) for job in jobs], text("Created", width=160)),
-            "by": ([job.created_by or "-" for job in jobs], text("By", width=110)),
-        },
-        220,
-        key="_jobs_table",
-        alt="Jobs",
-    )
+    columns = {
+        "plan": text("Plan", width=180),
+        "state": text("State", width=80),
+        "progress": percent_column(130),
+        "wanted": count_column("Wanted", 75),
+        "accepted": count_column("Accepted", 80),
+        "rejected": count_column("Rejected", 80),
+        "failed": count_column("Failed queries", 105),
+        "left": text("Time left", width=125),
+        "created": text("Created", width=160),
+        "by": text("By", width=110),
+    }
+    rows = pd.DataFrame(map(_job_cells, jobs), columns=list(columns))
+    draw_table(rows, 220, columns, key="_jobs_table", alt="Jobs")
+
     if len(jobs) == MOST_LISTED:
         st.caption(f"The {MOST_LISTED} newest jobs.")
+
+
+def _job_cells(job: Job) -> dict[str, object]:
+    """A job's row of the table of jobs."""
+    return {
+        "plan": job.plan,
+        "state": job.state,
+        "progress": int(100 * job.progress),
+        "wanted": job.wanted,
+        "accepted": job.accepted,
+        "rejected": job.rejected,
+        "failed": job.queries["failed"],
+        "left": left_text(job),
+        "created": time_text(job.created_at),
+        "by": job.created_by or "-",
+    }
 
 
 def left_text(job: Job | Task) -> str:
@@ -95,33 +115,46 @@ def left_text(job: Job | Task) -> str:
         return "-"
     if not job.workers:
         return "waits for a worker"
-    return duration_text(job.seconds_left) if job.seconds_left is not None else "-"
+    return "-" if job.seconds_left is None else duration_text(job.seconds_left)
 
 
 def _head(job: Job) -> None:
+    """Draw a job's state and progress, its settings, warnings and counts."""
     icon, color = _STATES[job.state]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(job.state, icon=icon, color=color)  # type: ignore[arg-type]
-        done = f"{job.covered:,} of {job.wanted:,} images"
-        if job.is_active and job.best_of > 1:
-            done += ", {:,} of {:,} candidates".format(*job.steps)
-        if job.seconds_left is not None:
-            worker = "left" if job.workers else "left for one worker"
-            done += f", about {duration_text(job.seconds_left)} {worker}"
-        st.progress(job.progress, done)
+        st.progress(job.progress, _progress_text(job))
         if may_edit():
             _controls(job)
     st.caption(f"How: {escape(job_form.describe(job.settings))}")
+
+    # Any worker can make a job of the extra "worker"; of others the first extra names the command.
     extra = (job.extra or "worker").partition(",")[0]
     if job.state in ("queued", "running") and not job.workers and extra != "worker":
         st.caption(
             ":orange[:material/warning:] It waits for a worker that can make it: "
             f"`{install_command(f'worker,{extra}')}`, then `cobalance work`."
         )
-    if (looks := _looks(job)) is not None:
-        st.caption(looks)
+    if (warning := _looks(job)) is not None:
+        st.caption(warning)
     for remark in job.remarks:
         st.text(remark)
+
+    _draw_counts(job)
+
+
+def _progress_text(job: Job) -> str:
+    text = f"{job.covered:,} of {job.wanted:,} images"
+    if job.is_active and job.best_of > 1:
+        text += ", {:,} of {:,} candidates".format(*job.steps)
+    if job.seconds_left is not None:
+        left = "left" if job.workers else "left for one worker"
+        text += f", about {duration_text(job.seconds_left)} {left}"
+    return text
+
+
+def _draw_counts(job: Job) -> None:
+    """Draw a job's queries by state, its candidates by verdict, and the time of an image."""
     with st.container(horizontal=True):
         for state in QUERY_STATES:
             st.metric(f"Queries {state}", f"{job.queries[state]:,}")
@@ -129,10 +162,11 @@ def _head(job: Job) -> None:
         st.metric("Rejected", f"{job.rejected:,}")
         if job.pending:
             st.metric("Pending", f"{job.pending:,}", help="Until the best of them are chosen.")
+
         rate = job.seconds_per_image
         st.metric(
             "Seconds per image",
-            f"{rate:.3g}" if rate is not None else "-",
+            "-" if rate is None else f"{rate:.3g}",
             help="Of an accepted one; the time of rejected ones is in it, and that of all the "
             "candidates of which the best is chosen.",
         )
@@ -157,6 +191,8 @@ def _looks(job: Job) -> str | None:
 
 
 def _controls(job: Job) -> None:
+    """Draw the buttons that a job in its state can do with."""
+
     def button(
         label: str, key: str, change: Callable[..., object], help_: str | None = None
     ) -> None:
@@ -176,9 +212,12 @@ def _controls(job: Job) -> None:
 
 
 def _queries(job: Job) -> None:
+    """Draw a page of a job's queries, of all states or of the chosen one."""
     state: QueryState | None = st.pills("Queries", QUERY_STATES, **in_url("query_state"))
     total = job.queries[state] if state else sum(job.queries.values())
-    pages = -(-total // PER_PAGE)
+    pages = math.ceil(total / PER_PAGE)
+
+    # Queries change their state while this is drawn, so that there may be fewer pages than before.
     page = min(st.session_state.get("queries_page", 1), max(pages, 1))
     frame = read_queries(
         session.store(),
@@ -191,36 +230,38 @@ def _queries(job: Job) -> None:
     if frame.empty:
         st.caption(f"No query is {state}." if state else "No queries.")
         return
-    config = st.column_config
-    share = (100 * frame["accepted"] // frame["n"]).clip(upper=100)
-    left = [duration_text(left) if left == left else "-" for left in frame["seconds_left"]]
-    of_one = "Of one worker, at the rate measured so far."
-    draw_columns(
-        {
-            "number": (frame["position"] + 1, config.NumberColumn("No.", width=50)),
-            "class": (frame["class_name"], config.TextColumn("Class", width=90)),
-            **(
-                {"image": (frame["source_image"], config.TextColumn("Edits", width=110))}
-                if frame["source_image"].notna().any()
-                else {}
-            ),
-            "concepts": (frame["concepts"].map(list), config.ListColumn("Concepts", width=220)),
-            "state": (frame["state"], config.TextColumn("State", width=75)),
-            "progress": (share, percent_column(120)),
-            "n": (frame["n"], count_column("Wanted", 75)),
-            "accepted": (frame["accepted"], count_column("Accepted", 80)),
-            "rejected": (frame["rejected"], count_column("Rejected", 80)),
-            "left": (left, config.TextColumn("Time left", width=80, help=of_one)),
-            "message": (frame["message"], config.TextColumn("Message", width=200)),
-        },
-        330,
-        key="_queries_table",
-        alt="Queries",
-    )
+
+    _draw_query_table(frame)
     if pages > 1:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.pagination(pages, **number_in_url("queries_page"), width=320)
             st.caption(inflect(total, "queries"))
+
+
+def _draw_query_table(frame: pd.DataFrame) -> None:
+    """Draw a row for each query; with the image where any of them edits one."""
+    config = st.column_config
+    share = (100 * frame["accepted"] // frame["n"]).clip(upper=100)
+    time_left = [
+        "-" if pd.isna(left_s) else duration_text(left_s) for left_s in frame["seconds_left"]
+    ]
+    help_left = "Of one worker, at the rate measured so far."
+    columns = {
+        "number": (frame["position"] + 1, config.NumberColumn("No.", width=50)),
+        "class": (frame["class_name"], config.TextColumn("Class", width=90)),
+        "image": (frame["source_image"], config.TextColumn("Edits", width=110)),
+        "concepts": (frame["concepts"].map(list), config.ListColumn("Concepts", width=220)),
+        "state": (frame["state"], config.TextColumn("State", width=75)),
+        "progress": (share, percent_column(120)),
+        "n": (frame["n"], count_column("Wanted", 75)),
+        "accepted": (frame["accepted"], count_column("Accepted", 80)),
+        "rejected": (frame["rejected"], count_column("Rejected", 80)),
+        "left": (time_left, config.TextColumn("Time left", width=80, help=help_left)),
+        "message": (frame["message"], config.TextColumn("Message", width=200)),
+    }
+    if frame["source_image"].isna().all():
+        del columns["image"]
+    draw_columns(columns, 330, key="_queries_table", alt="Queries")
 
 
 _TABLE = "_tasks_table"
@@ -228,71 +269,93 @@ _TABLE = "_tasks_table"
 
 def draw_tasks(dataset: str) -> None:
     """Draw the tasks, if any, with buttons to cancel and retry them."""
-    found = list_tasks(session.store(), dataset, limit=MOST_LISTED)
-    if found:
-        st.fragment(run_every=REFRESH_S if any(one.is_active for one in found) else None)(
-            _draw_all_tasks
-        )(dataset)
-        if any(one.kind == KIND for one in found) and st.button(
-            "See the evaluations", key="_tasks_to_evaluate", icon=":material/analytics:"
-        ):
-            url.go_to("evaluate")
+    tasks = list_tasks(session.store(), dataset, limit=MOST_LISTED)
+    if not tasks:
+        return
+
+    refresh_s = REFRESH_S if any(task.is_active for task in tasks) else None
+    st.fragment(run_every=refresh_s)(_draw_all_tasks)(dataset)
+    if any(task.kind == KIND for task in tasks) and st.button(
+        "See the evaluations", key="_tasks_to_evaluate", icon=":material/analytics:"
+    ):
+        url.go_to("evaluate")
 
 
 def _draw_all_tasks(dataset: str) -> None:
+    """Draw the tasks, remarks on the chosen ones, and buttons to change these."""
     with errors_in_fragment():
-        found = list_tasks(session.store(), dataset, limit=MOST_LISTED)
-        if not found:
-            rerun_page()  # they went with their dataset, or were deleted
+        tasks = list_tasks(session.store(), dataset, limit=MOST_LISTED)
+        if not tasks:
+            # They went with their dataset, or were deleted.
+            rerun_page()
             return
         show_kept_error()
+
         with st.container(border=True, key="_tasks"):
-            n_active = sum(one.is_active for one in found)
-            st.markdown(f"**Tasks**: {len(found):,}, {n_active:,} of them queued or running")
-            chosen = _draw_task_table(found)
-            for one in chosen if len(chosen) < len(found) else ():
-                for remark in one.remarks:
-                    st.text(f"{one.id[:6]}: {remark}")
+            n_active = sum(task.is_active for task in tasks)
+            st.markdown(f"**Tasks**: {len(tasks):,}, {n_active:,} of them queued or running")
+            chosen = _draw_task_table(tasks)
+
+            # Of all tasks the table has the remarks.
+            if len(chosen) < len(tasks):
+                for task in chosen:
+                    for remark in task.remarks:
+                        st.text(f"{task.id[:6]}: {remark}")
             if may_edit():
-                active = [one.id for one in chosen if one.is_active]
-                ended = [one.id for one in chosen if one.state in ("failed", "cancelled")]
+                active = [task.id for task in chosen if task.is_active]
+                ended = [task.id for task in chosen if task.state in ("failed", "cancelled")]
                 task_buttons("tasks", active, ended)
 
 
-def _draw_task_table(found: Sequence[Task]) -> Sequence[Task]:
+def _draw_task_table(tasks: Sequence[Task]) -> Sequence[Task]:
     """Draw a row for each task; return the chosen ones, or all."""
     text = st.column_config.TextColumn
-    state = draw_columns(
-        {
-            "kind": ([one.kind for one in found], text("Task", width=90)),
-            "id": ([one.id[:6] for one in found], text("Id", width=65)),
-            "state": ([one.state for one in found], text("State", width=80)),
-            "stage": (
-                [one.stage if one.is_active else "" for one in found],
-                text("Stage", width=110),
-            ),
-            "progress": ([_task_percent(one) for one in found], percent_column(110)),
-            "left": (
-                [left_text(one) for one in found],
-                text("Time left", width=85, help="In this stage, at the rate so far."),
-            ),
-            "worker": ([", ".join(one.hosts) for one in found], text("Worker", width=120)),
-            "message": ([" ".join(one.remarks) for one in found], text("Message", width=280)),
-            "by": ([one.created_by or "-" for one in found], text("By", width=80)),
-        },
+    help_left = "In this stage, at the rate so far."
+    columns = {
+        "kind": text("Task", width=90),
+        "id": text("Id", width=65),
+        "state": text("State", width=80),
+        "stage": text("Stage", width=110),
+        "progress": percent_column(110),
+        "left": text("Time left", width=85, help=help_left),
+        "worker": text("Worker", width=120),
+        "message": text("Message", width=280),
+        "by": text("By", width=80),
+    }
+    # Rows are chosen by their place: with other tasks the choice is another one, too.
+    key = f"{_TABLE} {hash(tuple(task.id for task in tasks))}"
+    state = draw_table(
+        pd.DataFrame(map(_task_cells, tasks), columns=list(columns)),
         220,
-        key=f"{_TABLE} {hash(tuple(one.id for one in found))}",  # rows are chosen by their place
+        columns,
+        key=key,
         on_select="rerun",
         selection_mode="multi-row",
         alt="Tasks",
     )
-    if len(found) == MOST_LISTED:
+    if len(tasks) == MOST_LISTED:
         st.caption(f"The {MOST_LISTED} newest tasks.")
+
     rows = state.selection.get("rows") or []
-    return [found[row] for row in rows if row < len(found)] or found
+    return [tasks[row] for row in rows if row < len(tasks)] or tasks
 
 
-def _task_percent(one: Task) -> int:
-    if one.state == "done":
+def _task_cells(task: Task) -> dict[str, object]:
+    """A task's row of the table of tasks."""
+    return {
+        "kind": task.kind,
+        "id": task.id[:6],
+        "state": task.state,
+        "stage": task.stage if task.is_active else "",
+        "progress": _task_percent(task),
+        "left": left_text(task),
+        "worker": ", ".join(task.hosts),
+        "message": " ".join(task.remarks),
+        "by": task.created_by or "-",
+    }
+
+
+def _task_percent(task: Task) -> int:
+    if task.state == "done":
         return 100
-    return int(100 * (one.done or 0) / one.total) if one.total else 0
+    return int(100 * (task.done or 0) / task.total) if task.total else 0

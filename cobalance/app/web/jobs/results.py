@@ -48,8 +48,8 @@ def show(current: CurrentDataset, job: Job) -> None:
 
 def made_from(datasets: pd.DataFrame, job: str) -> list[str]:
     """The datasets that a job's images were added to, by their source."""
-    found = datasets["source"].fillna("").str.endswith(f" and the images of job {job}")
-    return list(datasets["dataset"][found])
+    is_made = datasets["source"].fillna("").str.endswith(f" and the images of job {job}")
+    return list(datasets["dataset"][is_made])
 
 
 def name_for(dataset: str, datasets: pd.DataFrame, job: str) -> str:
@@ -61,12 +61,13 @@ def name_for(dataset: str, datasets: pd.DataFrame, job: str) -> str:
     >>> name_for("a", listed, "5f1c")
     'a-rebalanced-2'
     """
-    own = made_from(datasets, job)
-    if own:
-        return own[0]
-    usual, taken = f"{dataset}-rebalanced", set(datasets["dataset"])
+    existing = made_from(datasets, job)
+    if existing:
+        return existing[0]
+
+    usual, used = f"{dataset}-rebalanced", set(datasets["dataset"])
     names = chain([usual], (f"{usual}-{number}" for number in count(2)))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in used)
 
 
 def changed_options(chosen: ResultOptions, usual: ResultOptions) -> dict[str, Any]:
@@ -93,19 +94,9 @@ def _choose_images(job: Job) -> dict[str, Any]:
             **choice_in_url("real"),
             help="\n".join(f"- **{name}**: {meaning}" for name, meaning in _REAL.items()),
         )
-        real = real or usual.real  # a URL may leave it empty
-        share = 1.0
-        if real == "unedited":
-            percent: int | None = st.number_input(
-                "Share that gives way, %",
-                0,
-                100,
-                round(100 * usual.share),
-                **number_in_url("share"),
-                width=170,
-                help="Of the edited images; the others stay as they are.",
-            )
-            share = 1.0 if percent is None else percent / 100
+        # A URL may leave it empty.
+        real = real or usual.real
+        share = _choose_share(usual.share) if real == "unedited" else 1.0
         incomplete: Any = st.segmented_control(
             "Where a group lacks an image",
             INCOMPLETE,
@@ -115,22 +106,40 @@ def _choose_images(job: Job) -> dict[str, Any]:
             "have equally many. **keep**: take what there is.",
         )
     st.caption(_REAL[real])
-    return changed_options(ResultOptions(real, share, incomplete or usual.incomplete), usual)
+
+    chosen = ResultOptions(real, share, incomplete or usual.incomplete)
+    return changed_options(chosen, usual)
+
+
+def _choose_share(usual: float) -> float:
+    """Draw the share of the edited images that give way; all where the field is empty."""
+    percent: int | None = st.number_input(
+        "Share that gives way, %",
+        0,
+        100,
+        round(100 * usual),
+        **number_in_url("share"),
+        width=170,
+        help="Of the edited images; the others stay as they are.",
+    )
+    return 1.0 if percent is None else percent / 100
 
 
 def _merge(current: CurrentDataset, job: Job, result: Mapping[str, Any]) -> None:
+    """Draw the button that writes the rebalanced dataset, and links to those written."""
     st.markdown("**Diagnose again**")
     which = "those images" if count_edited_of(job) else "the images"
     st.caption(
         f"A dataset with {which} of {bold(current.name)} and the accepted ones, mined with the "
         "same options. Adding again updates it with later images and verdicts."
     )
-    listed = session.datasets()
+
+    datasets = session.datasets()
     key = f"merge {job.id}"
     if may_edit():
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            usual = name_for(current.name, listed, job.id)
-            typed = st.text_input(
+            usual = name_for(current.name, datasets, job.id)
+            name = st.text_input(
                 "Name of the dataset",
                 placeholder=usual,
                 max_chars=200,
@@ -143,11 +152,12 @@ def _merge(current: CurrentDataset, job: Job, result: Mapping[str, Any]) -> None
                 key="_merge_job",
                 disabled=tasks.is_running(key),
             ):
-                _start(current, job, clean_name(typed) or usual, key, result)
+                _start(current, job, clean_name(name) or usual, key, result)
                 st.rerun()
+
     if show_task(key):
         return
-    for name in made_from(listed, job.id):
+    for name in made_from(datasets, job.id):
         _lead_on(name)
 
 
@@ -176,13 +186,14 @@ def _start(
     store, dataset, settings = current.store, current.name, session.settings()
 
     def work(progress: Progress) -> str:
-        found = read_job(store, job.id)
+        # Read anew: more may have been accepted since the page was drawn.
+        latest = read_job(store, job.id)
         merged = rebalance_job(
-            store, settings.folders(), found, into, result=result, progress=progress
+            store, settings.folders(), latest, into, result=result, progress=progress
         )
         real = "the images" if merged.real is None else inflect(merged.real, "images")
-        made = inflect(merged.generated, "generated ones")
-        said = [f"{merged.dataset}: {real} of {dataset} and {made}."]
-        return " ".join([*said, *merged.remarks])
+        generated = inflect(merged.generated, "generated ones")
+        summary = f"{merged.dataset}: {real} of {dataset} and {generated}."
+        return " ".join([summary, *merged.remarks])
 
     tasks.start(key, f"Writing {into}", work)
