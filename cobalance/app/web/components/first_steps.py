@@ -60,12 +60,14 @@ def draw(*, own_data: bool = True) -> None:
         return
     if show_task(TASK):
         return
-    places = st.columns(len(EXAMPLES) + own_data, gap="medium")
+
+    places = st.columns(len(EXAMPLES) + int(own_data), gap="medium")
     for place, (name, example) in zip(places, EXAMPLES.items(), strict=False):
         with place.container(border=True, height="stretch"):
             st.markdown(f"**{example.title}**")
             st.markdown(example.about)
             _button(name, "Load the example", primary=name == NAME)
+
     if not own_data:
         return
     with places[-1].container(border=True, height="stretch"):
@@ -99,11 +101,14 @@ def follow() -> bool:
     name = st.session_state.get(_LOADING)
     if name is None or task is None or task.is_running:
         return False
+
+    # Once only, so that another dataset can be chosen afterwards.
     del st.session_state[_LOADING]
-    if task.error is None:
-        session.choose(name)
-        tasks.dismiss(TASK)
-    return task.error is None
+    if task.error is not None:
+        return False
+    session.choose(name)
+    tasks.dismiss(TASK)
+    return True
 
 
 def _start(name: str) -> None:

@@ -1,5 +1,6 @@
 """Images of a clique: a grid for each class, side by side, with boxes and masks, and a lightbox."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,26 +40,30 @@ def draw(
     """Draw the images of a clique: of one class, or of all side by side; `counts` is by class."""
     _begin(current, clique)
     per_page, row_px, boxes = _choose_look(clique, [*counts], class_name)
-    most = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_CLASSES]
-    names = [class_name] if class_name else most
-    if len(names) < len(counts) and not class_name:
-        st.caption(f"The {MOST_CLASSES} classes with most of them; choose another above.")
-    shown: list[str] = []
+
+    if class_name:
+        names = [class_name]
+    else:
+        names = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_CLASSES]
+        if len(names) < len(counts):
+            st.caption(f"The {MOST_CLASSES} classes with most of them; choose another above.")
+
+    drawn: list[str] = []
     for place, name in zip(grid(len(names), min(len(names), 2)), names, strict=True):
         with place:
-            shown += _one_class(
+            drawn += _one_class(
                 current, clique, name, counts[name], per_page, row_px=row_px, overlay=boxes
             )
-    if shown and access.may_edit():
+    if drawn and access.may_edit():
         with st.expander("Tag these images", icon=":material/label:"):
-            draw_tagging(current, shown)
+            draw_tagging(current, drawn)
 
 
 def _begin(current: CurrentDataset, clique: tuple[str, ...]) -> None:
     """Show the first pages of a clique, and no image of another, unless the URL says which."""
-    known = st.session_state.get(_OF)
+    previous = st.session_state.get(_OF)
     st.session_state[_OF] = clique
-    if known not in (None, clique) and not came_back():
+    if previous not in (None, clique) and not came_back():
         url.write(OPENED, [])
         _show_first_pages(current)
 
@@ -73,9 +78,10 @@ def strip(
     current: CurrentDataset, clique: tuple[str, ...], class_name: str, most: int, row_px: int
 ) -> None:
     """Draw the first images of a clique in a class, `most` of them; a click opens the gallery."""
-    found = _read_images(current, clique, class_name, skip=0, limit=most)
-    if found.empty or (why_not := _no_files(found)) is not None:
-        st.caption("No images." if found.empty else why_not)
+    images = _read_images(current, clique, class_name, skip=0, limit=most)
+    problem = "No images." if images.empty else _no_files(images)
+    if problem is not None:
+        st.caption(problem)
         return
 
     def open_in_gallery(name: str | None) -> None:
@@ -89,7 +95,7 @@ def strip(
         current,
         clique,
         class_name,
-        found,
+        images,
         key=f"_strip {class_name} {clique}",
         label=f"First images of {class_name} with {', '.join(clique)}",
         row_px=row_px,
@@ -125,6 +131,7 @@ def _choose_look(
             on_change=lambda: url.show_images(clique, st.session_state[key]),
             width=160,
         )
+
         per_page = st.selectbox("Images a class", PER_PAGE, **number_in_url(_PER_PAGE), width=120)
         row_px = st.slider(
             "Height", 80, 240, 120, 20, format="%d px", **number_in_url(_ROW_PX), width=180
@@ -142,36 +149,38 @@ def _one_class(
     **look: Any,
 ) -> list[str]:
     """Draw a page of the images of a class; return their ids."""
-    kept = min(total, current.state.sample or total)
-    of_all = "" if kept == total else f" · a sample of {kept:,}"
+    listed = min(total, current.state.sample or total)
+    sampled = "" if listed == total else f" · a sample of {listed:,}"
     size = current.class_sizes.get(class_name, 0)
     share = f" · {total / size:.1%} of the class" if size else ""
-    st.markdown(f"**{escape(class_name)}** · {inflect(total, 'images')}{share}{of_all}")
+    st.markdown(f"**{escape(class_name)}** · {inflect(total, 'images')}{share}{sampled}")
     if not total:
         st.caption("No image of this class shows them together.")
         return []
-    key = _page_key(current, class_name)
+
     page: int | None = 1
-    if kept > per_page:
-        page = st.pagination(-(-kept // per_page), **number_in_url(key))
+    if listed > per_page:
+        pages = math.ceil(listed / per_page)
+        page = st.pagination(pages, **number_in_url(_page_key(current, class_name)))
     skip = ((page or 1) - 1) * per_page
-    found = _read_images(current, clique, class_name, skip=skip, limit=per_page)
-    why_not = _no_files(found)
-    if why_not is not None:
-        st.caption(why_not)
-        draw_table(found[["id"]], 400, {"id": "Image"}, alt=f"Images of {class_name} by name")
-        return [*found["id"]]
+    images = _read_images(current, clique, class_name, skip=skip, limit=per_page)
+
+    problem = _no_files(images)
+    if problem is not None:
+        st.caption(problem)
+        draw_table(images[["id"]], 400, {"id": "Image"}, alt=f"Images of {class_name} by name")
+        return [*images["id"]]
     _draw_grid(
         current,
         clique,
         class_name,
-        found,
+        images,
         key=f"_images {class_name}",
         label=f"Images of {class_name}",
         caption=lambda name: f"{class_name}: {', '.join(current.read(list_image_concepts, name))}",
         **look,
     )
-    return [*found["id"]]
+    return [*images["id"]]
 
 
 def _read_images(
@@ -185,20 +194,22 @@ def _draw_grid(
     current: CurrentDataset,
     clique: tuple[str, ...],
     class_name: str,
-    found: pd.DataFrame,
+    images: pd.DataFrame,
     **options: Any,
 ) -> None:
     """Draw images of a clique, with the regions of its concepts in the colour of the class."""
     folder = session.settings().folders().regions
-    regions = read_regions(folder, current.name, found["id"].tolist())
-    colors = dict.fromkeys(clique, class_colors(list(current.class_sizes))[class_name])
-    own = regions[regions["concept"].isin(clique)]
-    draw_grid(uris_of(found), lambda _: class_name, own, colors, **options)
+    regions = read_regions(folder, current.name, images["id"].tolist())
+    clique_regions = regions[regions["concept"].isin(clique)]
+
+    class_color = class_colors(list(current.class_sizes))[class_name]
+    colors = dict.fromkeys(clique, class_color)
+    draw_grid(uris_of(images), lambda _: class_name, clique_regions, colors, **options)
 
 
-def _no_files(found: pd.DataFrame) -> str | None:
+def _no_files(images: pd.DataFrame) -> str | None:
     """Why there are no pictures to show; None if there may be some."""
-    if found["uri"].isna().all():
+    if images["uri"].isna().all():
         return "Names only: the annotations have no image addresses."
     if not session.image_roots():
         return (

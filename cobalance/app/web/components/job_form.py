@@ -40,9 +40,9 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
     place = st.container(gap="xxsmall")
     label = "Recipe and settings" if edits else "How to make them"
     with place.expander(label, key="_making", expanded=edits):
-        values = _fields(
-            this, [name for name, one in RECIPES.items() if (one.plan is not None) == edits]
-        )
+        recipes = [name for name, recipe in RECIPES.items() if (recipe.plan is not None) == edits]
+        values = _fields(this, recipes)
+
     with place:
         try:
             settings = read_job_settings(values)
@@ -51,15 +51,17 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
             return None
         try:
             check_consent(settings, ())
-        except OptionError as error:  # not yet given: nothing went wrong
+        except OptionError as error:
+            # Consent that is not yet given is no error: nothing went wrong.
             st.info(escape(error.render(in_app)), icon=":material/front_hand:")
             return None
-        kept = settings.model_dump(mode="json", exclude_unset=True)
-        st.caption(escape(describe(kept)))
+
+        checked = settings.model_dump(mode="json", exclude_unset=True)
+        st.caption(escape(describe(checked)))
         _say_needs(settings)
         for warning in licence_warnings(settings):
             st.caption(f":orange[:material/warning:] {escape(warning)}")
-    return kept
+    return checked
 
 
 def chosen_recipe() -> Recipe:
@@ -84,35 +86,41 @@ for an image
         settings = read_job_settings(values)
     except CobalanceError as error:
         return f"Its settings cannot be read here: {error}"
-    said = [settings.recipe]
+    facts = [settings.recipe]
     if settings.backend != RECIPES[settings.recipe].backend:
-        said += [f"backend {settings.backend}"]
-    paths = path_options(BACKENDS[settings.backend].options)
+        facts.append(f"backend {settings.backend}")
+
     making = dict(settings.making)
-    sides = [making.pop(side, None) for side in ("width_px", "height_px")]
+    sides = [making.pop("width_px", None), making.pop("height_px", None)]
     if any(sides):
-        said += [f"{' x '.join(str(side or 'usual') for side in sides)} px"]
+        size = " x ".join(str(side or "usual") for side in sides)
+        facts.append(f"{size} px")
+    paths = path_options(BACKENDS[settings.backend].options)
     for name, value in making.items():
-        shown = _last_part(str(value)) if name in paths else str(value)
-        said += [f"{name.replace('_', ' ')} {shown}"]
+        text = _last_part(str(value)) if name in paths else str(value)
+        facts.append(f"{name.replace('_', ' ')} {text}")
+
     if settings.masks.object:
         names = ", ".join("any" if name == ANY else name for name in settings.masks.object)
-        said += [f"object {names}"]
+        facts.append(f"object {names}")
     chosen = settings.filter_options()
     filters = ", ".join(name for name in FILTERS if name in chosen)
-    said += [f"filters {filters}" if filters else "no filters"]
+    facts.append(f"filters {filters}" if filters else "no filters")
+
     most = settings.candidates_per_image
     if settings.best_of > 1:
-        said += [f"the best of {settings.best_of:,} by {', '.join(settings.rank_by)}"]
+        facts.append(f"the best of {settings.best_of:,} by {', '.join(settings.rank_by)}")
     elif most == 1:
-        said += ["one candidate for an image"]
+        facts.append("one candidate for an image")
     else:
-        said += [f"at most {most:,} candidates for an image"]
-    said += [] if settings.keep_rejected else ["rejected ones are not kept"]
-    return _DOT.join(said)
+        facts.append(f"at most {most:,} candidates for an image")
+    if not settings.keep_rejected:
+        facts.append("rejected ones are not kept")
+    return _DOT.join(facts)
 
 
 def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
+    """Draw the fields of a job; return the settings that are not the recipe's own."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
             "Recipe",
@@ -125,22 +133,25 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
         kind = BACKENDS[recipe.backend].options
         offered = [field for field in recipe.fields if field.option in kind.model_fields]
         making = draw_options(offered, kind)
-    choices = "".join(f"\n- {said}" for said in recipe.choices)
-    st.caption(recipe.purpose, help=recipe.reference + (f"\n{choices}" if choices else ""))
-    consent = _ask_consent(recipe)
+
+    choices = "".join(f"\n- {choice}" for choice in recipe.choices)
+    reference = f"{recipe.reference}\n{choices}" if choices else recipe.reference
+    st.caption(recipe.purpose, help=reference)
+    values: dict[str, Any] = {"recipe": name, **_ask_consent(recipe)}
     filters = _choose_filters(recipe)
+
     with st.container(horizontal=True, vertical_alignment="bottom"):
         objects = st.multiselect(
             "Concept of the object",
-            [ANY, *(name for name in names_of(this, schema.CONCEPT) if name != ANY)],
-            format_func=lambda name: "any region" if name == ANY else name,
+            [ANY, *(concept for concept in names_of(this, schema.CONCEPT) if concept != ANY)],
+            format_func=lambda concept: "any region" if concept == ANY else concept,
             **in_url("object"),
             placeholder=", ".join(recipe.masks.object) or "the class's own regions",
             width=320,
             help="Whose outlines show the object that is kept, where the annotations have none of "
             "the class's own name: such as person for nurses and doctors.",
         )
-        candidates = _choose_candidates(recipe)
+        values |= _choose_candidates(recipe)
         keep = st.checkbox(
             "Keep rejected candidates",
             value=_USUAL.keep_rejected,
@@ -153,13 +164,14 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
             help="Create the job even though no file of the images to take objects from is found "
             "here: workers elsewhere have them, or the recipe can do without.",
         )
-    values: dict[str, Any] = {"recipe": name, **consent, **candidates}
-    values |= {"making": making} if making else {}
-    values |= {"masks": {"object": objects}} if objects else {}
-    values |= {"filters": filters} if filters is not None else {}
-    values |= {"keep_rejected": keep} if keep != _USUAL.keep_rejected else {}
-    values |= {"without_images": True} if without_images else {}
-    return values
+
+    # A setting that is left out stays the recipe's own. No filter at all is a choice, too.
+    if objects:
+        values["masks"] = {"object": objects}
+    if keep != _USUAL.keep_rejected:
+        values["keep_rejected"] = keep
+    rest = {"making": making or None, "filters": filters, "without_images": without_images or None}
+    return values | {name: value for name, value in rest.items() if value is not None}
 
 
 def _choose_candidates(recipe: Recipe) -> dict[str, int]:
@@ -170,8 +182,9 @@ def _choose_candidates(recipe: Recipe) -> dict[str, int]:
     else:
         setting, label = "candidates_per_image", "Most candidates for an image"
         purpose = "A query gives up after so many for each image that it wants."
+
+    # A recipe with a number of its own has a parameter of its own.
     usual: int = recipe.job.get(setting, getattr(_USUAL, setting))
-    # Of its own for each recipe with a number of its own.
     parameter = f"{recipe.name}_candidates" if setting in recipe.job else "candidates"
     chosen = st.number_input(
         label, 1, 1000, value=usual, **number_in_url(parameter), width=210, help=purpose
@@ -183,7 +196,8 @@ def _ask_consent(recipe: Recipe) -> dict[str, Any]:
     """Draw the consent fields of a recipe that paints people; they have no defaults."""
     if not recipe.people:
         return {}
-    given: dict[str, Any] = {}
+
+    consent: dict[str, Any] = {}
     basis = st.text_input(
         "Basis on which people are painted",
         key=f"_consent {recipe.name}",
@@ -192,25 +206,27 @@ def _ask_consent(recipe: Recipe) -> dict[str, Any]:
         "where the object is no person, which **Concept of the object** says.",
     )
     if basis.strip():
-        given["consent"] = basis.strip()
+        consent["consent"] = basis.strip()
     if recipe.people == "alters" and st.checkbox(
         "A part of real people stays in the images",
         key=f"_alters {recipe.name}",
         help="This recipe shows them as somebody else, and keeps what it does not paint: hair, "
         "clothes, posture. Confirm that this is meant.",
     ):
-        given["alters_real_people"] = True
-    return given
+        consent["alters_real_people"] = True
+    return consent
 
 
 def _choose_filters(recipe: Recipe) -> dict[str, Mapping[str, Any]] | None:
     """Draw the filters; return the chosen ones in order, or None for the recipe's own."""
     usual = recipe.filters
+
+    # The parameter is the recipe's own, as each has filters of its own. The lookup of each default
+    # raises where a plug-in's filter is not installed, and says why.
     chosen = st.multiselect(
         "Filters",
         [name for name, _ in FILTERS.items()],
-        default=[name for name in usual if FILTERS[name]],  # or it says why not
-        # Of its own for each recipe, which has filters of its own.
+        default=[name for name in usual if FILTERS[name]],
         **in_url(f"{recipe.name}_filters"),
         placeholder="none: every image is accepted",
         help="\n".join(f"- **{name}**: {plugin.purpose}" for name, plugin in FILTERS.items()),
@@ -235,4 +251,6 @@ def _last_part(name: str) -> str:
     """A model's name; of a path the last part, as the rest may name a person."""
     path = PurePath(name)
     is_path = path.is_absolute() or name.startswith((".", "~"))
-    return shorten_middle(path.name if is_path and path.name else name, 60)
+    if is_path and path.name:
+        name = path.name
+    return shorten_middle(name, 60)

@@ -19,9 +19,10 @@ def offer(current: CurrentDataset) -> None:
     if show_task(key):
         return
     current.state.require_complete()
-    changed = current.state.mining is not None
+
+    was_mined = current.state.mining is not None
     empty_state(
-        "The dataset has changed since it was mined" if changed else "Not mined yet",
+        "The dataset has changed since it was mined" if was_mined else "Not mined yet",
         "Mining counts every combination of concepts in every class.",
         icon=":material/balance:",
     )
@@ -36,7 +37,9 @@ def offer(current: CurrentDataset) -> None:
 
 def last_options(state: DatasetState) -> MiningOptions:
     """Options of the last mining, or the proposed ones before the first."""
-    return state.mining_options(**({} if state.mining else {"max_size": 3}))
+    if state.mining:
+        return state.mining_options()
+    return state.mining_options(max_size=3)
 
 
 def fields(current: CurrentDataset, key: str) -> MiningOptions:
@@ -59,6 +62,8 @@ def fields(current: CurrentDataset, key: str) -> MiningOptions:
     split = st.text_input(
         "Only images of this split", last.split or "", placeholder="all", key=f"{key}_split"
     )
+
+    # An empty tuple asks for no common class, None for all classes.
     any_class = st.checkbox(
         "Keep concepts that some class never shows",
         last.common == (),

@@ -8,6 +8,7 @@ from pydantic.fields import FieldInfo
 
 from cobalance.app.web.state import session
 from cobalance.app.web.state.url import in_url, number_in_url
+from cobalance.app.web.widgets.theme import escape
 from cobalance.base.options import Options
 from cobalance.base.readable_names import readable
 from cobalance.generation.recipes.recipe import FormField
@@ -28,17 +29,25 @@ def draw_options(
     """
     fields = kind.model_fields
     defaults = {name: field.default for name, field in fields.items()} | dict(usual or {})
-    drawn = {
-        field.option: draw_option(
-            field, fields[field.option], defaults[field.option], prefix + field.option
-        )
-        for field in offered
-    }
+    values = {}
+    for field in offered:
+        name = field.option
+        values[name] = draw_option(field, fields[name], defaults[name], prefix + name)
+
+    # An empty field means the default.
     return {
-        option: value
-        for option, value in drawn.items()
-        if value not in ("", (), None) and value != defaults[option]
+        name: value
+        for name, value in values.items()
+        if value not in ("", (), None) and value != defaults[name]
     }
+
+
+def draw_purpose(plugin: Any) -> None:
+    """Draw what a plug-in with a model is for, and that model's licence."""
+    text = plugin.purpose
+    if plugin.licence:
+        text = f"{text} Default model: {plugin.licence}."
+    st.caption(escape(text))
 
 
 def draw_model_options(kind: type[Options], prefix: str, advice: str) -> dict[str, Any]:
@@ -47,44 +56,56 @@ def draw_model_options(kind: type[Options], prefix: str, advice: str) -> dict[st
     Where people log in, the operator decides which model is loaded, and where: these fields are
     left out, and `advice` names the command that has them (Markdown).
     """
-    held = OF_OPERATOR if session.settings().cobalance_auth_file is not None else ()
-    offered = [FormField(name, readable(name)) for name in kind.model_fields if name not in held]
-    if len(offered) < len(kind.model_fields):
+    names = [*kind.model_fields]
+    if session.settings().cobalance_auth_file is not None:
+        names = [name for name in names if name not in OF_OPERATOR]
+    if len(names) < len(kind.model_fields):
         st.caption(f"Which model is loaded is the operator's: {advice}.")
     with st.container(horizontal=True):
+        offered = [FormField(name, readable(name)) for name in names]
         return draw_options(offered, kind, prefix=prefix)
 
 
 def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -> Any:
     """Draw the field of an option, as its type asks; return its value."""
+    origin = get_origin(option.annotation)
     kinds = [kind for kind in get_args(option.annotation) if kind is not type(None)]
-    choices = kinds if get_origin(option.annotation) is Literal else list(offered.choices)
+    choices = kinds if origin is Literal else list(offered.choices)
     kind = kinds[0] if kinds else option.annotation
-    drawn: dict[str, Any] = {**in_url(key), "help": offered.help or None}
+
+    widget: dict[str, Any] = {**in_url(key), "help": offered.help or None}
     if choices:
-        return st.segmented_control(offered.label, choices, default=default, required=True, **drawn)
+        return st.segmented_control(
+            offered.label, choices, default=default, required=True, **widget
+        )
     if kind is bool:
-        return st.checkbox(offered.label, value=default, **drawn)
-    drawn["placeholder"] = offered.placeholder or None
-    if get_origin(option.annotation) is tuple:
-        text = st.text_input(offered.label, _join(default), max_chars=500, width=320, **drawn)
+        return st.checkbox(offered.label, value=default, **widget)
+    widget["placeholder"] = offered.placeholder or None
+
+    if origin is tuple:
+        text = st.text_input(offered.label, _join(default), max_chars=500, width=320, **widget)
+        # A default with a comma in one of its parts would not be read back as it is.
         if text == _join(default):
             return default
         return tuple(part.strip() for part in text.split(",") if part.strip())
+
     if kind in (int, float):
-        low, high, step = (
-            None if limit is None else kind(limit)
-            for limit in (_limit(option, name) for name in ("ge", "le", "multiple_of"))
-        )
-        drawn |= number_in_url(key) | ({"format": "%g"} if kind is float else {})
-        return st.number_input(offered.label, low, high, default, step, width=130, **drawn)
-    return st.text_input(offered.label, default or "", max_chars=500, width=320, **drawn).strip()
+        widget |= number_in_url(key)
+        if kind is float:
+            widget["format"] = "%g"
+        low, high, step = (_limit(option, name, kind) for name in ("ge", "le", "multiple_of"))
+        return st.number_input(offered.label, low, high, default, step, width=130, **widget)
+    return st.text_input(offered.label, default or "", max_chars=500, width=320, **widget).strip()
 
 
 def _join(values: Iterable[Any]) -> str:
     return ", ".join(map(str, values))
 
 
-def _limit(option: FieldInfo, name: str) -> Any:
-    """A numeric limit of a field, such as ``ge``; None without one."""
-    return next((getattr(one, name) for one in option.metadata if hasattr(one, name)), None)
+def _limit(option: FieldInfo, name: str, kind: Any) -> Any:
+    """A limit of a field, such as ``ge``, as a number of its kind; None without one."""
+    for metadata in option.metadata:
+        # Streamlit refuses limits of another type than the value's.
+        if getattr(metadata, name, None) is not None:
+            return kind(getattr(metadata, name))
+    return None

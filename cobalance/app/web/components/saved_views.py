@@ -42,6 +42,7 @@ def draw_menu(path: str) -> None:
     menu = st.popover("Views", icon=":material/bookmark:", key=MENU, on_change="rerun")
     if not menu.open:
         return
+
     with menu, errors_in_fragment():
         show_kept_error()
         dataset = st.session_state[session.DATASET]
@@ -49,13 +50,14 @@ def draw_menu(path: str) -> None:
         if views.empty:
             st.caption("No saved views. One keeps this page's link: filters, order, selection.")
         for view in views.to_dict("records"):
-            who = f" by {view['created_by']}" if view["created_by"] else ""
+            creator = f" by {view['created_by']}" if view["created_by"] else ""
             st.link_button(
                 escape(view["view"]),
                 link(view["page"], view["query"], dataset),
                 type="tertiary",
-                help=f"{view['page']}, saved {view['created_at']}{who}",
+                help=f"{view['page']}, saved {view['created_at']}{creator}",
             )
+
         if access.may_edit():
             name = st.text_input("Name", key="_view_name", placeholder="Such as: cows by gap")
             saving = (dataset, path, name)

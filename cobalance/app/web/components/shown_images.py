@@ -1,6 +1,7 @@
 """Images in a grid, a lightbox with the own pixels of the open one, and fields to tag them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -26,8 +27,9 @@ from cobalance.graph.tags.tags import (
 THUMBNAIL_PX = 400
 LIGHTBOX_PX = 2400
 """The longer side of what the lightbox shows; larger images are scaled down to it."""
-OPENED = "image"  # the parameter of the URL with the id of the image in the lightbox
-BOXES = "boxes"  # the parameter of whether boxes and outlines are drawn
+# The parameters of the URL: the id of the image in the lightbox, and whether boxes and outlines
+# are drawn.
+OPENED, BOXES = "image", "boxes"
 ROLES = {
     "tag": "A mark alone",
     "concept": "A concept that they show",
@@ -47,13 +49,14 @@ def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
     return ImageFiles(roots, cache, words=in_app)
 
 
-def _open(name: str | None) -> None:
+def open_image(name: str | None) -> None:
+    """Open an image in the lightbox by its id, or close that for None."""
     url.write(OPENED, [] if name is None else [name])
 
 
 def draw_grid(
     uris: Mapping[str, str | None],
-    said: Callable[[str], str],
+    describe: Callable[[str], str],
     regions: pd.DataFrame | None = None,
     colors: Mapping[str, str] | None = None,
     *,
@@ -62,27 +65,30 @@ def draw_grid(
     row_px: int,
     overlay: bool = False,
     caption: Callable[[str], str] | None = None,
-    on_open: Callable[[str | None], None] = _open,
+    on_open: Callable[[str | None], None] = open_image,
 ) -> None:
     """Draw images in a grid, with a lightbox if there is a `caption`, given the image's id.
 
     The URL names the image that is open. `uris` are by id, in order, None for an image without
-    one; `said` gives what an image shows, for its alternative text. `regions`, from `read_regions`,
-    are what boxes and outlines are drawn of, and `colors` theirs by concept.
+    one; `describe` says what an image shows, for its alternative text. Boxes and outlines are of
+    `regions`, from `read_regions`, in `colors` by concept.
     """
     files, colors = image_files(), colors or {}
     regions = pd.DataFrame({"id": []}) if regions is None else regions
     pictures = files.grid(uris, regions, colors, THUMBNAIL_PX)
-    name = next((name for name in url.texts(OPENED) if name in uris), None)
+
     opened = None
+    name = next((name for name in url.texts(OPENED) if name in uris), None)
     if caption is not None and name is not None:
-        own = regions[regions["id"] == name]
-        plain = files.thumbnail(uris[name], LIGHTBOX_PX)
-        drawn = None if own.empty else files.with_regions(uris[name], own, colors, LIGHTBOX_PX)
-        opened = GridImage(name, caption(name), plain, drawn)
+        opened = GridImage(name, caption(name), files.thumbnail(uris[name], LIGHTBOX_PX))
+        image_regions = regions[regions["id"] == name]
+        if not image_regions.empty:
+            outlined = files.with_regions(uris[name], image_regions, colors, LIGHTBOX_PX)
+            opened = replace(opened, drawn=outlined)
+
     image_grid(
         [
-            GridImage(image, f"{image}: {said(image)}", *pair)
+            GridImage(image, f"{image}: {describe(image)}", *pair)
             for image, pair in zip(uris, pictures, strict=True)
         ],
         key=key,
@@ -97,46 +103,45 @@ def draw_grid(
 
 
 def draw_one(
-    name: str, said: str, caption: str, row_px: int, picture: Callable[[int], Picture]
+    name: str, text: str, caption: str, row_px: int, picture: Callable[[int], Picture]
 ) -> Picture:
     """Draw a picture that opens in its own pixels; return it at its small size.
 
-    The URL has `name`, unique on the page, while it is open. `said` is its alternative text,
+    The URL has `name`, unique on the page, while it is open. `text` is its alternative text,
     `caption` that in the lightbox; `picture` renders it, given the longer side in pixels.
     """
     small, is_open = picture(THUMBNAIL_PX), name in url.texts(OPENED)
     image_grid(
-        [GridImage(name, said, small)],
+        [GridImage(name, text, small)],
         key=f"_picture {name}",
-        label=said,
+        label=text,
         row_px=row_px,
         opened=GridImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
-        on_open=_open,
+        on_open=open_image,
     )
     return small
 
 
-def uris_of(found: pd.DataFrame) -> dict[str, str | None]:
+def uris_of(images: pd.DataFrame) -> dict[str, str | None]:
     """URIs of images by id, None where they have none, of a frame with ``id`` and ``uri``."""
-    return {
-        row["id"]: row["uri"] if isinstance(row["uri"], str) else None
-        for row in found.to_dict("records")
-    }
+    uris = images["uri"].astype(object).where(images["uri"].notna(), None)
+    return dict(zip(images["id"], uris, strict=True))
 
 
 def draw_tagging(current: CurrentDataset, ids: Sequence[str]) -> None:
     """Draw how to tag images, and to write about one of them; for editors alone."""
     show_kept_error()
-    done = st.session_state.pop(_DONE, None)
-    if done:
-        st.success(escape(done), icon=":material/check:")
+    message = st.session_state.pop(_DONE, None)
+    if message:
+        st.success(escape(message), icon=":material/check:")
     if not access.may_edit():
         return
-    known = list_tags(current.store, current.name)["tag"].tolist()
+
+    tags = list_tags(current.store, current.name)["tag"].tolist()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         tag = st.selectbox(
             "Tag",
-            known,
+            tags,
             index=None,
             accept_new_options=True,
             placeholder="Choose one, or type a new one",
@@ -145,21 +150,20 @@ def draw_tagging(current: CurrentDataset, ids: Sequence[str]) -> None:
         role = st.selectbox(
             "What it does", list(ROLES), format_func=ROLES.__getitem__, key="_tags_role"
         )
-        number = inflect(len(ids), "images")
-        off = not tag
-        asked = (current, tag, role, ids)
-        st.button(f"Tag {number}", on_click=_tag, args=asked, disabled=off, key="_tags_add")
-        st.button("Take it from them", on_click=_untag, args=asked, disabled=off, key="_tags_off")
+        label, off, args = f"Tag {inflect(len(ids), 'images')}", not tag, (current, tag, role, ids)
+        st.button(label, on_click=_tag, args=args, disabled=off, key="_tags_add")
+        st.button("Take it from them", on_click=_untag, args=args, disabled=off, key="_tags_off")
     st.caption(
         "What a tag does to counts follows with the next *Mine*, which counts what changed, and "
         "can be undone."
     )
+
     image = st.selectbox(
         "Note on", ids, index=None, placeholder="Choose an image to write about it", key="_note_on"
     )
     if image is not None:
-        (before,) = marks_of_images(current.store, current.name, [image])["note"]
-        text = st.text_area("Note", before or "", key=f"_note {image}")
+        (note,) = marks_of_images(current.store, current.name, [image])["note"]
+        text = st.text_area("Note", note or "", key=f"_note {image}")
         st.button("Save the note", on_click=_note, args=(current, image, text), key="_tags_note")
 
 

@@ -54,28 +54,35 @@ def _draw(worker: LocalWorker, alive: Sequence[Worker]) -> None:
                     "Dismiss", key=f"_worker_forget {number}", on_click=forget, args=(number,)
                 )
             else:
-                stopping = worker.was_stopped
-                st.button(
-                    "End at once" if stopping else "Stop worker",
-                    key=f"_worker_stop {number}",
-                    icon=":material/stop:",
-                    on_click=edits(worker.stop),
-                    help="Without its images under way, which are made again later."
-                    if stopping
-                    else "When its images under way are done.",
-                )
+                _draw_stop(worker)
+
         if worker.reason and (worker.state == "failed" or not worker.was_stopped):
             st.text(worker.reason)
+
+
+def _draw_stop(worker: LocalWorker) -> None:
+    """Draw the button that stops a worker; a second press does not wait for its images."""
+    label, advice = "Stop worker", "When its images under way are done."
+    if worker.was_stopped:
+        label, advice = "End at once", "Without its images under way, which are made again later."
+    st.button(
+        label,
+        key=f"_worker_stop {worker.number}",
+        icon=":material/stop:",
+        on_click=edits(worker.stop),
+        help=advice,
+    )
 
 
 def _state(worker: LocalWorker, alive: Sequence[Worker]) -> str:
     """A worker's state as a Markdown sentence."""
     name = f"Worker {worker.number} of this app"
-    for_ = duration_text(max(time.time() - worker.started_at, 1))
+    running_for = duration_text(max(time.time() - worker.started_at, 1))
     again = f", started again {_times(worker.restarts)}" if worker.restarts else ""
+
     match worker.state:
         case "running" if _beats(worker, alive):
-            return f":green[:material/check_circle:] {name} runs, for {for_}{again}."
+            return f":green[:material/check_circle:] {name} runs, for {running_for}{again}."
         case "running":
             return f":gray[:material/hourglass_empty:] {name} is starting{again}."
         case "restarting":
@@ -96,22 +103,24 @@ def _times(number: int) -> str:
 
 def _beats(worker: LocalWorker, alive: Sequence[Worker]) -> bool:
     """Whether a worker's process is among those with a heartbeat, see `worker_id`."""
-    return any(one.id.split(":")[-2:-1] == [str(worker.pid)] for one in alive)
+    return any(running.id.split(":")[-2:-1] == [str(worker.pid)] for running in alive)
 
 
 def _draw_log(worker: LocalWorker) -> None:
+    """Draw the end of a worker's log, with the whole to download."""
     lines = worker.lines()
-    st.caption(
-        f"Its last {min(len(lines), LAST_LINES)} lines." if lines else "It has said nothing yet."
+    if not lines:
+        st.caption("It has said nothing yet.")
+        return
+
+    st.caption(f"Its last {min(len(lines), LAST_LINES)} lines.")
+    st.code("\n".join(lines[-LAST_LINES:]), language=None, wrap_lines=True)
+    download(
+        "Download the log",
+        "\n".join([*lines, ""]).encode(),
+        f"worker-{worker.number}.log",
+        key=f"_worker_log_file {worker.number}",
     )
-    if lines:
-        st.code("\n".join(lines[-LAST_LINES:]), language=None, wrap_lines=True)
-        download(
-            "Download the log",
-            "\n".join([*lines, ""]).encode(),
-            f"worker-{worker.number}.log",
-            key=f"_worker_log_file {worker.number}",
-        )
 
 
 REFRESH_S = 2
@@ -122,15 +131,16 @@ def draw_workers() -> None:
     """Draw the running workers, or instructions to start one."""
     with errors_in_fragment():
         alive = workers_alive(session.store())
-        own = WORKERS.running()
-        elsewhere = [one for one in alive if not any(_beats(worker, [one]) for worker in own)]
+        running = WORKERS.running()
+        elsewhere = [beat for beat in alive if not any(_beats(local, [beat]) for local in running)]
+
         if elsewhere:
             hosts = ", ".join(sorted({escape(worker.host or worker.id) for worker in elsewhere}))
             noun = "worker runs" if len(elsewhere) == 1 else "workers run"
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f":green[:material/circle:] {len(elsewhere):,} {noun} on {hosts}.")
                 _draw_start(first=False)
-        elif own:
+        elif running:
             _draw_start(first=False)
         elif _may_start():
             with st.container(border=True, horizontal=True, vertical_alignment="center"):
@@ -142,9 +152,11 @@ def draw_workers() -> None:
                 _draw_start(first=True)
         else:
             _say_how_to_start()
+
         show_kept_error()
-        for worker in WORKERS.all() if may_edit() else ():
-            _draw(worker, alive)
+        if may_edit():
+            for worker in WORKERS.all():
+                _draw(worker, alive)
 
 
 def say_needs(extra: str | None) -> None:
@@ -175,10 +187,10 @@ def _workers_allowed() -> int:
     return workers_allowed(session.settings(), st.get_option("server.address"))
 
 
-def task_buttons(what: str, active: Sequence[str], ended: Sequence[str]) -> None:
+def task_buttons(plural: str, active: Sequence[str], ended: Sequence[str]) -> None:
     """Draw a button that cancels the active tasks, and one that queues the ended ones again.
 
-    `what` is what people call them, in the plural.
+    `plural` is the word for them, such as ``evaluations``.
     """
 
     @edits
@@ -188,8 +200,8 @@ def task_buttons(what: str, active: Sequence[str], ended: Sequence[str]) -> None
 
     with st.container(horizontal=True):
         if active:
-            label, key = f"Cancel {inflect(len(active), what)}", f"_cancel_{what}"
+            label, key = f"Cancel {inflect(len(active), plural)}", f"_cancel_{plural}"
             st.button(label, key=key, on_click=change_all, args=(cancel_task, active))
         if ended:
-            label, key = f"Run {inflect(len(ended), what)} again", f"_retry_{what}"
+            label, key = f"Run {inflect(len(ended), plural)} again", f"_retry_{plural}"
             st.button(label, key=key, on_click=change_all, args=(retry_task, ended))

@@ -19,31 +19,35 @@ def choose_axis(current: CurrentDataset) -> Axis:
     classes = list(current.class_sizes)
     if len(classes) <= 2:
         return Axis.between(classes, classes[0], classes[-1])
-    found = current.read(read_contrasts)
-    first, second = default_sides(found, classes)
+
+    contrasts = current.read(read_contrasts)
+    first, second = default_sides(contrasts, classes)
     with st.container(horizontal=True, width="content", gap="xsmall"):
         left = st.selectbox("Left", classes, **named_in_url("left", first, classes), width=125)
         left = left or first
+
+        # The default pair belongs together: another left side is compared with all others.
+        usual = second if left == first else ALL_OTHERS
         others = [ALL_OTHERS, *(name for name in classes if name != left)]
         right = st.selectbox(
             "Right",
             others,
-            **named_in_url("right", second if left == first else ALL_OTHERS, others),
+            **named_in_url("right", usual, others),
             width=145,
-            help=describe_contrast(found),
+            help=describe_contrast(contrasts),
         )
     return Axis.between(classes, left, right or ALL_OTHERS)
 
 
-def default_sides(found: Contrasts, classes: list[str]) -> tuple[str, str]:
+def default_sides(contrasts: Contrasts, classes: list[str]) -> tuple[str, str]:
     """The two classes that differ most, if both can be chosen; else the first, and all others."""
-    strength = 0.0 if found.strongest is None else found.strongest.strength
-    if found.pair is not None and strength and {*found.pair} <= {*classes}:
-        return found.pair
+    strength = contrasts.strongest.strength if contrasts.strongest is not None else 0.0
+    if contrasts.pair is not None and strength and {*contrasts.pair} <= {*classes}:
+        return contrasts.pair
     return classes[0], ALL_OTHERS
 
 
-def describe_contrast(found: Contrasts) -> str:
+def describe_contrast(contrasts: Contrasts) -> str:
     """Say which two classes differ most, and how many pairs differ as much.
 
     Examples
@@ -58,13 +62,16 @@ differs as much.
     >>> print(describe_contrast(Contrasts(of_three, (), none, none, Contrast(0, 1, 0.0, 2))))
     No two classes differ in their concepts' rates beyond the margin of error.
     """
-    if found.strongest is None or found.pair is None or not found.strongest.strength:
+    strongest = contrasts.strongest
+    if strongest is None or contrasts.pair is None or not strongest.strength:
         return "No two classes differ in their concepts' rates beyond the margin of error."
-    one, other = (escape(shorten(name)) for name in found.pair)
-    said = f"{one} and {other} differ most in their concepts' rates, beyond the margin of error"
-    if ties := found.strongest.ties:
-        said += f"; {inflect(ties, 'more pairs')} {'differs' if ties == 1 else 'differ'} as much"
-    return f"{said}."
+
+    first, second = (escape(shorten(name)) for name in contrasts.pair)
+    text = f"{first} and {second} differ most in their concepts' rates, beyond the margin of error"
+    if ties := strongest.ties:
+        verb = "differs" if ties == 1 else "differ"
+        text += f"; {inflect(ties, 'more pairs')} {verb} as much"
+    return f"{text}."
 
 
 KIND, CONCEPT, CLASS = "near_kind", "near_concept", "near_class"  # keys of its choices

@@ -1,6 +1,7 @@
 """Colour a concept graph by a model's accuracy or by communities, with legends."""
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -44,26 +45,30 @@ def color_by_accuracy(picture: GraphPicture, judged: pd.DataFrame) -> GraphPictu
     from `accuracy_by_clique`, in the order of `cliques_of`.
     """
     accuracy = judged["accuracy"]
-    lean = ((accuracy - accuracy.iloc[0]) / FULL).clip(-1, 1).fillna(0).tolist()
-    counts = judged["test_images"].tolist()
-    said = [
+    skews = ((accuracy - accuracy.iloc[0]) / FULL).clip(-1, 1).fillna(0).tolist()
+    n_tested = judged["test_images"].tolist()
+    notes = [
         f"{text}% of {images:,} test images right" if images else "No test image"
-        for text, images in zip(accuracy_texts(judged), counts, strict=True)
+        for text, images in zip(accuracy_texts(judged), n_tested, strict=True)
     ]
-    first = 1 + len(picture.nodes)  # of the edges
+
+    # Row 0 is the overall accuracy; the nodes follow it, and the edges follow them.
     nodes = []
-    for place, node in enumerate(picture.nodes, start=1):
+    for row, node in enumerate(picture.nodes, start=1):
         if node.kind == "class":
             nodes.append(replace(node, skew=0.0))
             continue
-        label = node.label if counts[place] else f"{node.label} (untested)"
-        text = f"{node.description}\n{said[place]}"
-        nodes.append(replace(node, label=label, skew=lean[place], description=text))
+        label = node.label if n_tested[row] else f"{node.label} (untested)"
+        text = f"{node.description}\n{notes[row]}"
+        nodes.append(replace(node, label=label, skew=skews[row], description=text))
+
     edges = []
-    for place, edge in enumerate(picture.edges, start=first):
-        of_class = len(concepts_of([edge.source, edge.target])) < 2
-        text = edge.description if of_class else f"{edge.description}\n{said[place]}"
-        edges.append(replace(edge, skew=lean[place], description=text))
+    for row, edge in enumerate(picture.edges, start=1 + len(picture.nodes)):
+        text = edge.description
+        # An edge of a class has the accuracy of its concept, which that node's text tells.
+        if len(concepts_of([edge.source, edge.target])) == 2:
+            text = f"{text}\n{notes[row]}"
+        edges.append(replace(edge, skew=skews[row], description=text))
     return replace(
         picture, nodes=nodes, edges=edges, left_color=WRONG_COLOR, right_color=RIGHT_COLOR
     )
@@ -72,37 +77,44 @@ def color_by_accuracy(picture: GraphPicture, judged: pd.DataFrame) -> GraphPictu
 def draw_accuracy_legend(judged: pd.DataFrame) -> None:
     """Draw the scale of colours: its ends, and the overall accuracy in between."""
     overall = float(judged["accuracy"].iloc[0])
-    if overall != overall:
+    if math.isnan(overall):
         st.caption("No image of this dataset was tested.")
         return
     low, high = max(overall - FULL, 0.0), min(overall + FULL, 1.0)
 
-    def place(accuracy: float) -> str:
-        return f"{100 * (accuracy - low) / (high - low):.1f}%"
+    def stop(color: str, accuracy: float) -> str:
+        return f"{color} {100 * (accuracy - low) / (high - low):.1f}%"
 
+    # The ends of the gradient may lie outside of the bar, which ends at 0 and at 1.
     scale = ", ".join(
-        f"{color} {place(accuracy)}"
-        for color, accuracy in (
-            (WRONG_COLOR, overall - FULL),
-            (NEUTRAL, overall),
-            (RIGHT_COLOR, overall + FULL),
+        (
+            stop(WRONG_COLOR, overall - FULL),
+            stop(NEUTRAL, overall),
+            stop(RIGHT_COLOR, overall + FULL),
         )
     )
-    ends = (f"{'≤ ' if low else ''}{low:.0%}", f"{'≥ ' if high < 1 else ''}{high:.0%}")
+    low_text = f"≤ {low:.0%}" if low else "0%"
+    high_text = f"≥ {high:.0%}" if high < 1 else "100%"
     st.html(
         '<div style="display:flex;align-items:center;gap:.5rem;font-size:.875rem">'
-        f"<span>Accuracy: {ends[0]}</span>"
+        f"<span>Accuracy: {low_text}</span>"
         '<span style="position:relative;flex:1;max-width:16rem;height:.75rem;border-radius:3px;'
         f'background:linear-gradient(to right in oklab, {scale})"></span>'
-        f"<span>{ends[1]}</span><span>· grey: {overall:.1%}, as overall</span></div>"
+        f"<span>{high_text}</span><span>· grey: {overall:.1%}, as overall</span></div>"
     )
 
 
-# Of those of classes, the ones that are seen on light and on dark ground and that two classes, as
-# most datasets have, leave free.
+# Colours of classes that are visible on a light and on a dark background. Those of the first two
+# classes are left out, as most datasets have two classes.
 COMMUNITY_COLORS = (
-    *("#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
-    *("#999933", "#AA4499", "#117733", "#88CCEE"),
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#999933",
+    "#AA4499",
+    "#117733",
+    "#88CCEE",
 )
 
 
@@ -111,22 +123,24 @@ def color_by_community(picture: GraphPicture, facets: Sequence[Facet]) -> GraphP
 
     A link within a community has its colour. Places and sizes stay.
     """
-    color_of = {
-        name: (color, facet.name)
-        for color, facet in zip(COMMUNITY_COLORS, facets, strict=False)
-        for name in facet.concepts
-    }
+    facet_of: dict[str, Facet] = {}
+    color_of: dict[str, str] = {}
+    for color, facet in zip(COMMUNITY_COLORS, facets, strict=False):
+        facet_of |= dict.fromkeys(facet.concepts, facet)
+        color_of |= dict.fromkeys(facet.concepts, color)
+
     nodes, edges = [], []
     for node in picture.nodes:
-        (name,) = concepts_of([node.id]) or ("",)
-        color, group = color_of.get(name, (NEUTRAL, ""))
-        told = f"{node.description}\nOccurs with: {group}" if group else node.description
-        nodes.append(replace(node, color=color, description=told))
+        # A class is no concept, and has none of these names.
+        name = next(iter(concepts_of([node.id])), "")
+        text = node.description
+        if name in facet_of:
+            text = f"{text}\nOccurs with: {facet_of[name].name}"
+        nodes.append(replace(node, color=color_of.get(name, NEUTRAL), description=text))
     for edge in picture.edges:
-        ends = {
-            color_of.get(name, (NEUTRAL, ""))[0] for name in concepts_of([edge.source, edge.target])
-        }
-        edges.append(replace(edge, color=ends.pop() if len(ends) == 1 else NEUTRAL))
+        ends = concepts_of([edge.source, edge.target])
+        colors = {color_of.get(name, NEUTRAL) for name in ends}
+        edges.append(replace(edge, color=colors.pop() if len(colors) == 1 else NEUTRAL))
     return replace(picture, nodes=nodes, edges=edges)
 
 
@@ -135,12 +149,12 @@ def draw_community_legend(facets: Sequence[Facet]) -> None:
     if not facets:
         st.caption("All concepts are one community.")
         return
+
+    n_grey = len(facets) - len(COMMUNITY_COLORS)
     with st.container(horizontal=True, gap="small"):
         for color, facet in zip(COMMUNITY_COLORS, facets, strict=False):
             chip = f'<span style="color:{color}" aria-hidden="true">●</span>'
             name = html.escape(shorten(facet.name, 40))
             st.html(f'<span style="font-size:.875rem">{chip} {name}</span>', width="content")
-        if len(facets) > len(COMMUNITY_COLORS):
-            st.caption(
-                f"{len(facets) - len(COMMUNITY_COLORS):,} smaller ones are grey.", width="content"
-            )
+        if n_grey > 0:
+            st.caption(f"{n_grey:,} smaller ones are grey.", width="content")

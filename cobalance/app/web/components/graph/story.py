@@ -32,18 +32,20 @@ def draw_story(before: CurrentDataset, after: DatasetState | None, *, rebalanced
     `rebalanced`: whether `after` has the images of a job on `before`.
     """
     first = _read(before)
-    steps = read_steps(before.store, before.name, first, None if after is None else after.name)
+    after_name = None if after is None else after.name
+    steps = read_steps(before.store, before.name, first, after_name)
+
     names = dict(NAMES)
-    if after is not None and not rebalanced:
-        names["after"] = shorten(after.name, 40)
+    if after_name is not None and not rebalanced:
+        names["after"] = shorten(after_name, 40)
     _draw_steps(before, steps, names)
 
 
 def draw_plan(current: CurrentDataset, images: Iterable[Images]) -> None:
     """Draw a dataset's graph without and with the images of a plan."""
     first = _read(current)
-    steps = [Step("dataset", first), Step("plan", with_images(first, images))]
-    _draw_steps(current, steps, NAMES)
+    planned = with_images(first, images)
+    _draw_steps(current, [Step("dataset", first), Step("plan", planned)], NAMES)
 
 
 def _read(current: CurrentDataset) -> Overview:
@@ -51,10 +53,12 @@ def _read(current: CurrentDataset) -> Overview:
 
 
 def _draw_steps(current: CurrentDataset, steps: list[Step], names: Mapping[StepId, str]) -> None:
+    """Draw the choice of an axis, and the steps along it; nothing for a single step."""
     if len(steps) < 2 or steps[0].overview.concepts.empty:
         return
     axis = choose_axis(current)
     _draw(lay_out_steps(steps, names, axis))
+
     left, right = escape(axis.left_name), escape(axis.right_name)
     st.caption(
         f"Left: more often in images of **{left}**; right: of **{right}**; on the line: equal "
@@ -65,11 +69,12 @@ def _draw_steps(current: CurrentDataset, steps: list[Step], names: Mapping[StepI
 @st.fragment
 def _draw(steps: tuple[GraphStep, ...]) -> None:
     """Draw the graph, and keep its step in the URL without a run of the whole page."""
-    found = concept_graph(
+    chosen = concept_graph(
         steps,
         key="_story",
         step=st.query_params.get(STEP),
         height_px=HEIGHT_PX,
         label="Concepts between the classes that they lean to, step by step",
     )
-    url.write(STEP, [] if found.step in (None, steps[0].id) else [str(found.step)])
+    is_first = chosen.step in (None, steps[0].id)
+    url.write(STEP, [] if is_first else [str(chosen.step)])

@@ -29,7 +29,8 @@ NOT_MINED = (
 )
 _OWN = "The part of the rate difference that smaller combinations within this one do not explain."
 _CLOSED = "_details_closed"
-_VERSION = "images_version"  # the parameter of the URL: before or after
+# The parameter of the URL: before or after.
+_VERSION = "images_version"
 BEFORE, AFTER = "Before", "After"
 
 
@@ -38,8 +39,8 @@ def read_row(current: CurrentDataset, clique: url.Clique) -> pd.DataFrame:
     if not current.is_mined:
         return pd.DataFrame()
     size = len(clique)
-    exactly = Ranking(concepts=clique, min_size=size, max_size=size, limit=1)
-    return current.read(read_imbalances, exactly)
+    ranking = Ranking(concepts=clique, min_size=size, max_size=size, limit=1)
+    return current.read(read_imbalances, ranking)
 
 
 def draw(
@@ -52,14 +53,16 @@ def draw(
     `repeats` are others that the same images show; `after` is a later version of the dataset, whose
     images can be seen instead.
     """
-    shown = url.shown_images()
-    if shown is None:
+    selection = url.shown_images()
+    if selection is None:
         gallery.keep_look()
         return
-    row = read_row(current, shown[0])
-    counts = _counts(current, shown[0], row)
+
+    clique, _ = selection
+    row = read_row(current, clique)
+    counts = _counts(current, clique, row)
     if counts:
-        title = escape(shorten(" + ".join(shown[0]), 60))
+        title = escape(shorten(" + ".join(clique), 60))
         drawer = st.dialog(title, width=WIDTH_PX, position="right", on_dismiss=_close)
         drawer(_draw)(current, row, counts, repeats, after)
 
@@ -68,10 +71,12 @@ def _counts(current: CurrentDataset, clique: url.Clique, row: pd.DataFrame) -> d
     """Images of each class that show a combination; empty where they cannot be counted."""
     if not row.empty:
         return {name: int(row[COUNT + name].iloc[0]) for name in current.class_sizes}
+
+    # The dataset may have no such concept, or keep a sample of its images.
     split = current.mining.split if current.is_mined else None
-    with suppress(UnknownNameError, OptionError):  # no such concept, or a sample of the images
-        found = current.read(count_in_images, clique, split)
-        return dict(zip(found["class"], found["images"].tolist(), strict=True))
+    with suppress(UnknownNameError, OptionError):
+        counts = current.read(count_in_images, clique, split)
+        return dict(zip(counts["class"], counts["images"].tolist(), strict=True))
     return {}
 
 
@@ -91,8 +96,8 @@ def opened_by(
     key = f"{key} {times_closed()}"
 
     def open_() -> None:
-        # Not where somebody tabs into the table, which selects its first cell.
-        cells = [one for one in st.session_state[key].selection.cells if one[1] != "concepts"]
+        # A person who tabs into the table selects its first cell, which is no click on a number.
+        cells = [cell for cell in st.session_state[key].selection.cells if cell[1] != "concepts"]
         if cells:
             row, column = cells[0]
             url.show_images(cliques[row], class_of(column))
@@ -113,19 +118,24 @@ def _draw(
     repeats: Sequence[url.Clique],
     after: CurrentDataset | None,
 ) -> None:
-    shown = url.shown_images()
-    if shown is None:  # closed while something in it was clicked
+    """Draw the drawer's content: evidence, the way to the plan, and the images."""
+    selection = url.shown_images()
+    if selection is None:
+        # The drawer was closed while something in it was clicked.
         st.rerun()
-    clique, class_name = shown
+    clique, class_name = selection
     is_mined = not row.empty
+
+    # The plan is about the dataset before, whichever version's images are drawn.
     if after is not None and _shows_after():
         current, row = after, read_row(after, clique)
         counts = _counts(after, clique, row)
     if not row.empty:
         _evidence(current, row)
     plan_button(clique, mined=is_mined, primary=True)
+
     if repeats:
-        names = "; ".join(escape(shorten(" + ".join(one), 60)) for one in repeats)
+        names = "; ".join(escape(shorten(" + ".join(repeat), 60)) for repeat in repeats)
         st.caption(f"The same images show {names}, and no others do.")
     gallery.draw(current, clique, counts, class_name if class_name in counts else None)
 
@@ -137,29 +147,35 @@ def _shows_after() -> bool:
 
 def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
     """Draw how strongly a mined clique leans, and how sure that is."""
-    own = current.read(read_own_effects, tuple(row["concepts"]))
-    first = {str(name): value for name, value in row.iloc[0].items()}
-    if first["effect"]:
-        st.markdown(describe_lean(first, current.class_sizes, escape))
-        high, low = first["highest_rate"], first["lowest_rate"]
+    own_effects = current.read(read_own_effects, tuple(row["concepts"]))
+    values = {str(name): value for name, value in row.iloc[0].items()}
+    if values["effect"]:
+        st.markdown(describe_lean(values, current.class_sizes, escape))
+        high, low = values["highest_rate"], values["lowest_rate"]
         st.caption(escape(f"Compared: {high}, with the highest rate, and {low}, with the lowest"))
+
     with st.container(horizontal=True):
-        st.metric("Rate difference", f"{first['effect']:+.1%}", help=meaning("effect"))
+        st.metric("Rate difference", f"{values['effect']:+.1%}", help=meaning("effect"))
         st.metric("Log odds ratio [95%]", log_odds_texts(row)[0], help=meaning("log odds ratio"))
-        st.metric("q-value", q_text(first["q_value"]), help=meaning("q-value"))
-        st.metric("Own effect", own_texts(own)["own effect"][0], help=_OWN)
+        st.metric("q-value", q_text(values["q_value"]), help=meaning("q-value"))
+        st.metric("Own effect", own_texts(own_effects)["own effect"][0], help=_OWN)
 
 
 def plan_button(
     clique: url.Clique, *, mined: bool, primary: bool = False, key: str = "_details_to_plan"
 ) -> None:
     """Draw the button that adds a clique to the plan, or takes it out."""
-    planned = clique in url.selected_cliques()
-    st.button(  # the page behind is drawn with it when the drawer is closed
-        "Take out of the plan" if planned else "Add to plan",
+    label, icon = "Add to plan", ":material/add:"
+    if clique in url.selected_cliques():
+        label, icon = "Take out of the plan", ":material/remove:"
+
+    # The type never changes, as the button would lose the focus. The page behind the drawer is
+    # drawn with the clique once the drawer is closed.
+    st.button(
+        label,
         key=key,
-        icon=":material/remove:" if planned else ":material/add:",
-        type="primary" if primary else "secondary",  # another type would lose the focus
+        icon=icon,
+        type="primary" if primary else "secondary",
         on_click=url.toggle_clique,
         args=(clique,),
         disabled=not mined,

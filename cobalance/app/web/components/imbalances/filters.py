@@ -53,43 +53,47 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> tuple[Ranking, Delt
         rows = st.selectbox(
             "Rows", ROWS, format_func="{:,}".format, width=90, **number_in_url("rows")
         )
-        place = st.container(width="content")
-        chosen_group = {st.session_state.get(f"_id_{GROUP}"), st.query_params.get(GROUP)} - {None}
-        facet = choose_facet(current, place) if chosen_group else None
+
+        # Without a chosen group the ranking does not wait for the groups, which take longest.
+        container = st.container(width="content")
+        place: DeltaGenerator | None = container
+        facet = None
+        if st.session_state.get(f"_id_{GROUP}") is not None or GROUP in st.query_params:
+            facet, place = choose_facet(current, container), None
         chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
-    found = Ranking(
+
+    selected = Ranking(
         by=order,
         descending=order != "q_value",
         class_name=under,
         concepts=tuple(chosen),
-        any_of=() if facet is None else facet.concepts,
+        any_of=facet.concepts if facet is not None else (),
         min_size=size,
         max_size=size,
         max_q_value=max_q_value,
         limit=rows,
     )
-    return found, None if chosen_group else place
+    return selected, place
 
 
 def choose_facet(current: CurrentDataset, place: DeltaGenerator) -> Facet | None:
     """Draw the filter by a group of concepts, of which a clique has one or more; None for all."""
-    facets = current.read(read_facets)
+    facets = {facet.id: facet for facet in current.read(read_facets)}
     if not facets:
         return None
-    known = {facet.id: facet for facet in facets}
     chosen = place.selectbox(
         "Group of concepts",
-        list(known),
+        list(facets),
         index=None,
-        format_func=lambda one: _facet_text(known[one]),
-        **id_in_url(GROUP, known),
+        format_func=lambda name: _facet_text(facets[name]),
+        **id_in_url(GROUP, facets),
         placeholder="any group",
         width=190,
         help="Categories of attributes that were labelled, and concepts that occur together "
         "(communities of the graph), by their most frequent concepts; with how many of them lean "
         "to a class by themselves.",
     )
-    return None if chosen is None else known[chosen]
+    return None if chosen is None else facets[chosen]
 
 
 def _facet_text(facet: Facet) -> str:

@@ -19,35 +19,45 @@ _MODEL = "model"
 
 def choose(current: CurrentDataset) -> Evaluation | None:
     """Draw the choice of a model whose accuracy is shown; nothing without evaluations."""
-    found = newest(list_evaluations(current.store, current.name))
-    rows = name_rows(found)
-    known = {
-        rows[one.id] + ("" if one.seed is None else f", seed {one.seed}"): one
-        for one in found
-        if one.predictions_uri is not None
+    evaluations = newest(list_evaluations(current.store, current.name))
+    rows = name_rows(evaluations)
+    # Without stored predictions a model's accuracy by clique is not to be had.
+    by_name = {
+        with_seed(rows[evaluation.id], evaluation): evaluation
+        for evaluation in evaluations
+        if evaluation.predictions_uri is not None
     }
-    if not known:
+    if not by_name:
         return None
+
     purpose = "On the test images that show each clique: where does it fail?"
     chosen = choose_one(
-        "Accuracy of a model", sorted(known), _MODEL, "none", width=320, help=purpose
+        "Accuracy of a model", sorted(by_name), _MODEL, "none", width=320, help=purpose
     )
     if chosen is None:
         return None
-    if known[chosen].outdated:
+    if by_name[chosen].outdated:
         st.caption(":orange[:material/history:] Outdated: images have changed since.")
-    return known[chosen]
+    return by_name[chosen]
+
+
+def with_seed(name: str, evaluation: Evaluation) -> str:
+    """An evaluation's name with its seed, if it has one."""
+    return name if evaluation.seed is None else f"{name}, seed {evaluation.seed}"
 
 
 def accuracy(
-    current: CurrentDataset, one: Evaluation, cliques: Sequence[Sequence[str]]
+    current: CurrentDataset, evaluation: Evaluation, cliques: Sequence[Sequence[str]]
 ) -> pd.DataFrame | None:
     """The model's accuracy on each clique; None, and the error is shown, without predictions."""
     folder = session.settings().folders().open_output()
     try:
         return current.keep(
-            lambda: accuracy_by_clique(current.store, folder, one.id, cliques),
-            *("accuracy", one.id, one.scored_at, tuple(map(tuple, cliques))),
+            lambda: accuracy_by_clique(current.store, folder, evaluation.id, cliques),
+            "accuracy",
+            evaluation.id,
+            evaluation.scored_at,
+            tuple(map(tuple, cliques)),
         )
     except CobalanceError as error:
         show_error(error)

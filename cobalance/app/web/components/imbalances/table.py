@@ -29,17 +29,27 @@ MAX_BARS = 4  # classes that have their counts beside the bars
 
 def imbalance_columns(classes: Sequence[str], most: float) -> dict[str, Any]:
     """Column configuration of an imbalance table; `most` is the rate of a full bar, in percent."""
-    config = st.column_config
-    columns: dict[str, Any] = {
-        "concepts": config.ListColumn("Concepts", width=170),
-        "repeats": config.TextColumn(
+    columns = _lean_columns(len(classes)) | _evidence_columns()
+    for name, color in class_colors(classes).items():
+        columns[COUNT + name] = count_column(name, width=60)
+        columns[RATE + name] = rate_column(name, most, color)
+    return columns
+
+
+def _lean_columns(n_classes: int) -> dict[str, Any]:
+    """Columns of the concepts, and of the class that they lean to and how far."""
+    text = st.column_config.TextColumn
+    return {
+        "concepts": st.column_config.ListColumn("Concepts", width=170),
+        "repeats": text(
             "Repeats",
             width=65,
             help="Combinations within this one that have the same images, and no more.",
         ),
-        "rate difference": config.TextColumn(
+        # Of many classes the text names the lowest, too.
+        "rate difference": text(
             "Rate difference",
-            width=115 if len(classes) == 2 else 215,
+            width=115 if n_classes == 2 else 215,
             help="The largest rate less the smallest, and the classes that have these.",
         ),
         "gap": count_column(
@@ -47,57 +57,61 @@ def imbalance_columns(classes: Sequence[str], most: float) -> dict[str, Any]:
             width=145,
             help="Images that the class with the fewest lacks, however many it has in all.",
         ),
-        "most": config.TextColumn("Most", width=80, help="The class with the most images."),
+        "most": text("Most", width=80, help="The class with the most images."),
         DISAGREEMENT: disagreement_column(),
-        "too few": config.TextColumn(
+        "too few": text(
             "Too few",
-            width=80 if len(classes) <= MAX_BARS else 115,
+            width=80 if n_classes <= MAX_BARS else 115,
             help="The class with the fewest images.",
         ),
-        "accuracy": config.TextColumn(
-            "Accuracy % [95%]",
-            width=125,
-            alignment="right",
-            help="Of the chosen model, on the test images that show all of these concepts.",
+        "size": st.column_config.NumberColumn("Size", width=50),
+        "clusters": count_column(
+            "Clusters", width=65, help="In how many clusters of images it stands: videos, patients."
         ),
-        "test images": count_column("Tested", width=60),
-        "audit": config.TextColumn(
-            "Audit",
-            width=100,
-            help="Whether the imbalance is left once the errors of models' labels are taken off, "
-            "as people found them. A dash: no model labelled these concepts.",
+    }
+
+
+def _evidence_columns() -> dict[str, Any]:
+    """Columns of tests, of a combination's own effect, of a model's accuracy and of audits."""
+    text = st.column_config.TextColumn
+
+    return {
+        "log odds ratio": text(
+            "Log odds ratio [95%]", width=170, help="Of the classes of the rate difference."
         ),
-        "own effect": config.TextColumn(
+        "q-value": text(
+            "q-value", width=62, help="Of one rate in all classes; Benjamini-Hochberg."
+        ),
+        "own effect": text(
             "Own effect",
             width=115,
             help="Of the difference of rates, what the parts of the combination do not explain: "
             "observed less expected rate, in the class where that is largest less in the one where "
             "it is smallest (log-linear model without the highest interaction).",
         ),
-        "by its parts": config.TextColumn(
+        "by its parts": text(
             "By its parts",
             width=90,
             alignment="right",
             help="Share of the rate difference that the parts of the combination explain.",
         ),
-        "own q-value": config.TextColumn(
+        "own q-value": text(
             "Own q-value", width=85, help="Of no effect of its own, over all combinations."
         ),
-        "size": config.NumberColumn("Size", width=50),
-        "clusters": count_column(
-            "Clusters", width=65, help="In how many clusters of images it stands: videos, patients."
+        "accuracy": text(
+            "Accuracy % [95%]",
+            width=125,
+            alignment="right",
+            help="Of the chosen model, on the test images that show all of these concepts.",
         ),
-        "log odds ratio": config.TextColumn(
-            "Log odds ratio [95%]", width=170, help="Of the classes of the rate difference."
-        ),
-        "q-value": config.TextColumn(
-            "q-value", width=62, help="Of one rate in all classes; Benjamini-Hochberg."
+        "test images": count_column("Tested", width=60),
+        "audit": text(
+            "Audit",
+            width=100,
+            help="Whether the imbalance is left once the errors of models' labels are taken off, "
+            "as people found them. A dash: no model labelled these concepts.",
         ),
     }
-    for name, color in class_colors(classes).items():
-        columns[COUNT + name] = count_column(name, width=60)
-        columns[RATE + name] = rate_column(name, most, color)
-    return columns
 
 
 def rate_column(name: str, most: float, color: str) -> Any:
@@ -137,38 +151,46 @@ def imbalance_view(
     each row. A table that is sorted `by` the count gap has that first.
     """
     classes = list(class_sizes)
-    shown = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
+    has_few_classes = len(classes) <= MAX_BARS
+    view = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
     if "repeats" in frame and frame["repeats"].map(len).any():
-        shown["repeats"] = [f"+{len(same)}" if same else "" for same in frame["repeats"]]
-    shown["rate difference"] = effect_texts(frame)
-    shown["q-value"] = [q_text(q) for q in frame["q_value"]]
-    for name, words in disagreement_texts(frame).items():
-        shown[name] = [_SHORTER.get(said, said) for said in words]
+        view["repeats"] = [f"+{len(same)}" if same else "" for same in frame["repeats"]]
+
+    view["rate difference"] = effect_texts(frame)
+    view["q-value"] = [q_text(q) for q in frame["q_value"]]
+    for name, texts in disagreement_texts(frame).items():
+        view[name] = [_SHORTER.get(text, text) for text in texts]
     if accuracy is not None:
-        shown["accuracy"] = accuracy_texts(accuracy)
-        shown["test images"] = accuracy["test_images"].to_numpy()
+        view["accuracy"] = accuracy_texts(accuracy)
+        view["test images"] = accuracy["test_images"].to_numpy()
     if audited is not None:
-        shown["audit"] = [verdict or "-" for verdict in audited]
+        view["audit"] = [verdict or "-" for verdict in audited]
+
+    # Values of the frame go without its index, which is not that of the view.
     for name in classes:
-        shown[RATE + name] = 100 * frame[RATE + name].to_numpy()
-    for name in classes if len(classes) <= MAX_BARS else ():
-        shown[COUNT + name] = frame[COUNT + name].to_numpy()
+        view[RATE + name] = 100 * frame[RATE + name].to_numpy()
+    if has_few_classes:
+        for name in classes:
+            view[COUNT + name] = frame[COUNT + name].to_numpy()
     if "clusters" in frame:
-        shown["clusters"] = frame["clusters"].to_numpy()
-    own = own_texts(frame) if "own_effect" in frame else {}
-    for name, texts in own.items():
-        shown[name] = texts
-    shown["gap"] = frame["gap"].to_numpy()
+        view["clusters"] = frame["clusters"].to_numpy()
+
+    own_effects = own_texts(frame) if "own_effect" in frame else {}
+    for name, texts in own_effects.items():
+        view[name] = texts
+    view["gap"] = frame["gap"].to_numpy()
+    # Of two classes, the other one than "too few" has the most images.
     if len(classes) != 2:
-        shown["most"] = frame["over_represented"].astype(object).fillna("-").to_numpy()
-    shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
-    shown["size"] = frame["size"].to_numpy()
+        view["most"] = frame["over_represented"].astype(object).fillna("-").to_numpy()
+    view["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
+    view["size"] = frame["size"].to_numpy()
+
     # Before the bars of many classes, which take more than a screen.
-    place = len(shown.columns) if len(classes) <= MAX_BARS else [*shown].index("q-value")
-    shown.insert(place, "log odds ratio", log_odds_texts(frame))
+    place = len(view.columns) if has_few_classes else [*view].index("q-value")
+    view.insert(place, "log odds ratio", log_odds_texts(frame))
     if by == GAP:
-        shown.insert(1, "gap", shown.pop("gap"))
+        view.insert(1, "gap", view.pop("gap"))
     if by == OWN:
-        for place, name in enumerate(own, 1):
-            shown.insert(place, name, shown.pop(name))
-    return shown
+        for place, name in enumerate(own_effects, 1):
+            view.insert(place, name, view.pop(name))
+    return view
