@@ -20,15 +20,14 @@ def draw_bars(scores: pd.DataFrame, metric: str) -> None:
     groups = list(dict.fromkeys(bars["group"]))[:MOST_GROUPS]
     names = dict(zip(groups, distinct_labels(groups, 44), strict=True))
     runs = list(dict.fromkeys(bars["run"]))
-    factor = 100 if is_share(metric) else 1
-    numbers = ("mean", "low", "high", "value")
 
-    def drawn(frame: pd.DataFrame) -> pd.DataFrame:
-        kept = frame[frame["group"].isin(groups)]
-        scaled = {name: kept[name] * factor for name in numbers if name in kept}
-        return kept.assign(group=kept["group"].map(names), **scaled)
+    def to_draw(frame: pd.DataFrame) -> pd.DataFrame:
+        rows = frame[frame["group"].isin(groups)].copy()
+        numbers = rows.columns.intersection(["mean", "low", "high", "value"])
+        rows[numbers] *= _factor(metric)
+        return rows.assign(group=rows["group"].map(names))
 
-    title = f"{metric.replace('_', ' ')}{', %' if is_share(metric) else ''}"
+    title = _axis_title(metric)
     y = alt.Y("group:N", sort=list(names.values()), title=None, axis=names_axis(300))
     offset = alt.YOffset("run:N", sort=runs)
     color = name_color(
@@ -43,8 +42,9 @@ def draw_bars(scores: pd.DataFrame, metric: str) -> None:
         alt.Tooltip("seeds:Q", format="d"),
         alt.Tooltip("n:Q", format=",d", title="images"),
     ]
-    base = alt.Chart(drawn(bars)).encode(y=y, yOffset=offset)
-    dots = drawn(scores[["run", "group", "seed", "value"]].dropna())
+
+    base = alt.Chart(to_draw(bars)).encode(y=y, yOffset=offset)
+    dots = to_draw(scores[["run", "group", "seed", "value"]].dropna())
     points = alt.Chart(dots).encode(y=y, yOffset=offset)
     chart = alt.layer(
         base.mark_bar(opacity=0.55).encode(
@@ -63,11 +63,10 @@ def draw_bars(scores: pd.DataFrame, metric: str) -> None:
         ),
     ).properties(height=_FRAME_PX + len(groups) * (10 + _BAR_PX * len(runs)))
     st.altair_chart(chart, width="stretch", key="_evaluate_bars")
+
     left_out = bars["group"].nunique() - len(groups)
-    st.caption(
-        "Bar: mean over seeds. Line: 95% interval of a seed, as mean. Dots: seeds."
-        + (f" {left_out:,} more groups are in the table." if left_out else "")
-    )
+    more = f" {left_out:,} more groups are in the table." if left_out else ""
+    st.caption(f"Bar: mean over seeds. Line: 95% interval of a seed, as mean. Dots: seeds.{more}")
 
 
 def draw_changes(changes: pd.DataFrame, metric: str) -> None:
@@ -75,22 +74,20 @@ def draw_changes(changes: pd.DataFrame, metric: str) -> None:
 
     `changes` have ``what`` and ``job``, too.
     """
-    factor = 100 if is_share(metric) else 1
     labels = distinct_labels([shorten(name, 60) for name in changes["what"]], 60)
-    shown = changes.assign(
-        what=labels, before=changes["before"] * factor, after=changes["after"] * factor
-    )
+    rows = changes.assign(what=labels)
+    rows[["before", "after"]] *= _factor(metric)
+
     tooltips = [
         alt.Tooltip("what:N", title="model"),
         alt.Tooltip("job:N"),
         alt.Tooltip("before:Q", format=".2f"),
         alt.Tooltip("after:Q", format=".2f"),
     ]
-    title = f"{metric.replace('_', ' ')}{', %' if is_share(metric) else ''}"
     y = alt.Y("what:N", sort=labels, title=None, axis=names_axis(320, grid=True))
-    base = alt.Chart(shown).encode(y=y, tooltip=tooltips)
-    chart = before_and_after(base, title, alt.Axis(tickCount=6))
-    chart = chart.properties(height=60 + 26 * len(shown))
+    base = alt.Chart(rows).encode(y=y, tooltip=tooltips)
+    chart = before_and_after(base, _axis_title(metric), alt.Axis(tickCount=6))
+    chart = chart.properties(height=60 + 26 * len(rows))
     st.altair_chart(chart, width="stretch", key="_evaluate_changes")
     st.caption("Ring: trained on the original. Disc: on what the job made of it.")
 
@@ -120,6 +117,15 @@ def is_share(metric: str) -> bool:
     return metric in PERCENT or metric.endswith(("_gap", "_precision"))
 
 
+def _factor(metric: str) -> int:
+    return 100 if is_share(metric) else 1
+
+
+def _axis_title(metric: str) -> str:
+    name = metric.replace("_", " ")
+    return f"{name}, %" if is_share(metric) else name
+
+
 def cells_of(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Text of means and deviations over seeds: a row for each ``group``, a column a ``run``."""
     bars = mean_and_sd(scores, ("run", "group"))
@@ -127,6 +133,7 @@ def cells_of(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
         mean_text(mean, sd, percent=is_share(metric)) or "-"
         for mean, sd in zip(bars["mean"], bars["sd"], strict=True)
     ]
-    runs, groups = (list(dict.fromkeys(bars[name])) for name in ("run", "group"))
     table = bars.assign(text=texts).pivot_table("text", "group", "run", aggfunc="first")
-    return table.reindex(index=groups, columns=runs).fillna("")
+
+    # A pivot sorts by name: back to the order of the scores.
+    return table.reindex(index=bars["group"].unique(), columns=bars["run"].unique()).fillna("")

@@ -40,10 +40,10 @@ _LEANING, _FILE, _NONE = "Concepts that lean to a class", "A file", "None"
 
 def show(current: CurrentDataset) -> None:
     """Draw the form and the last order."""
-    datasets = session.datasets()
-    order, whole = _fields(current, datasets)
+    order, is_whole = _fields(current, session.datasets())
     show_kept_error()
     _say_ordered()
+
     runs = len(order.train) * len(order.training_sets) * len(order.methods)
     total = runs * len(order.seeds or ())
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -51,7 +51,7 @@ def show(current: CurrentDataset) -> None:
             f"Train {inflect(total, 'models')}",
             type="primary",
             key="_train",
-            disabled=not total or not whole or not may_edit(),
+            disabled=not total or not is_whole or not may_edit(),
             on_click=_order,
             args=(order,),
         )
@@ -64,32 +64,13 @@ def show(current: CurrentDataset) -> None:
 def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[EvaluationOrder, bool]:
     """Draw the fields; give the order, and whether all that it needs has been given."""
     names = datasets["dataset"].tolist()
-    train_in_url = in_url("evaluate_train", names)  # before its default is decided
     with st.container(border=True):
-        left, right = st.columns(2)
-        with left:
-            train = st.multiselect(
-                "Train on",
-                names,
-                default=[current.name] if "evaluate_train" not in st.session_state else None,
-                **train_in_url,
-                help="Each by itself: such as this dataset and what a job made of it.",
-            )
-            sets = st.multiselect(
-                "Images of them",
-                list(SETS),
-                default=[_USUAL] if "evaluate_sets" not in st.session_state else None,
-                **in_url("evaluate_sets"),
-                help="  \n".join(f"**{name}**: {SETS[name][0]}" for name in SETS),
-            )
-            methods = st.multiselect(
-                "Methods",
-                list(dict(METHODS.items())),
-                default=["erm"] if "evaluate_methods" not in st.session_state else None,
-                **in_url("evaluate_methods"),
-                help=_purposes(dict(METHODS.items()), lambda name: METHODS[name].purpose),
-            )
-        with right:
+        training, testing = st.columns(2)
+        with training:
+            train, sets, methods = _choose_training(current, names)
+        first = train[0] if train else None
+
+        with testing:
             preset = st.selectbox(
                 "Preset",
                 list(PRESETS),
@@ -104,22 +85,23 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
                 **number_in_url("evaluate_seeds"),
                 help="How many: 0, 1, and so on.",
             )
-            usual = origin_of(current.store, train[0]) if train else None
+            usual = first and (origin_of(current.store, first) or first)
             test = choose_one(
                 "Test dataset",
                 names,
                 "evaluate_on",
-                usual or (train[0] if train else "the first that is trained on"),
+                usual or "the first that is trained on",
                 help="Whose real images are predicted. By default the dataset that was rebalanced.",
             )
-        tested = test or usual or (train[0] if train else None)
-        test_split = _choose_split(current, tested, "Test split", "evaluate_split", "test")
+
+        test_split = _choose_split(current, test or usual, "Test split", "evaluate_split", "test")
         shortcuts, is_whole = _choose_shortcuts()
         with st.expander("Validation and options"):
-            validation, validation_split = _choose_validation(current, names, train)
+            validation, validation_split = _choose_validation(current, names, first)
             learner_options = choose_learner_options(preset)
             method_options = choose_method_options(methods)
     say_needs("train" if PRESETS[preset].learner == "network" else "evaluate")
+
     order = EvaluationOrder(
         train=tuple(train),
         training_sets=tuple(sets),
@@ -137,6 +119,41 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
     return order, is_whole
 
 
+def _choose_training(
+    current: CurrentDataset, names: Sequence[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Draw the choice of training datasets, of their images and of methods; return all three."""
+    # Another dataset's choice is forgotten before the default is decided.
+    train_in_url = in_url("evaluate_train", names)
+    train = st.multiselect(
+        "Train on",
+        names,
+        default=_default("evaluate_train", current.name),
+        **train_in_url,
+        help="Each by itself: such as this dataset and what a job made of it.",
+    )
+    sets = st.multiselect(
+        "Images of them",
+        list(SETS),
+        default=_default("evaluate_sets", _USUAL),
+        **in_url("evaluate_sets"),
+        help="  \n".join(f"**{name}**: {SETS[name][0]}" for name in SETS),
+    )
+    methods = st.multiselect(
+        "Methods",
+        list(dict(METHODS.items())),
+        default=_default("evaluate_methods", "erm"),
+        **in_url("evaluate_methods"),
+        help=_purposes(dict(METHODS.items()), lambda name: METHODS[name].purpose),
+    )
+    return train, sets, methods
+
+
+def _default(key: str, name: str) -> list[str] | None:
+    """Default of a choice of several; None where the session has one, as Streamlit would warn."""
+    return None if key in st.session_state else [name]
+
+
 def _choose_shortcuts() -> tuple[Shortcuts | Literal["none"] | None, bool]:
     """Draw the choice of shortcuts; also whether a file that is to be sent was."""
     chosen = st.segmented_control(
@@ -146,8 +163,12 @@ def _choose_shortcuts() -> tuple[Shortcuts | Literal["none"] | None, bool]:
         **choice_in_url("evaluate_shortcuts"),
         help="They make the groups, of which scores are given and which methods balance.",
     )
-    sent = send_shortcuts() if chosen == _FILE else None
-    return "none" if chosen == _NONE else sent, chosen != _FILE or sent is not None
+    if chosen == _NONE:
+        return "none", True
+    if chosen != _FILE:
+        return None, True
+    shortcuts = send_shortcuts()
+    return shortcuts, shortcuts is not None
 
 
 def _purposes(registry: Iterable[str], purpose: Callable[[str], str]) -> str:
@@ -156,9 +177,12 @@ def _purposes(registry: Iterable[str], purpose: Callable[[str], str]) -> str:
 
 
 def _choose_validation(
-    current: CurrentDataset, names: Sequence[str], train: Sequence[str]
+    current: CurrentDataset, names: Sequence[str], first: str | None
 ) -> tuple[str | None, str | None]:
-    """Draw the choice of the images to select by: their dataset and split, None for the usual."""
+    """Draw the choice of the images to select by: their dataset and split, None for the usual.
+
+    `first` is the first dataset that is trained on.
+    """
     chosen = choose_one(
         "Validation dataset",
         names,
@@ -167,8 +191,8 @@ def _choose_validation(
         help="Whose images select the model, for methods and presets that do. By default the split "
         "validation of the training dataset, or else a share of its training images.",
     )
-    of = chosen or (train[0] if train else None)
-    return chosen, _choose_split(current, of, "Validation split", "evaluate_validation_split")
+    split = _choose_split(current, chosen or first, "Validation split", "evaluate_validation_split")
+    return chosen, split
 
 
 def _choose_split(
@@ -177,7 +201,9 @@ def _choose_split(
     """Draw the choice of a split, where the dataset has any."""
     sizes = split_sizes(current.store, dataset) if dataset is not None else {}
     splits = [name for name in sizes if name is not None]
-    split_in_url = in_url(key, splits)  # before its default is decided
+
+    # Another dataset's choice is forgotten before the default is decided.
+    split_in_url = in_url(key, splits)
     if not splits:
         return None
     chosen: str | None = st.pills(
@@ -198,13 +224,14 @@ def _order(order: EvaluationOrder) -> None:
 
 def _say_ordered() -> None:
     ordered = cast("Ordered | None", st.session_state.pop(_ORDERED, None))
-    if ordered is not None:
-        new = len(ordered.ids) - len(ordered.known)
-        before = f" {len(ordered.known):,} were ordered before." if ordered.known else ""
-        st.success(
-            f"{inflect(new, 'evaluations')} ordered. Workers run them: `cobalance work`.{before}",
-            icon=":material/check:",
-        )
+    if ordered is None:
+        return
+    new = len(ordered.ids) - len(ordered.known)
+    before = f" {len(ordered.known):,} were ordered before." if ordered.known else ""
+    st.success(
+        f"{inflect(new, 'evaluations')} ordered. Workers run them: `cobalance work`.{before}",
+        icon=":material/check:",
+    )
 
 
 _SHOWN = 6  # concepts of a class
@@ -225,28 +252,26 @@ def choose_learner_options(preset: str) -> dict[str, Any]:
 
 def choose_method_options(methods: Sequence[str]) -> dict[str, Any]:
     """Draw the options of methods, equal names once; return the changed ones."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     drawn = set[str]()
     for method in methods:
         kind = METHODS[method].options
-        offered = [
-            FormField(name, readable(name), _takers(name, methods))
-            for name in _offered(kind)
-            if name not in drawn
-        ]
-        if offered:
-            drawn |= {field.option for field in offered}
-            st.markdown(f"**Method {escape(method)}**")
-            with st.container(horizontal=True):
-                found |= draw_options(offered, kind, prefix=f"{method}_")
-    return found
+        names = [name for name in _offered(kind) if name not in drawn]
+        if not names:
+            continue
+
+        drawn.update(names)
+        st.markdown(f"**Method {escape(method)}**")
+        with st.container(horizontal=True):
+            offered = [FormField(name, readable(name), _takers(name, methods)) for name in names]
+            options |= draw_options(offered, kind, prefix=f"{method}_")
+    return options
 
 
 def _offered(kind: type[Options]) -> list[str]:
     """Options that a field can be drawn for."""
-    return [
-        name for name, one in kind.model_fields.items() if get_origin(one.annotation) is not dict
-    ]
+    fields = kind.model_fields
+    return [name for name in fields if get_origin(fields[name].annotation) is not dict]
 
 
 def _takers(option: str, methods: Sequence[str]) -> str:
@@ -261,29 +286,34 @@ def send_shortcuts() -> Shortcuts | None:
         st.caption("Only editors may send files.")
         return None
     accept_uploads()
-    sent = st.file_uploader(
+    uploaded = st.file_uploader(
         "File of shortcuts",
         ["toml"],
         key="_shortcuts_file",
         help="TOML: a table for each shortcut, with a list of concepts for each class, such as  \n"
         '`[background]`  \n`urban = ["alley"]`  \n`country = ["field road"]`',
     )
-    if sent is None:
+    if uploaded is None:
         return None
+
     try:
-        name = Path(sent.name).name
-        with temporary_files({name: sent.getvalue()}) as folder:
-            found = Shortcuts.from_toml(folder / name)
+        # A sent name may be a path; only its last part is a name in our folder.
+        name = Path(uploaded.name).name
+        with temporary_files({name: uploaded.getvalue()}) as folder:
+            shortcuts = Shortcuts.from_toml(folder / name)
     except CobalanceError as error:
         show_error(error)
         return None
-    for name, classes in found.concepts.items():
-        said = (f"{one}: {_some(concepts)}" for one, concepts in classes.items())
-        st.caption(escape(f"{name} - {'; '.join(said)}"))
-    return found
+
+    for name, classes in shortcuts.concepts.items():
+        texts = [f"{class_name}: {_some(concepts)}" for class_name, concepts in classes.items()]
+        st.caption(escape(f"{name} - {'; '.join(texts)}"))
+    return shortcuts
 
 
 def _some(concepts: Sequence[str]) -> str:
-    named = ", ".join(shorten(one, 40) for one in concepts[:_SHOWN])
+    listed = ", ".join(shorten(concept, 40) for concept in concepts[:_SHOWN])
     more = len(concepts) - _SHOWN
-    return f"{named} and {inflect(more, 'others')}" if more > 0 else named or "none"
+    if more > 0:
+        return f"{listed} and {inflect(more, 'others')}"
+    return listed or "none"

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
+from cobalance.app.web.components.imbalances.model_accuracy import with_seed
 from cobalance.app.web.components.workers import draw_workers, task_buttons
 from cobalance.app.web.evaluate import order, results, uploaded
 from cobalance.app.web.state import session
@@ -11,7 +13,7 @@ from cobalance.app.web.state.access import may_edit, require_editor
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_error, show_kept_error
-from cobalance.app.web.widgets.tables import draw_columns, percent_column
+from cobalance.app.web.widgets.tables import draw_table, percent_column
 from cobalance.base.errors import CobalanceError
 from cobalance.base.plurals import inflect
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, name_settings
@@ -27,80 +29,97 @@ _OPEN = "_evaluate_deleting"
 def page() -> None:
     """Draw the page."""
     current = session.current()
-    found = list_evaluations(current.store, current.name)
+    evaluations = list_evaluations(current.store, current.name)
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         view = choose_view("Part of the page", (RESULTS, TRAIN, SCORE), "evaluate_view")
-        if found:
-            _show_delete(found)
-    _show_running(current.name, found)
+        if evaluations:
+            _show_delete(evaluations)
+    _show_running(current.name, evaluations)
+
     if view == TRAIN:
         order.show(current)
     elif view == SCORE:
         uploaded.show(current)
     else:
-        results.show(current, found)
+        results.show(current, evaluations)
 
 
-def _show_running(dataset: str, found: Sequence[Evaluation]) -> None:
+def _show_running(dataset: str, evaluations: Sequence[Evaluation]) -> None:
     """Draw the evaluations that are not done; nothing where all are."""
-    if any(one.state != "done" for one in found):
-        if any(one.state in _ACTIVE for one in found):
-            draw_workers()
-        every = REFRESH_S if any(one.state in _ACTIVE for one in found) else None
-        st.fragment(run_every=every)(_draw_running)(dataset, _done(found))
+    if all(evaluation.state == "done" for evaluation in evaluations):
+        return
+    refresh_s = None
+    if any(evaluation.state in _ACTIVE for evaluation in evaluations):
+        draw_workers()
+        refresh_s = REFRESH_S
+    st.fragment(run_every=refresh_s)(_draw_running)(dataset, _done(evaluations))
 
 
-def _done(found: Sequence[Evaluation]) -> frozenset[str]:
-    return frozenset(one.id for one in found if one.state == "done")
+def _done(evaluations: Sequence[Evaluation]) -> frozenset[str]:
+    return frozenset(evaluation.id for evaluation in evaluations if evaluation.state == "done")
 
 
 def _draw_running(dataset: str, drawn: frozenset[str]) -> None:
+    """Draw the evaluations that are not done; the whole page anew once another one is."""
     with errors_in_fragment():
-        found = list_evaluations(session.store(), dataset)
-        if _done(found) != drawn:  # there is a result to draw
+        evaluations = list_evaluations(session.store(), dataset)
+        if _done(evaluations) != drawn:
             rerun_page()
             return
         show_kept_error()
-        left = [one for one in found if one.state != "done"]
+
+        undone = [evaluation for evaluation in evaluations if evaluation.state != "done"]
         with st.container(border=True, key="_evaluations_left"):
-            _table(left)
+            _table(undone)
             if may_edit():
-                active = [one.id for one in left if one.state in _ACTIVE]
-                ended = [one.id for one in left if one.state not in _ACTIVE]
+                active = [evaluation.id for evaluation in undone if evaluation.state in _ACTIVE]
+                ended = [evaluation.id for evaluation in undone if evaluation.id not in active]
                 task_buttons("evaluations", active, ended)
 
 
-def _table(left: Sequence[Evaluation]) -> None:
+def _table(evaluations: Sequence[Evaluation]) -> None:
+    """Draw a row for each evaluation."""
     text = st.column_config.TextColumn
-    settings = name_settings(left)
-    draw_columns(
-        {
-            "method": ([one.method for one in left], text("Method", width=120)),
-            "train": ([one.train or "-" for one in left], text("Trained on", width=160)),
-            "set": ([one.training_set or "-" for one in left], text("Images", width=90)),
-            "settings": ([settings[one.id] for one in left], text("Settings", width=110)),
-            "seed": (
-                [one.seed for one in left],
-                st.column_config.NumberColumn("Seed", width=50),
-            ),
-            "state": ([one.state for one in left], text("State", width=80)),
-            "stage": (
-                [one.stage or "" if one.state == "running" else "" for one in left],
-                text("Stage", width=130),
-            ),
-            "progress": (
-                [100 * (one.done or 0) / one.total if one.total else 0 for one in left],
-                percent_column(110),
-            ),
-            "error": ([one.error for one in left], text("Message", width=320)),
-        },
+    columns = {
+        "method": text("Method", width=120),
+        "train": text("Trained on", width=160),
+        "set": text("Images", width=90),
+        "settings": text("Settings", width=110),
+        "seed": st.column_config.NumberColumn("Seed", width=50),
+        "state": text("State", width=80),
+        "stage": text("Stage", width=130),
+        "progress": percent_column(110),
+        "error": text("Message", width=320),
+    }
+    settings = name_settings(evaluations)
+    rows = [_cells(evaluation, settings[evaluation.id]) for evaluation in evaluations]
+    draw_table(
+        pd.DataFrame(rows, columns=list(columns)),
         220,
+        columns,
         key="_evaluations_table",
         alt="Evaluations that are not done",
     )
 
 
-def _show_delete(found: Sequence[Evaluation]) -> None:
+def _cells(evaluation: Evaluation, settings: str) -> dict[str, object]:
+    """An evaluation's row of the table."""
+    stage = evaluation.stage if evaluation.state == "running" else None
+    done, total = evaluation.done or 0, evaluation.total
+    return {
+        "method": evaluation.method,
+        "train": evaluation.train or "-",
+        "set": evaluation.training_set or "-",
+        "settings": settings,
+        "seed": evaluation.seed,
+        "state": evaluation.state,
+        "stage": stage or "",
+        "progress": 100 * done / total if total else 0,
+        "error": evaluation.error,
+    }
+
+
+def _show_delete(evaluations: Sequence[Evaluation]) -> None:
     """Draw the button, and the dialog while it is open; running evaluations are left out."""
     if not may_edit():
         return
@@ -113,7 +132,7 @@ def _show_delete(found: Sequence[Evaluation]) -> None:
         help="Choose evaluations to delete, with their files.",
     )
     if st.session_state.get(_OPEN):
-        _dialog([one for one in found if one.state != "running"])
+        _dialog([evaluation for evaluation in evaluations if evaluation.state != "running"])
 
 
 def _close() -> None:
@@ -121,15 +140,20 @@ def _close() -> None:
 
 
 @st.dialog("Delete evaluations", on_dismiss=_close)
-def _dialog(found: Sequence[Evaluation]) -> None:
-    rows = name_rows(found)
-    names = {one.id: _name(one, rows[one.id]) for one in found}
-    outdated = [one.id for one in found if one.outdated or one.state in ("failed", "cancelled")]
+def _dialog(evaluations: Sequence[Evaluation]) -> None:
+    """Draw the choice of evaluations, and delete them when the button is pressed."""
+    rows = name_rows(evaluations)
+    names = {evaluation.id: _name(evaluation, rows[evaluation.id]) for evaluation in evaluations}
+    useless = [
+        evaluation.id
+        for evaluation in evaluations
+        if evaluation.outdated or evaluation.state in ("failed", "cancelled")
+    ]
     chosen = st.multiselect(
         "Evaluations",
         list(names),
-        default=outdated,
-        format_func=lambda one: names.get(one, one),
+        default=useless,
+        format_func=lambda name: names.get(name, name),
         key="_evaluate_to_delete",
         placeholder="none is chosen",
     )
@@ -137,13 +161,14 @@ def _dialog(found: Sequence[Evaluation]) -> None:
         "Deletes their scores, predictions, activation maps and checkpoints. Outdated, failed and "
         "cancelled ones are chosen at first; running ones must be cancelled before."
     )
+
     label = f"Delete {inflect(len(chosen), 'evaluations')}"
     if st.button(label, type="primary", key="_evaluate_delete_now", disabled=not chosen):
         try:
+            # The person may have lost the right since the dialog was drawn.
             require_editor()
-            settings = session.settings()
-            folder = settings.folders().open_output()
-            delete_evaluations(session.store(), settings.folders(), folder, chosen)
+            folders = session.settings().folders()
+            delete_evaluations(session.store(), folders, folders.open_output(), chosen)
         except CobalanceError as error:
             show_error(error)
         else:
@@ -151,7 +176,8 @@ def _dialog(found: Sequence[Evaluation]) -> None:
             st.rerun()
 
 
-def _name(one: Evaluation, row: str) -> str:
-    seed = "" if one.seed is None else f", seed {one.seed}"
-    state = "outdated" if one.outdated and one.state == "done" else one.state
-    return f"{row}{seed} · {state} · {one.id[:6]}"
+def _name(evaluation: Evaluation, row: str) -> str:
+    state: str = evaluation.state
+    if evaluation.outdated and state == "done":
+        state = "outdated"
+    return f"{with_seed(row, evaluation)} · {state} · {evaluation.id[:6]}"

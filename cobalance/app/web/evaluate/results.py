@@ -32,9 +32,9 @@ _CLICKED = "_evaluate_clicked"
 _WHAT_HELPED = "what-helped"  # the saved query
 
 
-def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
+def show(current: CurrentDataset, evaluations: Sequence[Evaluation]) -> None:
     """Draw the scores of the newest evaluations of each run."""
-    scored = newest(found)
+    scored = newest(evaluations)
     if not scored:
         empty_state(
             "No result yet",
@@ -44,40 +44,45 @@ def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
             icon=":material/analytics:",
         )
         return
+
     scored = _choose_test(scored)
-    stamps = tuple((one.id, one.scored_at, one.outdated) for one in scored)
+    stamps = tuple(
+        (evaluation.id, evaluation.scored_at, evaluation.outdated) for evaluation in scored
+    )
     scores = current.keep(lambda: scores_frame(current.store, scored), "scores", stamps)
     labels = name_rows(scored, brief=True)
-    scored.sort(key=lambda one: (labels[one.id], one.seed or 0, one.id))
+    scored.sort(key=lambda evaluation: (labels[evaluation.id], evaluation.seed or 0, evaluation.id))
     scores = scores.assign(
         run=scores["evaluation"].map(labels), group=scores["group"].replace("", ALL)
     )
+
     _say_outdated(scored)
     _overview(scores)
-    chosen = _metric(current, scored, scores)
-    if chosen is not None:
-        _take_click(scored, labels, chosen)
+    clicked = _metric(current, scored, scores)
+    if clicked is not None:
+        _take_click(scored, labels, clicked)
     examples.show(current, scored, labels)
     _draw_changes(current, scored[0].test, stamps)
 
 
 def _choose_test(scored: list[Evaluation]) -> list[Evaluation]:
     """Draw the choice of test images, where there are several: scores compare on the same ones."""
-    tests = list(dict.fromkeys(one.test for one in scored))
+    tests = list(dict.fromkeys(evaluation.test for evaluation in scored))
     if len(tests) == 1:
         return scored
-    test = st.selectbox(
+    chosen = st.selectbox(
         "Test images of", tests, **named_in_url("evaluate_test", tests[0], tests), width=320
     )
-    return [one for one in scored if one.test == (test or tests[0])]
+    test = chosen or tests[0]
+    return [evaluation for evaluation in scored if evaluation.test == test]
 
 
 def _say_outdated(scored: Sequence[Evaluation]) -> None:
-    outdated = sum(one.outdated for one in scored)
-    if outdated:
-        verb = "is" if outdated == 1 else "are"
+    n_outdated = sum(evaluation.outdated for evaluation in scored)
+    if n_outdated:
+        verb = "is" if n_outdated == 1 else "are"
         st.warning(
-            f"{inflect(outdated, 'results')} of {len(scored):,} {verb} outdated: images of their "
+            f"{inflect(n_outdated, 'results')} of {len(scored):,} {verb} outdated: images of their "
             "datasets have changed since. Train these models again.",
             icon=":material/history:",
         )
@@ -90,33 +95,27 @@ def _overview(scores: pd.DataFrame) -> None:
     metrics = metrics or list(dict.fromkeys(whole["metric"]))[:4]
     if not metrics:
         return
-    of_run = scores.groupby("run", sort=False)
-    cells = {name: cells_of(whole[whole["metric"] == name], name).loc[ALL] for name in metrics}
-    shown = pd.DataFrame({**cells, "seeds": of_run["evaluation"].nunique()}).fillna("")
-    shown = shown.assign(outdated=of_run["outdated"].any()).loc[scores["run"].unique()]
-    shown = shown.rename_axis("run").reset_index()
+
     text = st.column_config.TextColumn
     columns = {
-        name: text(
-            name.replace("_", " ").capitalize() + (", %" if is_share(name) else ""),
-            alignment="right",
-        )
-        for name in metrics
+        "run": text("Model", width=260),
+        "seeds": st.column_config.NumberColumn("Seeds", width=60),
+        "outdated": st.column_config.CheckboxColumn("Outdated", width=80),
     }
-    if not shown["outdated"].any():
-        shown = shown.drop(columns="outdated")
-    draw_table(
-        shown,
-        280,
-        {
-            "run": text("Model", width=260),
-            "seeds": st.column_config.NumberColumn("Seeds", width=60),
-            "outdated": st.column_config.CheckboxColumn("Outdated", width=80),
-            **columns,
-        },
-        key="_evaluate_overview",
-        alt="Models side by side",
-    )
+    cells = {}
+    for name in metrics:
+        cells[name] = cells_of(whole[whole["metric"] == name], name).loc[ALL]
+        title = name.replace("_", " ").capitalize()
+        columns[name] = text(f"{title}, %" if is_share(name) else title, alignment="right")
+
+    # Grouping aligns by name: each row is of a run, in the order of the scores.
+    of_run = scores.groupby("run", sort=False)
+    rows = pd.DataFrame({**cells, "seeds": of_run["evaluation"].nunique()}).fillna("")
+    rows = rows.assign(outdated=of_run["outdated"].any()).loc[scores["run"].unique()]
+    rows = rows.rename_axis("run").reset_index()
+    if not rows["outdated"].any():
+        rows = rows.drop(columns="outdated")
+    draw_table(rows, 280, columns, key="_evaluate_overview", alt="Models side by side")
 
 
 def _metric(
@@ -138,15 +137,18 @@ def _metric(
             "Models", runs, **in_url("evaluate_run"), placeholder=f"the first {MOST_RUNS}"
         )
         place = st.container(width="content")
-    kept = [run for run in runs if run in chosen] or runs[:MOST_RUNS]
-    of_metric = scores[(scores["metric"] == metric) & scores["run"].isin(kept)]
+
+    # A link may name models that are no more.
+    selected = [run for run in runs if run in chosen] or runs[:MOST_RUNS]
+    of_metric = scores[(scores["metric"] == metric) & scores["run"].isin(selected)]
     if of_metric.empty:
         st.caption("None of these models has a score of this metric.")
         return None
-    left, right = st.columns([6, 7])
-    with left:
+
+    bars, table = st.columns([6, 7])
+    with bars:
         draw_bars(of_metric, metric)
-    with right:
+    with table:
         clicked = _cells(of_metric, metric)
     with place:
         _exports(current, scored)
@@ -165,21 +167,27 @@ def _exports(current: CurrentDataset, scored: Sequence[Evaluation]) -> None:
 
 
 def _cells(scores: pd.DataFrame, metric: str) -> tuple[str, str] | None:
+    """Draw the metric by group and model; return the run and group of a number that was clicked."""
     cells = cells_of(scores, metric)
     runs = [str(run) for run in cells]
     images = scores.groupby("group", sort=False)["n"].max().reindex(cells.index)
-    shown = pd.DataFrame({"group": cells.index, "images": images.to_numpy()})
-    for at, run in enumerate(runs):
-        shown[f"run {at}"] = cells[run].to_numpy()
+    rows = pd.DataFrame({"group": cells.index, "images": images.to_numpy()})
+
     text = st.column_config.TextColumn
+    columns = {
+        "group": text("Group", width=230),
+        "images": st.column_config.NumberColumn("Images", format="localized", width=65),
+    }
+    # A model may have the name of another column: columns are named by the models' numbers.
+    run_of = {f"run {number}": run for number, run in enumerate(runs)}
+    for column, run in run_of.items():
+        rows[column] = cells[run].to_numpy()
+        columns[column] = text(run, alignment="right", width=120)
+
     state = draw_table(
-        shown,
+        rows,
         _HEIGHT_PX,
-        {
-            "group": text("Group", width=230),
-            "images": st.column_config.NumberColumn("Images", format="localized", width=65),
-            **{f"run {at}": text(run, alignment="right", width=120) for at, run in enumerate(runs)},
-        },
+        columns,
         key=f"_evaluate_cells {metric} {hash(tuple(runs))}",
         on_select="rerun",
         selection_mode="single-cell",
@@ -189,9 +197,10 @@ def _cells(scores: pd.DataFrame, metric: str) -> tuple[str, str] | None:
     clicked = state.selection.get("cells") or []
     if not clicked:
         return None
+
+    # A click on a group or on its size is about the first model.
     row, column = clicked[0]
-    at = int(column.removeprefix("run ")) if column.startswith("run ") else 0
-    return runs[at], str(cells.index[row])
+    return run_of.get(column, runs[0]), str(cells.index[row])
 
 
 def _take_click(
@@ -201,66 +210,65 @@ def _take_click(
     if st.session_state.get(_CLICKED) == clicked:
         return
     st.session_state[_CLICKED] = clicked
+
+    # The evaluations are in the order of their seeds: the first one has the run's lowest.
     run, group = clicked
-    of_run = [one.id for one in scored if labels[one.id] == run]
-    st.session_state[examples.MODEL] = min(of_run, key=[one.id for one in scored].index)
+    first = next(evaluation.id for evaluation in scored if labels[evaluation.id] == run)
+    st.session_state[examples.MODEL] = first
     st.session_state[examples.GROUP] = None if group == ALL else group
 
 
 def _draw_changes(current: CurrentDataset, test: str, stamps: Sequence[tuple[object, ...]]) -> None:
     """Draw models before and after each job, of one metric and test dataset; nothing without."""
     query, bound = bind_named(current.store, _WHAT_HELPED, {"dataset": current.name})
-    found = current.keep(
+    changes = current.keep(
         lambda: current.store.read_frame(query.text, **bound), _WHAT_HELPED, tuple(stamps)
     )
-    found = found[found["test"] == test]
-    if found.empty:
+    changes = changes[changes["test"] == test]
+    if changes.empty:
         return
+
     st.subheader("Before and after", anchor=False)
-    whole = found["group"] == ""
-    metrics = list(dict.fromkeys(found[whole]["metric"])) or list(dict.fromkeys(found["metric"]))
-    usual = "worst_group" if "worst_group" in metrics else metrics[0]
+    whole = changes[changes["group"] == ""]
+    metrics = list(dict.fromkeys(whole["metric"])) or list(dict.fromkeys(changes["metric"]))
     metric = st.selectbox(
         "Metric of the change",
         metrics,
-        index=metrics.index(usual),
+        index=metrics.index("worst_group") if "worst_group" in metrics else 0,
         format_func=lambda name: name.replace("_", " "),
         **choice_in_url("evaluate_change", metrics),
         width=260,
     )
-    rows = found[found["metric"] == metric]
-    rows = rows.assign(
-        what=[
-            ", ".join(filter(None, parts))
-            for parts in zip(
-                rows["training_set"],
-                rows["images"].replace("augmented", ""),
-                rows["method"],
-                rows["settings"],
-                rows["group"],
-                strict=True,
-            )
-        ]
-    )
-    left, right = st.columns([5, 6])
-    with left:
+
+    rows = changes[changes["metric"] == metric]
+    images = rows["images"].replace("augmented", "")
+    parts = [rows["training_set"], images, rows["method"], rows["settings"], rows["group"]]
+    names = [", ".join(filter(None, texts)) for texts in zip(*parts, strict=True)]
+    rows = rows.assign(what=names)
+
+    chart, table = st.columns([5, 6])
+    with chart:
         draw_changes(rows, metric)
-    with right:
+    with table:
         _table_of_changes(rows, metric)
 
 
 def _table_of_changes(rows: pd.DataFrame, metric: str) -> None:
+    """Draw a row for each change, with its difference and interval."""
     factor, digits = (100, 1) if is_share(metric) else (1, 3)
-    shown = rows[["training_set", "job", "planner", "method", "settings", "seeds"]].copy()
-    shown["group"] = rows["group"].replace("", ALL)
-    shown["difference"] = [
+    table = rows[["training_set", "job", "planner", "method", "settings", "seeds"]].copy()
+    table["group"] = rows["group"].replace("", ALL)
+    table["difference"] = [
         _signed(value, limits, factor, digits)
         for value, limits in zip(rows["difference"], rows["interval"], strict=True)
     ]
-    shown["outdated"] = rows["outdated"].astype(bool)
+    outdated = rows["outdated"].astype(bool)
+    if outdated.any():
+        table["outdated"] = outdated
+
     text = st.column_config.TextColumn
     draw_table(
-        shown if shown["outdated"].any() else shown.drop(columns="outdated"),
+        table,
         360,
         {
             "training_set": text("Trained on", width=150),
@@ -288,6 +296,6 @@ def _signed(value: float, limits: Sequence[float | None], factor: float, digits:
     """
     if pd.isna(value):
         return "-"
-    known = [factor * one for one in limits if one is not None]
-    within = f" [{', '.join(f'{one:+.{digits}f}' for one in known)}]" if known else ""
-    return f"{factor * value:+.{digits}f}{within}"
+    difference = f"{factor * value:+.{digits}f}"
+    ends = [f"{factor * limit:+.{digits}f}" for limit in limits if limit is not None]
+    return f"{difference} [{', '.join(ends)}]" if ends else difference

@@ -44,9 +44,10 @@ def show(current: CurrentDataset) -> None:
             icon=":material/lock:",
         )
         return
+
     accept_uploads()
     with st.container(border=True):
-        sent = st.file_uploader(
+        files = st.file_uploader(
             "Table of predictions",
             ["csv", "tsv", "parquet", "json"],
             key="_predictions_file",
@@ -64,63 +65,72 @@ def show(current: CurrentDataset) -> None:
             help="Shortcuts of the images: the concepts of this dataset that lean to a class, or "
             "columns of the table with common, uncommon and none.",
         )
-    if not sent:
+    if not files:
         return
-    table = _scored(current, sent, of_dataset=source == _OF_DATASET)
+
+    table = _scored(current, files, of_dataset=source == _OF_DATASET)
     _draw(table.scored)
+    # Without predictions of images there is nothing that the dataset's graph could hold.
     if source == _OF_DATASET and table.inputs.predictions is not None:
         _save(current, table)
 
 
-def _scored(current: CurrentDataset, sent: list[Any], *, of_dataset: bool) -> _Table:
-    """Score the files, once until others are sent or the dataset changes; objects are braced."""
-    about = ([one.file_id for one in sent], of_dataset, current.state)
-    kept = st.session_state.get(_KEPT)
-    if kept is None or kept[0] != about:
-        contents = {Path(one.name).name: one.getvalue() for one in sent}
-        of = {"objects" if contents[one][:1] == b"{" else "predictions": one for one in contents}
-        with st.spinner("Scoring"), temporary_files(contents) as folder:
-            inputs = read_tables({what: folder / name for what, name in of.items()})
-        shortcuts = None
-        if of_dataset:
-            inputs, shortcuts = with_dataset(current.store, current.name, None, inputs)
-        kept = st.session_state[_KEPT] = (
-            about,
-            _Table(inputs, score_tables(inputs), shortcuts),
-        )
-    found: _Table = kept[1]
-    return found
+def _scored(current: CurrentDataset, files: list[Any], *, of_dataset: bool) -> _Table:
+    """Score the files, once until others are sent or the dataset changes."""
+    about = ([file.file_id for file in files], of_dataset, current.state)
+    cached = st.session_state.get(_KEPT)
+    if cached is not None and cached[0] == about:
+        table: _Table = cached[1]
+        return table
+
+    # A COCO file of objects is a JSON object, and a detector's results are a list.
+    contents = {Path(file.name).name: file.getvalue() for file in files}
+    with st.spinner("Scoring"), temporary_files(contents) as folder:
+        paths = {}
+        for name, content in contents.items():
+            paths["objects" if content[:1] == b"{" else "predictions"] = folder / name
+        inputs = read_tables(paths)
+    shortcuts = None
+    if of_dataset:
+        inputs, shortcuts = with_dataset(current.store, current.name, None, inputs)
+
+    table = _Table(inputs, score_tables(inputs), shortcuts)
+    st.session_state[_KEPT] = about, table
+    return table
 
 
 def _draw(scored: Scored) -> None:
+    """Draw bars of one metric, the table of all, and the reasons for those that are left out."""
     frame = scored.frame
     metrics = list(dict.fromkeys(frame["metric"]))
     metric = st.selectbox(
         "Metric", metrics, format_func=lambda name: name.replace("_", " "), width=260
     )
     runs = frame["method"].replace("", "predictions")
-    shown = frame.assign(run=runs, group=frame["group"].replace("", ALL), outdated=False)
-    of_metric = shown[shown["metric"] == metric]
-    left, right = st.columns([6, 7])
-    with left:
-        draw_bars(of_metric, metric)
-    with right:
+    named = frame.assign(run=runs, group=frame["group"].replace("", ALL), outdated=False)
+
+    bars, table = st.columns([6, 7])
+    with bars:
+        draw_bars(named[named["metric"] == metric], metric)
+    with table:
         _table(frame)
     for name, reason in scored.left_out.items():
         st.caption(f"{escape(name)} is left out: {escape(reason)}")
 
 
 def _table(frame: pd.DataFrame) -> None:
-    idle = [name for name in ("method", "seed") if len(set(frame[name])) == 1]
-    numbers = {
+    """Draw all scores, without columns that tell nothing apart."""
+    constant = [name for name in ("method", "seed") if len(set(frame[name])) == 1]
+    columns = {
         name: st.column_config.NumberColumn(name.capitalize(), format="%.4f", width=75)
         for name in ("value", "low", "high")
     }
-    draw_table(frame.drop(columns=idle), 420, numbers, key="_scored_rows", alt="Scores")
+    draw_table(frame.drop(columns=constant), 420, columns, key="_scored_rows", alt="Scores")
     download("CSV", lambda: to_csv(frame), "scores.csv", key="_scored_csv")
 
 
 def _save(current: CurrentDataset, table: _Table) -> None:
+    """Draw the button that keeps the scores in the graph."""
     show_kept_error()
 
     @edits

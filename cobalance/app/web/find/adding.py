@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.web.components.option_fields import draw_model_options
+from cobalance.app.web.components.option_fields import draw_model_options, draw_purpose
 from cobalance.app.web.components.workers import draw_workers, say_needs, task_buttons
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
@@ -20,7 +20,7 @@ from cobalance.app.web.widgets.messages import (
     show_kept_error,
     viewer_note,
 )
-from cobalance.app.web.widgets.theme import duration_text, escape
+from cobalance.app.web.widgets.theme import duration_text
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.tasks.lifecycle import Task
 from cobalance.ingest.embeddings.reading import SUFFIXES
@@ -57,14 +57,14 @@ def show(current: CurrentDataset) -> None:
 
 def show_task(current: CurrentDataset) -> None:
     """Draw how far a worker is with the embeddings; nothing where it is done, or none is asked."""
-    found = _latest(current.name)
-    if found is None or found.state == "done":
+    task = _latest(current.name)
+    if task is None or task.state == "done":
         return
-    if found.is_active:
+    refresh_s = None
+    if task.is_active:
         draw_workers()
-    st.fragment(run_every=REFRESH_S if found.is_active else None)(_draw_task)(
-        current.name, found.state
-    )
+        refresh_s = REFRESH_S
+    st.fragment(run_every=refresh_s)(_draw_task)(current.name, task.state)
 
 
 def _latest(dataset: str) -> Task | None:
@@ -72,29 +72,37 @@ def _latest(dataset: str) -> Task | None:
 
 
 def _draw_task(dataset: str, drawn: str) -> None:
+    """Draw the newest task; the whole page anew once its state is not the drawn one."""
     with errors_in_fragment():
-        found = _latest(dataset)
-        if found is None or found.state != drawn:
+        task = _latest(dataset)
+        if task is None or task.state != drawn:
             rerun_page()
             return
-        name = found.settings["features"]
+
+        share, done, text = 0.0, task.done or 0, str(task.state)
+        if task.state == "running":
+            text = task.stage
+            if task.total:
+                text = f"{text} {done:,} of {task.total:,}"
+        if task.total:
+            # Streamlit refuses more than 1.
+            share = min(done / task.total, 1.0)
+        if task.seconds_left is not None:
+            text = f"{text}, {duration_text(task.seconds_left)} left"
+
         with st.container(border=True, key="_embeddings_task"):
-            share = min((found.done or 0) / found.total, 1.0) if found.total else 0.0
-            done = f" {found.done:,} of {found.total:,}" if found.total else ""
-            left = found.seconds_left
-            at = f"{found.stage}{done}" if found.state == "running" else found.state
-            left_text = "" if left is None else f", {duration_text(left)} left"
-            st.progress(share, f"Embeddings by {name}: {at}{left_text}")
-            for remark in found.remarks:
+            st.progress(share, f"Embeddings by {task.settings['features']}: {text}")
+            for remark in task.remarks:
                 st.text(remark)
             if may_edit():
-                is_active = found.is_active
-                task_buttons("tasks", [found.id] * is_active, [found.id] * (not is_active))
+                active = [task.id] if task.is_active else []
+                task_buttons("tasks", active, [] if active else [task.id])
 
 
 def _compute_form(current: CurrentDataset) -> None:
     """Draw the choice of a model, and the button that orders its vectors."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        # The usual model comes first, the others in the order of the registry.
         names = sorted(FEATURES, key=lambda name: name != USUAL)
         name = st.selectbox("Model", names, **choice_in_url("find_with"), width=180)
         plugin = FEATURES[name]
@@ -107,15 +115,15 @@ def _compute_form(current: CurrentDataset) -> None:
             on_click=edits(order_embeddings), args=(current.store, current.name),
             kwargs={"features": name, "options": options, "created_by": user_name()},
         )  # fmt: skip
-    licence = f" Default model: {plugin.licence}." if plugin.licence else ""
-    st.caption(escape(plugin.purpose + licence))
+
+    draw_purpose(plugin)
     say_needs(plugin.extra)
 
 
 def _file_form(current: CurrentDataset) -> None:
     """Draw the place for a file with embeddings."""
     accept_uploads()
-    sent = st.file_uploader(
+    vectors = st.file_uploader(
         "Embeddings",
         [suffix.removeprefix(".") for suffix in SUFFIXES],
         key="_embeddings_file",
@@ -123,33 +131,41 @@ def _file_form(current: CurrentDataset) -> None:
         "others of numbers. NumPy: .npz with an array of ids and one with a row for each image, "
         "or .npy with the rows alone.",
     )
-    ids, column = None, "id"
-    lacks_ids = sent is not None and _suffix(sent) == ".npy"
-    if lacks_ids:
+
+    ids, column, is_ready = None, "id", vectors is not None
+    if vectors is not None and _suffix(vectors) == ".npy":
         ids = st.file_uploader(
             "Ids of its rows", ["txt"], key="_embeddings_row_ids", help="Text, an id a line."
         )
+        is_ready = ids is not None
     else:
         column = st.text_input(
             "Column of ids", "id", key="_embeddings_ids", help="Of .npz: the array of ids."
         )
     st.button(
-        "Add the embeddings", key="_embeddings_add", on_click=_add,
-        disabled=sent is None or (lacks_ids and ids is None), args=(current, sent, ids, column),
+        "Add the embeddings", key="_embeddings_add", on_click=_add, disabled=not is_ready,
+        args=(current, vectors, ids, column),
     )  # fmt: skip
 
 
-def _suffix(sent: Any) -> str:
+def _suffix(uploaded: Any) -> str:
     """Format of a sent file."""
-    suffix = Path(sent.name).suffix.lower()
+    suffix = Path(uploaded.name).suffix.lower()
     return suffix if suffix in SUFFIXES else SUFFIXES[0]
 
 
 @edits
-def _add(current: CurrentDataset, sent: Any, ids: Any, column: str) -> None:
-    name = f"embeddings{_suffix(sent)}"
-    files = {name: sent.getbuffer()} | ({} if ids is None else {"ids.txt": ids.getbuffer()})
+def _add(current: CurrentDataset, vectors: Any, ids: Any, column: str) -> None:
+    name = f"embeddings{_suffix(vectors)}"
+    files = {name: vectors.getbuffer()}
+    if ids is not None:
+        files["ids.txt"] = ids.getbuffer()
     with temporary_files(files) as folder:
-        names = None if ids is None else folder / "ids.txt"
-        where = current.store, session.settings().folders(), current.name
-        add_embeddings(*where, folder / name, names, id_column=column)
+        add_embeddings(
+            current.store,
+            session.settings().folders(),
+            current.name,
+            folder / name,
+            None if ids is None else folder / "ids.txt",
+            id_column=column,
+        )

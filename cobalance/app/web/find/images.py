@@ -23,29 +23,32 @@ def draw_images(current: CurrentDataset, images: pd.DataFrame, label: str) -> No
     if images.empty:
         st.caption("No image is here.")
         return
-    shown = images.head(MOST)
-    more = "" if len(shown) == len(images) else f" The first {MOST} are shown."
+    more = f" The first {MOST} are shown." if len(images) > MOST else ""
     st.markdown(f"**{inflect(len(images), 'images')}**{more}")
-    _grid(current, shown, label)
+    _grid(current, images.head(MOST), label)
+
+    # A tag is for all of them, not for the drawn ones alone.
     draw_tagging(current, images["id"].tolist())
 
 
 def _grid(current: CurrentDataset, images: pd.DataFrame, label: str) -> None:
-    found = read_image_files(current.store, current.name, images["id"].tolist())
-    classes = dict(zip(images["id"], images["class"], strict=True))
-    if found["uri"].isna().all() or not session.image_roots():
-        told = [name for name in ("id", "class", "similarity") if name in images]
-        draw_table(images[told], 240, alt="Images by name")
+    """Draw images as pictures, or by their names where no files are known."""
+    files = read_image_files(current.store, current.name, images["id"].tolist())
+    if files["uri"].isna().all() or not session.image_roots():
+        columns = [name for name in ("id", "class", "similarity") if name in images]
+        draw_table(images[columns], 240, alt="Images by name")
         st.caption("Names only: no files of these images are known. See *Datasets*.")
         return
 
+    classes = dict(zip(images["id"], images["class"], strict=True))
+
     def caption(name: str) -> str:
         marks = marks_of_images(current.store, current.name, [name]).iloc[0]
-        told = [classes[name], ", ".join(marks["tags"]), marks["note"] or ""]
-        return ". ".join(filter(None, told))
+        parts = [classes[name], ", ".join(marks["tags"]), marks["note"] or ""]
+        return ". ".join(filter(None, parts))
 
     draw_grid(
-        uris_of(found),
+        uris_of(files),
         classes.__getitem__,
         key=f"_find {label}",
         label=label,

@@ -14,7 +14,8 @@ from cobalance.app.web.widgets.charts import name_color
 from cobalance.workflows.concept_graph.colors import class_colors
 
 MOST_POINTS = 5_000
-BOX = "find_box"  # the parameter of the URL with the selected part: x0, x1, y0, y1
+# The parameter of the URL with the selected part: x0, x1, y0, y1.
+BOX = "find_box"
 
 
 def in_box(places: pd.DataFrame, box: Sequence[float]) -> pd.DataFrame:
@@ -33,16 +34,16 @@ def in_box(places: pd.DataFrame, box: Sequence[float]) -> pd.DataFrame:
 
 def box_of(selection: Mapping[str, Any]) -> list[float] | None:
     """The box that a person has drawn, rounded as in links; None without one."""
-    drawn = selection.get("box") or {}
-    if not {"x", "y"} <= drawn.keys():
+    box = selection.get("box") or {}
+    if not {"x", "y"} <= box.keys():
         return None
-    return [round(float(end), 4) for axis in ("x", "y") for end in sorted(drawn[axis])]
+    return [round(float(end), 4) for axis in ("x", "y") for end in sorted(box[axis])]
 
 
 def _box_in_url() -> list[float] | None:
-    given = next(iter(url.texts(BOX)), "").split(",")
+    ends = next(iter(url.texts(BOX)), "").split(",")
     try:
-        box = [float(end) for end in given]
+        box = [float(end) for end in ends]
     except ValueError:
         return None
     return box if len(box) == 4 else None
@@ -53,6 +54,9 @@ def show(current: CurrentDataset, places: pd.DataFrame) -> None:
     drawn = places
     if len(places) > MOST_POINTS:
         drawn = places.sample(MOST_POINTS, random_state=0)
+
+    # The brush keeps the value that it has at first, the link's box: with another one Streamlit
+    # draws a new chart.
     box = _box_in_url()
     first = st.session_state.setdefault(f"_box {current.name}", box)
     value = alt.Undefined if first is None else {"x": first[:2], "y": first[2:]}
@@ -71,22 +75,22 @@ def show(current: CurrentDataset, places: pd.DataFrame) -> None:
         .properties(height=460)
     )
     state = st.altair_chart(chart, on_select="rerun", key="_find_map", width="stretch")
-    hidden = len(places) - len(drawn)
+
+    n_hidden = len(places) - len(drawn)
+    hidden = ""
+    if n_hidden:
+        hidden = f"{n_hidden:,} more points are not drawn, and are selected all the same. "
     st.caption(
         f"Principal component analysis of {len(places):,} vectors of length 1: images that are "
-        "alike are near each other. "
-        + (
-            f"{hidden:,} more points are not drawn, and are selected all the same. "
-            if hidden
-            else ""
-        )
-        + "Drag a box to see and tag the images in it."
+        f"alike are near each other. {hidden}Drag a box to see and tag the images in it."
     )
+
+    # A box that is gone was taken away if one was drawn before; at first the link's counts.
     chosen = box_of(state.get("selection") or {})
     drawn_before = f"_box_drawn {current.name}"
     if chosen is not None:
         box, st.session_state[drawn_before] = chosen, True
-    elif st.session_state.get(drawn_before):  # taken away again; at first the link's counts
+    elif st.session_state.get(drawn_before):
         box = None
     url.write(BOX, [] if box is None else [",".join(f"{end:g}" for end in box)])
     if box is not None:

@@ -39,23 +39,27 @@ def page() -> None:
     if current.state.sample is not None:
         empty_state("Not for a sample", "The graph keeps a sample of this dataset's images.")
         return
-    collect_computed(current.store, session.settings().folders(), current.name)
-    written = time_written(session.settings().folders().embeddings, current.name)
+
+    # What workers have computed since the last run is taken over before anything is read.
+    folders = session.settings().folders()
+    collect_computed(current.store, folders, current.name)
+    written = time_written(folders.embeddings, current.name)
     key = (current.state, written or 0.0)
-    found = None if written is None else _embedded(current.store, key)
+    embedded = None if written is None else _embedded(current.store, key)
     adding.show_task(current)
-    if found is None:
+    if embedded is None:
         adding.show_first(current)
         return
-    without = sum(current.class_sizes.values()) - len(found.images)
+
+    without = sum(current.class_sizes.values()) - len(embedded.images)
     if without > 0:
         st.caption(f"{inflect(without, 'images')} have no embedding and are not here.")
     if view == MAP:
-        embedding_map.show(current, _places(found, key))
+        embedding_map.show(current, _places(embedded, key))
     elif view == SIMILAR:
-        _similar(current, found)
+        _similar(current, embedded)
     else:
-        _duplicates(current, found, key)
+        _duplicates(current, embedded, key)
     with st.expander("Replace the embeddings"):
         adding.show(current)
 
@@ -80,50 +84,55 @@ def _groups(
     return _found.duplicates(threshold)
 
 
-def _similar(current: CurrentDataset, found: Embedded) -> None:
+def _similar(current: CurrentDataset, embedded: Embedded) -> None:
     """Draw the images most like one."""
-    ids = found.images["id"].tolist()
+    first = embedded.images["id"].iloc[0]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        image = st.text_input("Image", **text_in_url("find_image", ids[0]), help="Its id.")
+        text = st.text_input("Image", **text_in_url("find_image", first), help="Its id.")
         count = st.selectbox("Images", _COUNTS, **number_in_url("find_count"), width=120)
-    alike = found.similar((image or ids[0]).strip(), count or _COUNTS[0])
-    own = found.images.iloc[[found.row((image or ids[0]).strip())]]
-    st.markdown(f"**{escape(own['id'].iloc[0])}** is of the class {escape(own['class'].iloc[0])}.")
-    others = int((alike["class"] != own["class"].iloc[0]).sum())
+    image = (text or first).strip()
+    alike = embedded.similar(image, count or _COUNTS[0])
+
+    row = embedded.images.iloc[embedded.row(image)]
+    st.markdown(f"**{escape(row['id'])}** is of the class {escape(row['class'])}.")
     if len(alike):
+        n_others = int((alike["class"] != row["class"]).sum())
         st.caption(
-            f"{others:,} of the {len(alike):,} images most like it are of another class. Cosines "
+            f"{n_others:,} of the {len(alike):,} images most like it are of another class. Cosines "
             f"from {alike['similarity'].iloc[0]:.3f} to {alike['similarity'].iloc[-1]:.3f}."
         )
     draw_images(current, alike, "Similar images")
 
 
-def _duplicates(current: CurrentDataset, found: Embedded, key: tuple[DatasetState, float]) -> None:
+def _duplicates(
+    current: CurrentDataset, embedded: Embedded, key: tuple[DatasetState, float]
+) -> None:
     """Draw groups of near duplicates, and the images of one."""
     least = st.slider("Least similarity (cosine)", 0.8, 1.0, 0.97, 0.01, **in_url("find_least"))
-    groups = _groups(found, key, least)
-    if groups.empty:
+    images = _groups(embedded, key, least)
+    if images.empty:
         empty_state("No near duplicates", "Lower the similarity to see images that are less alike.")
         return
-    across = groups[groups["classes"] != groups["class"]]["group"].nunique()
-    number = groups["group"].nunique()
+
+    across = images[images["classes"] != images["class"]]["group"].nunique()
+    n_groups = images["group"].nunique()
     st.markdown(
-        f"**{inflect(len(groups), 'images')} in {inflect(number, 'groups')}**; {across:,} of the "
+        f"**{inflect(len(images), 'images')} in {inflect(n_groups, 'groups')}**; {across:,} of the "
         "groups have images of several classes: the same picture with different labels, perhaps."
     )
     if access.may_edit() and st.button("Count each group as one cluster", key="_as_clusters"):
-        cluster_duplicates(current.store, current.name, groups)
+        cluster_duplicates(current.store, current.name, images)
         st.toast("Mine again for tests and intervals by cluster.")
-    listed = groups.groupby("group").agg(images=("id", "size"), classes=("classes", "first"))
-    texts = {
-        at: f"{at}: {row['images']} images, {row['classes']}"
-        for at, row in enumerate(listed.head(_MOST_GROUPS).to_dict("records"), start=1)
-    }
-    options = list(texts)
-    if len(listed) > _MOST_GROUPS:
+
+    groups = images.groupby("group").agg(images=("id", "size"), classes=("classes", "first"))
+    texts = {}
+    for number, row in enumerate(groups.head(_MOST_GROUPS).to_dict("records"), start=1):
+        texts[number] = f"{number}: {row['images']} images, {row['classes']}"
+    if n_groups > _MOST_GROUPS:
         st.caption(f"The first {_MOST_GROUPS} groups are offered; those of several classes lead.")
+    numbers = list(texts)
     chosen = st.selectbox(
-        "Group", options, format_func=lambda at: texts[at],
-        **named_in_url("find_group", options[0], options, lambda at: texts[at]),
+        "Group", numbers, format_func=texts.__getitem__,
+        **named_in_url("find_group", numbers[0], numbers, texts.__getitem__),
     )  # fmt: skip
-    draw_images(current, groups[groups["group"] == chosen], "Near duplicates")
+    draw_images(current, images[images["group"] == chosen], "Near duplicates")

@@ -27,6 +27,7 @@ def show(current: CurrentDataset) -> None:
         )
         return
     draw_table(tags, 320, alt="Tags")
+
     names = tags["tag"].tolist()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox("Images of", names, **named_in_url("find_tag", names[0], names))
@@ -40,8 +41,9 @@ def show(current: CurrentDataset) -> None:
                 "What it does", roles, now, format_func=ROLES.__getitem__, key=key,
                 on_change=_set_role, args=(current, chosen, key),
             )  # fmt: skip
-            delete, of_tag = edits(delete_tag), (current.store, current.name, chosen)
-            st.button("Delete the tag", on_click=delete, args=of_tag, key="_tag_delete")
+            delete, tag = edits(delete_tag), (current.store, current.name, chosen)
+            st.button("Delete the tag", on_click=delete, args=tag, key="_tag_delete")
+
     images = images_of_tag(current.store, current.name, chosen)
     left_out = int(images["left_out"].sum())
     if left_out:
@@ -50,6 +52,7 @@ def show(current: CurrentDataset) -> None:
 
 
 def _pending(current: CurrentDataset) -> None:
+    """Draw how tags will change the next count, and the button that applies them now."""
     pending = pending_tags(current.store, current.name)
     if not pending:
         return
@@ -59,8 +62,8 @@ def _pending(current: CurrentDataset) -> None:
         icon=":material/balance:",
     )
     if access.may_edit():
-        apply, to_all = edits(apply_tags), (current.store, current.name)
-        st.button("Apply now", on_click=apply, args=to_all, key="_tags_apply", type="primary")
+        apply, dataset = edits(apply_tags), (current.store, current.name)
+        st.button("Apply now", on_click=apply, args=dataset, key="_tags_apply", type="primary")
 
 
 @edits
