@@ -1,7 +1,7 @@
 """Results of a console query as a table, and the cliques in it to select."""
 
 from collections.abc import Mapping
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from types import MappingProxyType
 from typing import Any
 
@@ -16,8 +16,10 @@ from cobalance.graph.queries.console_query import MAX_EXACT, answer_frame
 from cobalance.graph.queries.nodes import name_of
 from cobalance.workflows.cells import cell_text, is_interval, json_text
 
-HIDDEN = ("dataset", "digest")  # properties that say nothing to people
-PLAN_COLUMNS = ("operator", "details")  # the first columns of a plan, which need room
+# Properties that say nothing to people.
+HIDDEN = ("dataset", "digest")
+# The first columns of a plan, which need room.
+PLAN_COLUMNS = ("operator", "details")
 
 
 def as_frame(
@@ -44,8 +46,7 @@ def as_frame(
     for name, column in frame.items():
         is_listed = all(is_names(value) for value in column if value is not None)
         if column.dtype == object and not is_listed:
-            texts = [_text_or_json(value) for value in column]
-            frame[name] = pd.Series(texts, dtype=object)
+            frame[name] = pd.Series(map(_text_or_json, column), dtype=object)
     return frame
 
 
@@ -59,11 +60,14 @@ def without_ids(value: Any, names: Mapping[str, str]) -> Any:
         case NodeValue():
             return NodeValue(labels=value["labels"], properties=value["properties"])
         case RelationshipValue():
-            start, end = (names.get(value[place], "not returned") for place in ("start", "end"))
             return RelationshipValue(
-                type=value["type"], start=start, end=end, properties=value["properties"]
+                type=value["type"],
+                start=names.get(value["start"], "not returned"),
+                end=names.get(value["end"], "not returned"),
+                properties=value["properties"],
             )
-        case dict():  # a path stays one
+        case dict():
+            # A path is a dictionary of its own type, and stays one.
             return type(value)((key, without_ids(item, names)) for key, item in value.items())
         case list():
             return [without_ids(item, names) for item in value]
@@ -90,21 +94,26 @@ def as_table(
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
             numbers = column.dropna()
             if numbers.between(-MAX_EXACT, MAX_EXACT).all():
-                whole = bool((numbers % 1 == 0).all())
+                is_whole = bool((numbers % 1 == 0).all())
                 configuration[name] = st.column_config.NumberColumn(
-                    format="localized" if whole else "%.4g"
+                    format="localized" if is_whole else "%.4g"
                 )
-            else:  # a browser has no such numbers
-                form = "," if column.dtype.kind == "i" else ".4g"
-                texts = [None if pd.isna(number) else format(number, form) for number in column]
-                frame[name] = pd.Series(texts, dtype=object)
+                continue
+            # A browser has no such numbers: they go as texts.
+            form = "{:,}" if column.dtype.kind == "i" else "{:.4g}"
+            texts = [None if pd.isna(number) else form.format(number) for number in column]
+            frame[name] = pd.Series(texts, dtype=object)
+
         elif column.map(is_names).any():
             configuration[name] = st.column_config.ListColumn(width="medium")
+
         elif column.dtype == object:
+            # From the result, as the frame has JSON in the place of nodes, links and pairs.
             texts = [_in_words(without_ids(row[position], names)) for row in result.rows]
             if texts != column.tolist():
                 configuration[name] = st.column_config.TextColumn(width=260)
             frame[name] = pd.Series(map(_keep_indent, texts), dtype=object)
+
     if tuple(frame.columns[:2]) == PLAN_COLUMNS:
         for name, width in zip(PLAN_COLUMNS, (230, 420), strict=True):
             configuration[name] = st.column_config.TextColumn(width=width)
@@ -118,7 +127,7 @@ def _in_words(value: Any) -> str | None:
             return value
         case NodeValue():
             name = name_of(value["labels"], value["properties"])
-            rest = {key: one for key, one in value["properties"].items() if one != name}
+            rest = {key: item for key, item in value["properties"].items() if item != name}
             return " · ".join([name, *value["labels"], *lines_of(rest)])
         case RelationshipValue():
             link = f"{value['start']} \u2192 {value['end']}"
@@ -126,9 +135,7 @@ def _in_words(value: Any) -> str | None:
         case PathValue():
             nodes = [name_of(node["labels"], node["properties"]) for node in value["nodes"]]
             types = [f" \u2013 {link['type']} \u2013 " for link in value["relationships"]]
-            return "".join(
-                part for pair in zip_longest(nodes, types, fillvalue="") for part in pair
-            )
+            return "".join(chain.from_iterable(zip_longest(nodes, types, fillvalue="")))
         case list() if is_interval(value):
             return cell_text(value)
         case list() if all(map(_is_count, value)):
@@ -143,8 +150,10 @@ def _is_count(value: Any) -> bool:
 
 def _keep_indent(text: str | None) -> str | None:
     """A text with its leading spaces as no-break spaces, which tables show."""
-    rest = (text or "").lstrip(" ")
-    return text and "\N{NO-BREAK SPACE}" * (len(text) - len(rest)) + rest
+    if not text:
+        return text
+    rest = text.lstrip(" ")
+    return "\N{NO-BREAK SPACE}" * (len(text) - len(rest)) + rest
 
 
 def cliques_in(result: ConsoleResult) -> list[Clique]:
@@ -158,14 +167,16 @@ def cliques_in(result: ConsoleResult) -> list[Clique]:
     if "concepts" not in result.columns:
         return []
     position = result.columns.index("concepts")
-    named = (row[position] for row in result.rows)
-    return list(dict.fromkeys(tuple(sorted(set(n))) for n in named if n and is_names(n)))
+    values = [row[position] for row in result.rows]
+    cliques = [tuple(sorted(set(value))) for value in values if value and is_names(value)]
+    return list(dict.fromkeys(cliques))
 
 
 def lines_of(properties: Mapping[str, Any]) -> list[str]:
     """Properties as lines of text, without internal ones."""
-    return [
-        f"{name}: {shorten(value if isinstance(value, str) else json_text(value), 80)}"
-        for name, value in properties.items()
-        if name not in HIDDEN
-    ]
+    lines = []
+    for name, value in properties.items():
+        if name not in HIDDEN:
+            text = value if isinstance(value, str) else json_text(value)
+            lines.append(f"{name}: {shorten(text, 80)}")
+    return lines

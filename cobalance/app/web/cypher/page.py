@@ -30,9 +30,11 @@ from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.console_query import ConsoleQuery, search_saved
 
 REFRESH_S = 0.5
-ASK = "cypher_ask"  # the key of the choice between a saved query and one's own
+# The key of the choice between a saved query and one's own.
+ASK = "cypher_ask"
 SAVED, OWN = "Saved query", "Your own"
-TEXT = "cypher_text"  # the query, in the session and in the link
+# The key of the query, in the session and in the link.
+TEXT = "cypher_text"
 _JSON, _ROWS = "cypher_parameters", "cypher_rows"
 _SEEN = "_cypher_seen"
 _SHOWN, _LIST, _SEARCH = "cypher_show", "_cypher_list", "cypher_search"
@@ -44,17 +46,21 @@ def page() -> None:
     current = session.current() if st.session_state.get(session.DATASET) else None
     mode = choose_view("Ask", (SAVED, OWN), ASK)
     query, submitted = saved_query(current) if mode == SAVED else own_query(current)
-    first = _SEEN not in st.session_state
+    is_first = _SEEN not in st.session_state
     st.session_state[_SEEN] = True
     if query is None:
         return
+
+    # A link runs a saved query at once, even one that reads all images.
     run = st.session_state.get(RUN)
     is_new = run is None or run.query != query
-    if submitted or (is_new and query.is_saved and (first or _is_quick(query))):
+    if submitted or (is_new and query.is_saved and (is_first or _is_quick(query))):
         run = start_run(session.store(), query)
         st.session_state[RUN] = run
         if mistake_of(run) is not None:
-            rerun_page()  # the editor, which is drawn by now, underlines it
+            # The editor is drawn by now, and underlines the mistake in the next run.
+            rerun_page()
+
     if run is None or run.query != query:
         st.caption("Press Run for the result.")
     elif run.outcome.done():
@@ -77,11 +83,10 @@ def _wait(run: Run) -> None:
     if run.outcome.done():
         rerun_page()
         return
-    passed, limit = time.monotonic() - run.started, run.query.timeout_s
+    passed_s, limit_s = time.monotonic() - run.started, run.query.timeout_s
+    text = f"The query is running: {passed_s:.0f} of at most {limit_s:g} s"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(
-            min(passed / limit, 1.0), f"The query is running: {passed:.0f} of at most {limit:g} s"
-        )
+        st.progress(min(passed_s / limit_s, 1.0), text)
         st.button("Stop waiting", key="_cypher_stop", on_click=forget_run)
 
 
@@ -104,13 +109,14 @@ def saved_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bo
     if name is None:
         _list_saved()
         return None, False
+
     query = CATALOGUE[name]
     st.markdown(query.purpose)
     if query.reads_cliques and not current.is_mined:
         mine_button.offer(current)
         return None, False
     with st.form("_cypher_form"):
-        given, seconds = query_form.fields(current, query)
+        values, timeout_s = query_form.fields(current, query)
         submitted = st.form_submit_button("Run", type="primary", key="_cypher_submit")
     with st.expander("The query in Cypher", **in_url(_SHOWN), on_change="rerun"):
         st.code(query.text, language="cypher", wrap_lines=True)
@@ -119,23 +125,26 @@ def saved_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bo
             icon=":material/edit:",
             key="_cypher_copy",
             on_click=edit_copy,
-            args=(query.text, given),
+            args=(query.text, values),
         )
+
     missing = [
         parameter.purpose
         for key, parameter in query.parameters.items()
-        if parameter.default is REQUIRED and not given[key]
+        if parameter.default is REQUIRED and not values[key]
     ]
     if missing:
         st.info(f"Choose {' and '.join(missing)}, then press Run.", icon=":material/info:")
         return None, False
-    rows = int(given.get("limit") or MOST_ROWS)
-    return ConsoleQuery(
-        name, is_saved=True, given=given, most_rows=rows, timeout_s=seconds
-    ), submitted
+    most_rows = int(values.get("limit") or MOST_ROWS)
+    run_query = ConsoleQuery(
+        name, is_saved=True, given=values, most_rows=most_rows, timeout_s=timeout_s
+    )
+    return run_query, submitted
 
 
 def _list_saved() -> None:
+    """Draw the search, and the saved queries that it finds."""
     words = st.text_input(
         "Search names, descriptions and Cypher",
         **in_url(_SEARCH),
@@ -147,11 +156,10 @@ def _list_saved() -> None:
     if not names:
         st.caption("No saved query has all of these words. Leave some out.")
         return
+
+    purposes = [shorten(CATALOGUE[name].purpose, 145) for name in names]
     draw_table(
-        pd.DataFrame(
-            [(name, shorten(CATALOGUE[name].purpose, 145)) for name in names],
-            columns=["query", "answers"],
-        ),
+        pd.DataFrame({"query": names, "answers": purposes}),
         520,
         {
             "query": st.column_config.TextColumn("Query", width=230),
@@ -173,9 +181,10 @@ def _choose() -> None:
         st.session_state[query_form.NAME] = names[rows[0]]
 
 
-def edit_copy(text: str, given: Mapping[str, Any]) -> None:
+def edit_copy(text: str, values: Mapping[str, Any]) -> None:
     """Fill the fields of a free query with a saved one and its parameters."""
-    rest = {name: value for name, value in given.items() if name != session.DATASET}
+    # The dataset is the chosen one without being named.
+    rest = {name: value for name, value in values.items() if name != session.DATASET}
     st.session_state[ASK] = OWN
     st.session_state[TEXT] = text
     st.session_state[_JSON] = json.dumps(rest, ensure_ascii=False) if rest else ""
@@ -183,11 +192,13 @@ def edit_copy(text: str, given: Mapping[str, Any]) -> None:
 
 def own_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
     """Draw the fields of a free query; return it, and whether to run it now."""
-    if TEXT not in st.session_state or came_back():  # a link, or the browser's Back
+    # On a link, or after the browser's Back, the URL has the text.
+    if TEXT not in st.session_state or came_back():
         st.session_state[TEXT] = plain_lines(st.query_params.get(TEXT, EXAMPLE))
-    left, right = st.columns([3, 2])
+
+    form, side = st.columns([3, 2])
     with st.container():
-        with left.form("_cypher_own_form"):
+        with form.form("_cypher_own_form"):
             text = cypher_editor(
                 st.session_state[TEXT],
                 key="_cypher_editor",
@@ -197,7 +208,7 @@ def own_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool
             )
             st.session_state[TEXT] = text
             binding = query_form.binding_of(TEXT, _JSON)
-            given = st.text_input(
+            json_text = st.text_input(
                 "Parameters as JSON",
                 key=_JSON,
                 bind=binding,
@@ -206,36 +217,44 @@ def own_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool
                 help="`$dataset` is the dataset that is chosen above, unless it is given here.",
             )
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                seconds = query_form.seconds_field()
+                timeout_s = query_form.seconds_field()
                 rows = st.number_input("Maximum rows", 1, MOST_ROWS, 1000, **number_in_url(_ROWS))
             submitted = st.form_submit_button(
                 "Run", type="primary", key="_cypher_submit", help="Ctrl+Enter in the editor"
             )
-        with right:
+        with side:
             st.code(schema_in_cypher(), language="cypher", wrap_lines=True, height=390)
             st.caption("Every node has its `dataset`, too.")
-    write(TEXT, [text] if binding is not None and text != EXAMPLE else [])
+
+    in_link = binding is not None and text != EXAMPLE
+    write(TEXT, [text] if in_link else [])
     query_form.note_if_not_in_link(binding)
     try:
-        parameters = read_parameters(given or "")
+        parameters = read_parameters(json_text or "")
     except OptionError as error:
         show_error(error)
         return None, False
-    if current is not None:
-        parameters = {session.DATASET: current.name, **parameters}
     if not text.strip():
         return None, False
-    query = ConsoleQuery(text, is_saved=False, given=parameters, most_rows=rows, timeout_s=seconds)
+
+    # A dataset among the parameters goes before the chosen one.
+    if current is not None:
+        parameters = {session.DATASET: current.name, **parameters}
+    query = ConsoleQuery(
+        text, is_saved=False, given=parameters, most_rows=rows, timeout_s=timeout_s
+    )
     return query, submitted
 
 
 def _names(current: CurrentDataset | None) -> list[str]:
     """The names of the parameters that are given, to complete."""
     try:
-        given = read_parameters(st.session_state.get(_JSON) or "")
+        names = set(read_parameters(st.session_state.get(_JSON) or ""))
     except OptionError:
-        given = {}
-    return sorted({*given, *([] if current is None else [session.DATASET])})
+        names = set()
+    if current is not None:
+        names.add(session.DATASET)
+    return sorted(names)
 
 
 def mistake_of(run: Run | None) -> Mistake | None:
@@ -265,14 +284,15 @@ def read_parameters(text: str) -> dict[str, Any]:
         return {}
     remedy = 'Write them as {"concept": "cow", "limit": 10}.'
     try:
-        given = json.loads(text)
+        parameters = json.loads(text)
     except RecursionError as error:
         raise OptionError(f"The parameters are nested too deeply. {remedy}") from error
     except ValueError as error:
         raise OptionError(f"The parameters are not JSON: {error}. {remedy}") from error
-    if not isinstance(given, dict):
+
+    if not isinstance(parameters, dict):
         raise OptionError(f"The parameters are JSON, but not an object of names. {remedy}")
-    return given
+    return parameters
 
 
 def schema_in_cypher() -> str:

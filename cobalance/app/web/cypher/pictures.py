@@ -20,8 +20,10 @@ from cobalance.workflows.concept_graph.overview import label_widths_px, node_id
 from cobalance.workflows.concept_graph.radial import radial_layout
 from cobalance.workflows.concept_graph.skew_layout import edge_widths_px, node_sizes_px
 
-MOST_NODES = 80  # in a picture
-_WEIGHTS = ("images", "count", "gap", "n")  # columns and properties that say how strong a link is
+# Of a picture.
+MOST_NODES = 80
+# Columns and properties that say how strong a link is, the first of them that has a number.
+_WEIGHTS = ("images", "count", "gap", "n")
 _PAIRS = (("concept_1", "concept_2"), ("concept", "neighbour"), ("start", "end"))
 
 
@@ -56,8 +58,12 @@ class Elements:
 
     def link(self, start: str, end: str, weight: float, description: str) -> None:
         """Add a link, or keep the stronger of two between the same nodes."""
-        key = (start, end) if (end, start) not in self.links else (end, start)
-        if start != end and weight >= self.links.get(key, (-np.inf, ""))[0]:
+        key = (start, end)
+        # A graph without directions has one of the two.
+        if (end, start) in self.links:
+            key = (end, start)
+        strongest, _ = self.links.get(key, (-np.inf, ""))
+        if start != end and weight >= strongest:
             self.links[key] = weight, description
 
 
@@ -81,46 +87,54 @@ def elements_in(
     names : mapping of str to str
         The names of nodes by element id, for the ends of relationships that were not returned.
     """
-    found = Elements()
-    known = frozenset(classes)
+    elements = Elements()
     for row in result.rows:
         for value in row:
-            _collect(value, found, names)
-    if found:
-        return found
+            _collect(value, elements, names)
+    if elements:
+        return elements
+
+    # Without links among graph values, names may be of linked nodes.
+    class_names = frozenset(classes)
     for row in result.rows:
-        _collect_names(dict(zip(result.columns, row, strict=True)), found, known, concept)
-    return found
+        values = dict(zip(result.columns, row, strict=True))
+        _collect_names(values, elements, class_names, concept)
+    return elements
 
 
-def _collect(value: Any, found: Elements, names: Mapping[str, str]) -> None:
+def _collect(value: Any, elements: Elements, names: Mapping[str, str]) -> None:
     """Collect the graph elements of a value, see `graph.console.values.PlainValues.of`."""
     match value:
         case NodeValue():
-            kind: Kind = "class" if "Class" in value["labels"] else "concept"
-            name = name_of(value["labels"], value["properties"])
-            labels = ":".join(["", *value["labels"]])
-            described = "\n".join([labels, *lines_of(value["properties"])[:5]])
-            label = value["labels"][0] if value["labels"] else ""
-            found.nodes[value["id"]] = FoundNode(name, kind, label, described, value["id"])
+            labels = value["labels"]
+            lines = [":".join(["", *labels]), *lines_of(value["properties"])[:5]]
+            elements.nodes[value["id"]] = FoundNode(
+                name=name_of(labels, value["properties"]),
+                kind="class" if "Class" in labels else "concept",
+                label=next(iter(labels), ""),
+                description="\n".join(lines),
+                element_id=value["id"],
+            )
         case RelationshipValue():
             for end in (value["start"], value["end"]):
                 name = names.get(end, "not returned")
-                found.nodes.setdefault(end, FoundNode(name, "concept", element_id=end))
-            described = "\n".join([value["type"], *lines_of(value["properties"])])
-            found.link(value["start"], value["end"], _weight(value["properties"])[0], described)
+                elements.nodes.setdefault(end, FoundNode(name, "concept", element_id=end))
+            description = "\n".join([value["type"], *lines_of(value["properties"])])
+            weight, _ = _weight(value["properties"])
+            elements.link(value["start"], value["end"], weight, description)
         case dict():
             for item in value.values():
-                _collect(item, found, names)
+                _collect(item, elements, names)
         case list():
             for item in value:
-                _collect(item, found, names)
+                _collect(item, elements, names)
 
 
 def _weight(values: Mapping[str, Any]) -> tuple[float, str]:
     """Weight of a link, as a number and in words."""
     for name in _WEIGHTS:
         value = values.get(name)
+        # A bool is an int in Python, and no weight.
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
         if math.isfinite(value):
@@ -129,57 +143,77 @@ def _weight(values: Mapping[str, Any]) -> tuple[float, str]:
 
 
 def _collect_names(
-    row: Mapping[str, Any], found: Elements, classes: frozenset[str], concept: str | None
+    row: Mapping[str, Any], elements: Elements, classes: frozenset[str], concept: str | None
 ) -> None:
-    weight = _weight(row)
+    """Collect the nodes and links that the columns of a row name."""
+    weight, description = _weight(row)
     members = row.get("concepts")
     if is_names(members):
-        nodes = [found.add(name) for name in members or ()]
+        nodes = [elements.add(name) for name in members or ()]
         for start, end in combinations(nodes, 2):
-            found.link(start, end, *weight)
+            elements.link(start, end, weight, description)
+
     for first, second in _PAIRS:
-        a, b = row.get(first), row.get(second)
-        if isinstance(a, str) and isinstance(b, str):
-            kind: Kind = "class" if first == "start" and a in classes else "concept"
-            found.link(found.add(a, kind), found.add(b), *weight)
-    one, class_name = row.get("concept"), row.get("class")
-    if isinstance(one, str) and isinstance(class_name, str):
-        found.link(found.add(class_name, "class"), found.add(one), *weight)
-    elif isinstance(one, str) and "neighbour" not in row and concept is not None:
-        found.link(found.add(concept), found.add(one), *weight)
+        source, target = row.get(first), row.get(second)
+        if isinstance(source, str) and isinstance(target, str):
+            # Of these columns only "start" has classes, too.
+            kind: Kind = "class" if first == "start" and source in classes else "concept"
+            elements.link(elements.add(source, kind), elements.add(target), weight, description)
+
+    name, class_name = row.get("concept"), row.get("class")
+    if isinstance(name, str) and isinstance(class_name, str):
+        elements.link(elements.add(class_name, "class"), elements.add(name), weight, description)
+    elif isinstance(name, str) and "neighbour" not in row and concept is not None:
+        elements.link(elements.add(concept), elements.add(name), weight, description)
 
 
-def picture_of(found: Elements, classes: Sequence[str]) -> GraphPicture:
+def picture_of(elements: Elements, classes: Sequence[str]) -> GraphPicture:
     """Place up to `MOST_NODES` nodes on rings around the one with most links.
 
     Classes, and links with them, have the colours that they have everywhere; concepts are neutral.
     """
-    ids = list(found.nodes)[:MOST_NODES]
-    code_of = {node: code for code, node in enumerate(ids)}
-    links = [
-        (code_of[a], code_of[b], *told)
-        for (a, b), told in found.links.items()
-        if a in code_of and b in code_of
-    ]
-    ends = np.array([link[:2] for link in links], dtype=np.int64).reshape(-1, 2)
+    ids = list(elements.nodes)[:MOST_NODES]
+    found_nodes = [elements.nodes[node] for node in ids]
+    row_of = {node: row for row, node in enumerate(ids)}
+    links = {
+        (row_of[source], row_of[target]): link
+        for (source, target), link in elements.links.items()
+        if source in row_of and target in row_of
+    }
+
+    # Two classes pull their concepts to the left and to the right; more classes have no sides.
+    sides = dict(zip(sorted(classes), (-1.0, 1.0), strict=False)) if len(classes) == 2 else {}
+    class_color = class_colors(classes)
+    lean = [0.0] * len(ids)
+    colors: list[str | None] = [None] * len(ids)
+    for row, node in enumerate(found_nodes):
+        if node.kind == "class":
+            lean[row], colors[row] = sides.get(node.name, 0.0), class_color.get(node.name)
+
+    ends = np.array(list(links), dtype=np.int64).reshape(-1, 2)
     degree = np.bincount(ends.ravel(), minlength=len(ids))
     sizes_px = node_sizes_px(degree + 1)
-    told_of = [found.nodes[node] for node in ids]
-    labels = [node.name for node in told_of]
-    sides = dict(zip(sorted(classes), (-1.0, 1.0), strict=False)) if len(classes) == 2 else {}
-    lean = [sides.get(node.name, 0.0) if node.kind == "class" else 0.0 for node in told_of]
-    places = radial_layout(ends, lean, sizes_px, label_widths_px(labels)).tolist()
-    by_name = class_colors(classes)
-    colors = [by_name.get(node.name) if node.kind == "class" else None for node in told_of]
-    nodes = [
-        GraphNode(id_, node.name, node.kind, x, y, size, 0.0, node.description, color=color)
-        for id_, node, (x, y), size, color in zip(
-            ids, told_of, places, sizes_px.tolist(), colors, strict=True
+    label_px = label_widths_px([node.name for node in found_nodes])
+    places = radial_layout(ends, lean, sizes_px, label_px)
+
+    nodes = []
+    for row, node in enumerate(found_nodes):
+        x_px, y_px = places[row].tolist()
+        nodes.append(
+            GraphNode(
+                id=ids[row],
+                label=node.name,
+                kind=node.kind,
+                x_px=x_px,
+                y_px=y_px,
+                size_px=float(sizes_px[row]),
+                description=node.description,
+                color=colors[row],
+            )
         )
-    ]
-    widths = edge_widths_px([weight for _, _, weight, _ in links]).tolist()
-    edges = [
-        GraphEdge(ids[a], ids[b], width, 0.0, description, colors[a] or colors[b])
-        for (a, b, _, description), width in zip(links, widths, strict=True)
-    ]
+    edges = []
+    widths_px = edge_widths_px([weight for weight, _ in links.values()]).tolist()
+    for ((source, target), (_, text)), width_px in zip(links.items(), widths_px, strict=True):
+        color = colors[source] or colors[target]
+        edges.append(GraphEdge(ids[source], ids[target], width_px, description=text, color=color))
     return GraphPicture(nodes, edges, NEUTRAL, NEUTRAL)

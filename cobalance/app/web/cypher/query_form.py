@@ -12,10 +12,12 @@ from cobalance.app.web.widgets.tables import grid
 from cobalance.graph.database.query import REQUIRED, Parameter, Query
 
 MOST_ROWS = 10_000
-MOST_IN_LINK = 2_000  # characters of a query and its parameters
-NAME = "cypher_saved"  # the key of the choice of the query
+# Characters of a query and its parameters.
+MOST_IN_LINK = 2_000
+# The key of the choice of the query.
+NAME = "cypher_saved"
 
-_BESIDE = 4  # fields in a row
+_FIELDS_IN_ROW = 4
 _SECONDS = "cypher_seconds"
 
 Binding = Literal["query-params"] | None
@@ -25,16 +27,17 @@ def fields(current: CurrentDataset, query: Query) -> tuple[dict[str, Any], float
     """Draw a field for each parameter; return their values and the time limit."""
     keys = {name: _key(query, name) for name in query.parameters}
     binding = binding_of(NAME, *keys.values())
-    given: dict[str, Any] = {session.DATASET: current.name}
-    others = [name for name in query.parameters if name != session.DATASET]
-    columns = grid(len(others) + 1, _BESIDE, vertical_alignment="bottom")
-    for name, column in zip(others, columns, strict=False):
+    values: dict[str, Any] = {session.DATASET: current.name}
+
+    names = [name for name in query.parameters if name != session.DATASET]
+    columns = grid(len(names) + 1, _FIELDS_IN_ROW, vertical_alignment="bottom")
+    for name, column in zip(names, columns, strict=False):
         with column:
-            given[name] = _field(current, keys[name], name, query.parameters[name], binding)
+            values[name] = _field(current, keys[name], name, query.parameters[name], binding)
     with columns[-1]:
-        seconds = seconds_field()
+        timeout_s = seconds_field()
     note_if_not_in_link(binding)
-    return given, seconds
+    return values, timeout_s
 
 
 def _key(query: Query, name: str) -> str:
@@ -46,19 +49,24 @@ def _key(query: Query, name: str) -> str:
 def _field(
     current: CurrentDataset, key: str, name: str, parameter: Parameter, binding: Binding
 ) -> Any:
+    """Draw the field of a parameter, as its type asks; return its value."""
     label = parameter.purpose[:1].upper() + parameter.purpose[1:]
-    default = None if parameter.default is REQUIRED else parameter.default
-    optional = "Choose" if parameter.default is REQUIRED else "Any"
+    default, placeholder = parameter.default, "Any"
+    if default is REQUIRED:
+        default, placeholder = None, "Choose"
     common: dict[str, Any] = {"key": key, "help": f"`${name}` in the query", "bind": binding}
-    known = names_of(current, parameter.names) if parameter.names is not None else []
+
+    names = names_of(current, parameter.names) if parameter.names is not None else []
     if parameter.names is not None and parameter.type is str:
-        return st.selectbox(label, known, index=None, placeholder=optional, **common)
+        return st.selectbox(label, names, index=None, placeholder=placeholder, **common)
     if parameter.type is list:
-        free = parameter.names is None
+        is_free = parameter.names is None
         chosen = st.multiselect(
-            label, known, default, placeholder=optional, accept_new_options=free, **common
+            label, names, default, placeholder=placeholder, accept_new_options=is_free, **common
         )
-        return chosen or default  # nothing chosen is no condition, not one that nothing meets
+        # Nothing chosen is no condition, not one that nothing meets.
+        return chosen or default
+
     if parameter.type in (int, float) and binding is not None:
         common |= number_in_url(key)
     if parameter.type is int:
@@ -80,8 +88,8 @@ def seconds_field() -> float:
 def binding_of(*keys: str) -> Binding:
     """The `bind` argument of widgets with these keys: the URL, if their values fit."""
     values = {key: st.session_state.get(key) for key in keys}
-    kept = {key: value for key, value in values.items() if value}
-    return None if len(urlencode(kept, doseq=True)) > MOST_IN_LINK else "query-params"
+    in_link = urlencode({key: value for key, value in values.items() if value}, doseq=True)
+    return "query-params" if len(in_link) <= MOST_IN_LINK else None
 
 
 def note_if_not_in_link(binding: Binding) -> None:

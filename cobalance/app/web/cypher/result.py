@@ -28,6 +28,7 @@ from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, shorten
 from cobalance.base.errors import CobalanceError, QueryRefusedError, StoreUnavailableError
+from cobalance.base.plurals import inflect
 from cobalance.graph.console.run import ConsoleResult
 from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import DATASET
@@ -36,12 +37,16 @@ from cobalance.graph.queries.console_query import ConsoleQuery, names_in
 from cobalance.graph.queries.nodes import NodeDetails, read_named, read_node
 from cobalance.workflows.cells import json_text
 
-FIRST_WAIT_S = 1.0  # enough for most queries; then the page responds again
-RUN = "_cypher_run"  # the session's last run
+# Enough for most queries; then the page responds again.
+FIRST_WAIT_S = 1.0
+# The key of the session's last run.
+RUN = "_cypher_run"
 
-_running = BoundedSemaphore(4)  # queries of this process, so that nobody can pile them up
+# Queries of this process, so that nobody can pile them up.
+_running = BoundedSemaphore(4)
 TABLE, GRAPH = "Table", "Graph"
-MOST_CLIQUES = 100  # that a result may hand to a plan
+# The most cliques that a result hands to a plan.
+MOST_CLIQUES = 100
 _VIEW, _NODE = "cypher_view", "cypher_node"
 
 
@@ -77,6 +82,7 @@ def start_run(store: GraphStore, query: ConsoleQuery) -> Run:
             )
         )
         return run
+
     Thread(target=work, name="console page", daemon=True).start()
     with suppress(TimeoutError):
         run.outcome.exception(timeout=FIRST_WAIT_S)
@@ -92,26 +98,30 @@ def show_result(current: CurrentDataset | None, run: Run) -> None:
     """Draw the result of a run, or its error."""
     error = run.outcome.exception()
     if isinstance(error, StoreUnavailableError):
+        # Forgotten, so that the query runs again once the store is back.
         forget_run()
         raise error
     if isinstance(error, CobalanceError):
         show_error(error)
         return
+
     result = run.outcome.result()
     frame = answers.as_frame(result, run.names)
     classes = names_of(current, schema.CLASS) if current is not None else []
     concept = run.query.given.get("concept")
-    about = concept if isinstance(concept, str) else None
-    found = elements_in(result, classes, about, run.names)
+    if not isinstance(concept, str):
+        concept = None
+    elements = elements_in(result, classes, concept, run.names)
+
+    view = TABLE
     with st.container(horizontal=True, vertical_alignment="center"):
-        rows = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
-        st.markdown(f"**{rows}** in {result.elapsed_s:.2f} s")
-        view = TABLE
-        if found:
+        st.markdown(f"**{inflect(len(frame), 'rows')}** in {result.elapsed_s:.2f} s")
+        if elements:
             view = choose_view("Show as", (TABLE, GRAPH), _VIEW)
         st.space("stretch")
         file = run.query.text if run.query.is_saved else "query"
         download_table(lambda: frame, file, key="_cypher")
+        # Cliques of another dataset cannot be planned for here.
         if current is not None and run.query.given.get(session.DATASET) == current.name:
             _to_plan(result)
     if result.truncated:
@@ -119,33 +129,36 @@ def show_result(current: CurrentDataset | None, run: Run) -> None:
             f":material/info: There are more rows than these {len(frame):,}. Ask for more, or "
             "narrow the query."
         )
+
     if frame.empty:
         empty_state("No rows", "Nothing in the graph matches the query.")
     elif view == GRAPH:
-        _graph(current, found, classes)
+        _graph(current, elements, classes)
     else:
-        shown, columns = answers.as_table(result, run.names)
-        draw_table(shown, 560, columns, key="_cypher_table", alt="Rows that the query returned")
+        table, columns = answers.as_table(result, run.names)
+        draw_table(table, 560, columns, key="_cypher_table", alt="Rows that the query returned")
 
 
-def _graph(current: CurrentDataset | None, found: Elements, classes: list[str]) -> None:
-    wanted = [node for node in url.texts(_NODE) if node]
-    ids = [id_ for id_, node in found.nodes.items() if in_link(node) in wanted]
-    left, right = st.columns([3, 2])
-    with left:
+def _graph(current: CurrentDataset | None, elements: Elements, classes: list[str]) -> None:
+    """Draw the graph of a result, and beside it the node that is chosen."""
+    names = [name for name in url.texts(_NODE) if name]
+    ids = [id_ for id_, node in elements.nodes.items() if in_link(node) in names]
+    graph, side = st.columns([3, 2])
+    with graph:
         chosen = concept_graph(
-            picture_of(found, classes),
+            picture_of(elements, classes),
             key="_cypher_graph",
             selected=ids[:1],
             height_px=560,
             label="Nodes and links that the query returned",
         ).nodes
-        left_out = len(found.nodes) - MOST_NODES
-        if left_out > 0:
-            st.caption(f"The first {MOST_NODES} of {len(found.nodes):,} nodes; the table has all.")
-    node = found.nodes[chosen[0]] if chosen else None
+        n_nodes = len(elements.nodes)
+        if n_nodes > MOST_NODES:
+            st.caption(f"The first {MOST_NODES} of {n_nodes:,} nodes; the table has all.")
+
+    node = elements.nodes[chosen[0]] if chosen else None
     url.write(_NODE, [in_link(node)] if node else [])
-    with right:
+    with side:
         if node is None:
             st.caption("Click a node for its properties and relationships.")
         else:
@@ -157,20 +170,20 @@ def _to_plan(result: ConsoleResult) -> None:
     cliques = answers.cliques_in(result)
     if not cliques:
         return
-    some = cliques[:MOST_CLIQUES]
-    label = (
-        "Use this clique in a plan"
-        if len(cliques) == 1
-        else f"Use these {len(cliques)} cliques in a plan"
-        if some == cliques
-        else f"Use the first {len(some)} cliques in a plan"
-    )
+
+    planned = cliques[:MOST_CLIQUES]
+    label = f"Use the first {len(planned)} cliques in a plan"
+    if len(cliques) == 1:
+        label = "Use this clique in a plan"
+    elif planned == cliques:
+        label = f"Use these {len(cliques)} cliques in a plan"
     if st.button(label, type="primary", key="_cypher_plan"):
-        url.select_cliques(some)
+        url.select_cliques(planned)
         url.go_to("plan")
 
 
-_KEYS = frozenset(("key", "id"))  # told by the name, or only to programs
+# A node's name tells them, or they are for programs.
+_KEYS = frozenset(("key", "id"))
 
 
 def in_link(node: FoundNode) -> str:
@@ -190,27 +203,16 @@ def show_node(current: CurrentDataset | None, node: FoundNode) -> None:
     if details is None:
         st.caption(f"The graph has no {bold(node.name)} any more. Run the query again.")
         return
+
     st.markdown(f"#### {bold(shorten(details.name, 80))}\n{' · '.join(details.labels)}")
-    whose = details.properties.get(DATASET)
-    if current is not None and whose == current.name:
+    dataset = details.properties.get(DATASET)
+    if current is not None and dataset == current.name:
         _ways_on(current, details)
-    elif isinstance(whose, str):
-        st.caption(f"Of the dataset {bold(whose)}.")
-    declared = [
-        each.name
-        for kind in schema.ALL_NODES
-        if kind.label in details.labels
-        for each in (kind.key, *kind.properties)
-    ]
-    properties = {name: details.properties[name] for name in declared if name in details.properties}
-    has_name = details.name != details.properties.get("id")
-    rows = [
-        (name, _in_words(value))
-        for name, value in {**properties, **details.properties}.items()
-        if name not in HIDDEN and not (name in _KEYS and isinstance(value, str) and has_name)
-    ]
+    elif isinstance(dataset, str):
+        st.caption(f"Of the dataset {bold(dataset)}.")
+
     draw_table(
-        pd.DataFrame(rows, columns=["Property", "Value"]),
+        pd.DataFrame(_property_rows(details), columns=["Property", "Value"]),
         260,
         {"Property": st.column_config.TextColumn(width=150)},
         key="_cypher_properties",
@@ -226,6 +228,24 @@ def show_node(current: CurrentDataset | None, node: FoundNode) -> None:
     )
 
 
+def _property_rows(details: NodeDetails) -> list[tuple[str, str]]:
+    """A node's properties in words: the declared ones in their order, then all others."""
+    names = []
+    for kind in schema.ALL_NODES:
+        if kind.label in details.labels:
+            names += [declared.name for declared in (kind.key, *kind.properties)]
+
+    # A node without a name of its own is called by its id, which is then all that there is.
+    has_name = details.name != details.properties.get("id")
+    rows = []
+    for name in dict.fromkeys([*names, *details.properties]):
+        value = details.properties.get(name)
+        is_key = name in _KEYS and isinstance(value, str) and has_name
+        if name in details.properties and name not in HIDDEN and not is_key:
+            rows.append((name, _in_words(value)))
+    return rows
+
+
 def _read(current: CurrentDataset | None, node: FoundNode) -> NodeDetails | None:
     if node.element_id is not None:
         return read_node(session.store(), node.element_id)
@@ -237,10 +257,10 @@ def _read(current: CurrentDataset | None, node: FoundNode) -> NodeDetails | None
 
 def _ways_on(current: CurrentDataset, details: NodeDetails) -> None:
     """Draw the buttons to the pages that show a node, too."""
-    name = details.properties.get("name")
-    concepts = details.properties.get("concepts")
     is_class = schema.CLASS.label in details.labels
     is_concept = schema.CONCEPT.label in details.labels
+    name = details.properties.get("name")
+    concepts = details.properties.get("concepts")
     if is_concept:
         concepts = [name]
     with st.container(horizontal=True):

@@ -50,12 +50,15 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             **choice_in_url(KIND),
             on_change=collapse_all,
         )
-        chosen = chosen or "Concept"  # a URL may have none of the choices
+        # A URL may have none of the choices.
+        chosen = chosen or "Concept"
         kind = _KINDS[chosen]
         names, first, key = concepts, str(frequent), CONCEPT
         if kind == "class":
             names, first, key = list(current.class_sizes), next(iter(current.class_sizes)), CLASS
-            correct_parameter(KIND, chosen)  # a run before may have sent the URL without it
+            # The run before may have sent the URL without it.
+            correct_parameter(KIND, chosen)
+
         centre = st.selectbox(
             chosen, names, **named_in_url(key, first, names), on_change=collapse_all, width=200
         )
@@ -70,27 +73,29 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             help="The maximum for each expanded node: those with most images.",
         )
         axis = choose_axis(current)
-        to = None
+
+        others, target = concepts, None
         if kind == "concept":
             others = [name for name in concepts if name != centre]
-            to = choose_one("Shortest link to", others, _TO, "another concept", width=200)
+            target = choose_one("Shortest link to", others, _TO, "another concept", width=200)
         expanded = st.multiselect(
             "Expanded",
-            [name for name in concepts if kind == "class" or name != centre],
+            others,
             **in_url(EXPANDED),
             width="stretch",
             placeholder="none; double-click a concept",
             help="Concepts whose neighbours are shown, too. Double-click one to expand it, and "
             "again to collapse it.",
         )
-    return Choices(kind, centre, tuple(expanded), most, to), axis
+    choices = Choices(kind=kind, centre=centre, expanded=tuple(expanded), most=most, to=target)
+    return choices, axis
 
 
 def toggle(name: str) -> None:
     """Expand a concept, or collapse it if it is expanded."""
-    before = st.session_state.get(EXPANDED) or []
-    others = [one for one in before if one != name]
-    st.session_state[EXPANDED] = others if name in before else [*before, name]
+    expanded = st.session_state.get(EXPANDED) or []
+    others = [concept for concept in expanded if concept != name]
+    st.session_state[EXPANDED] = others if name in expanded else [*expanded, name]
 
 
 def toggle_later(name: str) -> NoReturn:

@@ -58,19 +58,22 @@ def page() -> None:
             "Load annotations that name what is in the images on the **Datasets** page.",
         )
         return
+
     apply_toggle()
     choices, axis = choose(current, concepts)
-    found: Neighbourhood = current.read(
+    neighbourhood: Neighbourhood = current.read(
         read_neighbourhood, choices.centre, choices.kind, choices.expanded, choices.most
     )
     link = _link(current, choices)
     if link is not None:
-        found = with_chain(found, *current.read(read_chain, link.concepts))
-    left, right = st.columns([6, 5])
-    with left:
-        _graph(current, choices, found, axis, link)
-    with right:
-        _table(choices, found, axis)
+        chain = current.read(read_chain, link.concepts)
+        neighbourhood = with_chain(neighbourhood, *chain)
+
+    graph, table = st.columns([6, 5])
+    with graph:
+        _graph(current, choices, neighbourhood, axis, link)
+    with table:
+        _table(choices, neighbourhood, axis)
     details.draw(current)
     if not current.is_mined:
         st.caption(
@@ -97,60 +100,61 @@ def _link(current: CurrentDataset, choices: Choices) -> Link | None:
 def _graph(
     current: CurrentDataset,
     choices: Choices,
-    found: Neighbourhood,
+    neighbourhood: Neighbourhood,
     axis: Axis,
     link: Link | None,
 ) -> None:
-    drawn = picture_of(found, axis, choices.expanded)
+    """Draw the neighbourhood as a graph, with the link in it, and all about its colours."""
+    picture = picture_of(neighbourhood, axis, choices.expanded)
     model, judged = model_accuracy.choose(current), None
     if model is not None:
-        judged = model_accuracy.accuracy(current, model, colors.cliques_of(drawn))
+        judged = model_accuracy.accuracy(current, model, colors.cliques_of(picture))
     if judged is not None:
-        drawn = colors.color_by_accuracy(drawn, judged)
-    path = [[node_id(name) for name in pair] for pair in pairwise(link.concepts)] if link else []
+        picture = colors.color_by_accuracy(picture, judged)
+
+    nodes = [node_id(name) for name in link.concepts] if link else []
     selection = concept_graph(
-        drawn,
+        picture,
         key=_GRAPH,
-        highlighted=path,
+        highlighted=list(pairwise(nodes)),
         selected=url.texts(_NODES),
         height_px=HEIGHT_PX,
         label=f"{choices.centre} and what it occurs with",
     )
     url.write(_NODES, selection.nodes)
-    name = _concept_of(selection.expanded)
-    if name is not None and name != choices.centre:
-        toggle_later(name)
-    _draw_selected(
-        choices, [name for name in map(_concept_of, selection.nodes) if name is not None]
-    )
-    _note_hidden(choices, found)
+
+    # A double click on a class or on the centre expands nothing.
+    expanded = concepts_of([selection.expanded or ""])
+    if expanded and expanded != [choices.centre]:
+        toggle_later(*expanded)
+    _draw_selected(choices, concepts_of(selection.nodes))
+    _note_hidden(choices, neighbourhood)
+
     if judged is not None:
         colors.draw_accuracy_legend(judged)
-    left, right = (bold(side) for side in (axis.left_name, axis.right_name))
-    if left != right:
+    left_side, right_side = bold(axis.left_name), bold(axis.right_name)
+    if left_side != right_side:
         st.caption(
-            f"Colours: more often in images of {left} or of {right}. Wider and larger: more "
-            "images. Double-click a concept to expand or collapse it."
+            f"Colours: more often in images of {left_side} or of {right_side}. Wider and larger: "
+            "more images. Double-click a concept to expand or collapse it."
         )
 
 
-def _concept_of(node: str | None) -> str | None:
-    return next(iter(concepts_of([node])), None) if node is not None else None
-
-
-def _note_hidden(choices: Choices, found: Neighbourhood) -> None:
+def _note_hidden(choices: Choices, neighbourhood: Neighbourhood) -> None:
     """Note the number of neighbours and nodes that are not drawn."""
-    hidden = found.nodes[found.nodes["hidden"] > 0]
+    nodes = neighbourhood.nodes
+    hidden = nodes[nodes["hidden"] > 0]
     notes = [
         f"{bold(name)}: {count:,} more not shown"
         for name, count in zip(hidden["name"], hidden["hidden"], strict=True)
     ]
-    beyond = len(found.nodes) - MOST_NODES
+
+    beyond = len(nodes) - MOST_NODES
     if beyond > 0:
-        notes.append(f"{beyond:,} of {len(found.nodes):,} concepts are in the table alone")
-    lost = set(choices.expanded) - set(found.nodes.loc[found.nodes["expanded"], "name"])
+        notes.append(f"{beyond:,} of {len(nodes):,} concepts are in the table alone")
+    lost = set(choices.expanded) - set(nodes.loc[nodes["expanded"], "name"])
     if lost:
-        names = ", ".join(bold(name) for name in sorted(lost))
+        names = ", ".join(map(bold, sorted(lost)))
         notes.append(f"not next to what is shown: {names}")
     if notes:
         st.caption(" · ".join(notes))
@@ -158,11 +162,15 @@ def _note_hidden(choices: Choices, found: Neighbourhood) -> None:
 
 def _draw_selected(choices: Choices, names: list[str]) -> None:
     """Draw buttons for the selected concept, or for the two of an edge."""
-    of_concept = choices.kind == "concept"
-    others = [name for name in names if not of_concept or name != choices.centre]
+    is_around_concept = choices.kind == "concept"
+    others = [name for name in names if not is_around_concept or name != choices.centre]
     if not others:
         return
-    clique = {*names, choices.centre} if of_concept and len(names) == 1 else {*names}
+
+    # One concept beside the centre is shown with it; an edge has two of its own.
+    clique = {*names}
+    if is_around_concept and len(names) == 1:
+        clique.add(choices.centre)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(shorten(" + ".join(others), 60))
         if len(others) == 1:
@@ -182,19 +190,25 @@ def _draw_selected(choices: Choices, names: list[str]) -> None:
         )
 
 
-def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
-    shown = links_table(choices.kind, choices.centre, choices.expanded, found, axis)
-    classes = list(found.class_sizes)
+def _table(choices: Choices, neighbourhood: Neighbourhood, axis: Axis) -> None:
+    """Draw the links as a table, and downloads of them and of the nodes."""
+    nodes, edges = neighbourhood.nodes, neighbourhood.edges
+    links = links_table(choices.kind, choices.centre, choices.expanded, neighbourhood, axis)
+    classes = list(neighbourhood.class_sizes)
     rates = {f"rate {code}": name for code, name in enumerate(classes)}
-    most = shown[[*rates]].fillna(0).to_numpy().max(initial=0)
-    colors = class_colors(classes)
+
+    # The page names the centre above: without an expanded node all links are from it.
+    left_out = set[str]()
+    is_of_centre = len(set(links["from"])) == 1
+    if is_of_centre:
+        left_out.add("from")
+    if links["lean"].isna().all():
+        left_out.update(("lean", *rates))
+
     config = st.column_config
-    counted = bool(shown["lean"].notna().any())
-    one = len(set(shown["from"])) == 1  # which the page names above
-    left_out = {*(["from"] if one else []), *([] if counted else ["lean", *rates])}
     columns = {
         "from": config.TextColumn("Concept" if choices.kind == "concept" else "From", width=90),
-        "with": config.TextColumn("With", width=170 if one else 105),
+        "with": config.TextColumn("With", width=170 if is_of_centre else 105),
         "images": count_column("Images", width=58),
         "lift": config.NumberColumn(
             "Lift", format="%.2f", width=50, help="How many times as often as by chance."
@@ -205,20 +219,25 @@ def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
             width=52,
             help="From -1, only in images of the left class, to +1, only in those of the right.",
         ),
-    } | {key: rate_column(name, most, colors[name]) for key, name in rates.items()}
+    }
+    most = links[[*rates]].fillna(0).to_numpy().max(initial=0)
+    class_color = class_colors(classes)
+    for column, name in rates.items():
+        columns[column] = rate_column(name, most, class_color[name])
     draw_table(
-        shown,
+        links,
         HEIGHT_PX,
         columns,
-        column_order=[str(name) for name in shown if name not in left_out],
+        column_order=[str(name) for name in links if name not in left_out],
         placeholder="-",
         alt="The links that are drawn, the strongest first",
     )
+
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, file, content in (
-            ("Links as CSV", "links.csv", lambda: to_csv(found.edges)),
-            ("Nodes as CSV", "nodes.csv", lambda: to_csv(found.nodes)),
-            ("GraphML", "neighbourhood.graphml", lambda: to_graphml(found.nodes, found.edges)),
+            ("Links as CSV", "links.csv", lambda: to_csv(edges)),
+            ("Nodes as CSV", "nodes.csv", lambda: to_csv(nodes)),
+            ("GraphML", "neighbourhood.graphml", lambda: to_graphml(nodes, edges)),
         ):
             download(label, content, file, key=f"_near_{file}")
 
@@ -233,11 +252,12 @@ def link_in_words(link: Link) -> str:
     >>> print(link_in_words(Link(("cow", "road"), (1_530,))))
     **cow** – **road**: 1,530 images show both.
     """
-    chain = " – ".join(bold(name) for name in link.concepts)
+    chain = " – ".join(map(bold, link.concepts))
     counts = [inflect(images, "images") for images in link.images]
     if not counts:
         return chain
-    verb = "show" if link.images[0] != 1 else "shows"
+
+    verb = "shows" if link.images[0] == 1 else "show"
     if len(counts) == 1:
         return f"{chain}: {counts[0]} {verb} both."
     between = "".join(f"{count} the next, " for count in counts[1:-1])
@@ -253,11 +273,13 @@ def read_chain(
         row | {"kind": "concept", "name": row["concept"], "expanded": False, "hidden": 0}
         for row in counted.ask("concept-counts", concepts=list(concepts))
     ]
-    wanted = [{*pair} for pair in pairwise(concepts)]
+
+    # The query gives all edges between these concepts, of which the chain has some.
+    pairs = [{*pair} for pair in pairwise(concepts)]
     edges = [
         row | {"source_kind": "concept", "source": row["concept_1"], "target": row["concept_2"]}
         for row in counted.ask("edges-between-concepts", concepts=list(concepts), limit=10_000)
-        if {row["concept_1"], row["concept_2"]} in wanted
+        if {row["concept_1"], row["concept_2"]} in pairs
     ]
     return (
         counted.concept_frame(nodes, ["kind", "name", "images", "expanded", "hidden"]),
@@ -265,12 +287,14 @@ def read_chain(
     )
 
 
-def with_chain(found: Neighbourhood, nodes: pd.DataFrame, edges: pd.DataFrame) -> Neighbourhood:
+def with_chain(
+    neighbourhood: Neighbourhood, nodes: pd.DataFrame, edges: pd.DataFrame
+) -> Neighbourhood:
     """Add the missing nodes and edges of a chain to a neighbourhood."""
+    all_nodes = pd.concat([neighbourhood.nodes, nodes])
+    all_edges = pd.concat([neighbourhood.edges, edges])
     return replace(
-        found,
-        nodes=pd.concat([found.nodes, nodes]).drop_duplicates(["kind", "name"], ignore_index=True),
-        edges=pd.concat([found.edges, edges]).drop_duplicates(
-            ["source_kind", "source", "target"], ignore_index=True
-        ),
+        neighbourhood,
+        nodes=all_nodes.drop_duplicates(["kind", "name"], ignore_index=True),
+        edges=all_edges.drop_duplicates(["source_kind", "source", "target"], ignore_index=True),
     )

@@ -20,54 +20,52 @@ MOST_NODES = 150
 _CLASS_PX = 44.0
 
 
-def picture_of(found: Neighbourhood, axis: Axis, expanded: Sequence[str] = ()) -> GraphPicture:
+def picture_of(
+    neighbourhood: Neighbourhood, axis: Axis, expanded: Sequence[str] = ()
+) -> GraphPicture:
     """Place a neighbourhood around its centre, coloured by how its nodes lean.
 
     Only the first `MOST_NODES` nodes are drawn. The centre's neighbours are on rings; those of the
     expanded concepts, in the order of these, are where there is room, so that nothing moves when
     one more is expanded.
     """
-    nodes = found.nodes.head(MOST_NODES)
-    ids = [node_id(name, kind) for name, kind in zip(nodes["name"], nodes["kind"], strict=True)]
-    code_of = {node: code for code, node in enumerate(ids)}
-    lean = _lean_of_nodes(nodes, found, axis)
-    sizes_px = _sizes_px(nodes)
-    edges, ends = _edges_between(found.edges, code_of)
-    order = [code_of[node] for node in map(node_id, expanded) if node in code_of]
-    places = _places(_stages(len(nodes), ends, order), ends, lean, nodes)
-    texts = descriptions(nodes, found.class_sizes)
-    colors = class_colors([*found.class_sizes])
-    drawn = [
-        GraphNode(
-            node,
-            name,
-            kind,
-            x,
-            y,
-            size,
-            side,
-            text,
-            color=colors.get(name) if kind == "class" else None,
+    nodes = neighbourhood.nodes.head(MOST_NODES)
+    ids = list(map(node_id, nodes["name"], nodes["kind"]))
+    row_of = {node: row for row, node in enumerate(ids)}
+    edges, ends = _edges_between(neighbourhood.edges, row_of)
+
+    lean = _lean_of_nodes(nodes, neighbourhood, axis)
+    expanded_rows = [row_of[node] for node in map(node_id, expanded) if node in row_of]
+    stages = _stages(len(nodes), ends, expanded_rows)
+    places = _places(stages, ends, lean, nodes)
+
+    # The colour of a concept is that of its skew, and a class has its own.
+    colors = class_colors([*neighbourhood.class_sizes])
+    texts, sizes_px = descriptions(nodes, neighbourhood.class_sizes), _sizes_px(nodes).tolist()
+    drawn = []
+    for row, (name, kind) in enumerate(zip(nodes["name"], nodes["kind"], strict=True)):
+        x_px, y_px = places[row].tolist()
+        drawn.append(
+            GraphNode(
+                id=ids[row],
+                label=name,
+                kind=kind,
+                x_px=x_px,
+                y_px=y_px,
+                size_px=sizes_px[row],
+                skew=float(lean[row]),
+                description=texts[row],
+                color=colors.get(name) if kind == "class" else None,
+            )
         )
-        for node, name, kind, (x, y), size, side, text in zip(
-            ids,
-            nodes["name"],
-            nodes["kind"],
-            places.tolist(),
-            sizes_px.tolist(),
-            lean.tolist(),
-            texts,
-            strict=True,
-        )
-    ]
+
+    skews = _lean_of_edges(edges, ends, lean, neighbourhood, axis).tolist()
+    widths_px = edge_widths_px(edges["images"]).tolist()
+    texts = descriptions(edges, neighbourhood.pair_class_sizes)
     links = [
-        GraphEdge(ids[a], ids[b], width, side, text)
-        for (a, b), width, side, text in zip(
-            ends,
-            edge_widths_px(edges["images"]).tolist(),
-            _lean_of_edges(edges, ends, lean, found, axis).tolist(),
-            descriptions(edges, found.pair_class_sizes),
-            strict=True,
+        GraphEdge(ids[source], ids[target], width_px=width_px, skew=skew, description=text)
+        for (source, target), width_px, skew, text in zip(
+            ends, widths_px, skews, texts, strict=True
         )
     ]
     return GraphPicture(drawn, links, axis.left_color, axis.right_color)
@@ -77,12 +75,14 @@ def _stages(n: int, links: Sequence[tuple[int, int]], expanded: Sequence[int]) -
     """Nodes by stage: the centre with its neighbours, then the neighbours of each expanded node."""
     backwards = [(end, start) for start, end in links]
     neighbours = group_pairs([*links, *backwards])
-    stages, seen = [[0, *sorted({*neighbours.get(0, [])} - {0})]], {0}
-    seen.update(stages[0])
+    first = [0, *sorted({*neighbours.get(0, [])} - {0})]
+    stages, placed = [first], set(first)
     for node in expanded:
-        stages.append(sorted({*neighbours.get(node, [])} - seen))
-        seen.update(stages[-1])
-    return [*stages, sorted(set(range(n)) - seen)]  # last what a chain brings
+        stages.append(sorted({*neighbours.get(node, [])} - placed))
+        placed.update(stages[-1])
+
+    # Nodes that are no neighbours of these come with a chain.
+    return [*stages, sorted(set(range(n)) - placed)]
 
 
 def _places(
@@ -92,22 +92,30 @@ def _places(
     nodes: pd.DataFrame,
 ) -> FloatArray:
     """Lay out the stages one after the other, each as if there were none to come."""
-    places = np.zeros((0, 2))
-    shown: list[int] = []
+    positions = np.zeros((0, 2))
+    rows: list[int] = []
     for stage in stages:
-        shown += stage
-        code_of = {node: code for code, node in enumerate(shown)}
-        some = nodes.iloc[shown]
-        ends = [(code_of[a], code_of[b]) for a, b in links if a in code_of and b in code_of]
-        sizes, labels = _sizes_px(some), label_widths_px(some["name"])
-        if len(places):
-            places = grow_layout(places, ends, sizes, labels)
+        rows += stage
+        code_of = {row: code for code, row in enumerate(rows)}
+        ends = [
+            (code_of[source], code_of[target])
+            for source, target in links
+            if source in code_of and target in code_of
+        ]
+
+        placed = nodes.iloc[rows]
+        sizes, labels = _sizes_px(placed), label_widths_px(placed["name"])
+        if len(positions):
+            positions = grow_layout(positions, ends, sizes, labels)
         else:
+            # Only links with the centre place its neighbours.
             star = [pair for pair in ends if 0 in pair]
-            places = radial_layout(star, lean[shown], sizes, labels, centre=0)
-    found = np.empty_like(places)
-    found[shown] = places
-    return found
+            positions = radial_layout(star, lean[rows], sizes, labels, centre=0)
+
+    # From the order of the stages to that of the nodes.
+    places = np.empty_like(positions)
+    places[rows] = positions
+    return places
 
 
 def _sizes_px(nodes: pd.DataFrame) -> FloatArray:
@@ -118,26 +126,28 @@ def _sizes_px(nodes: pd.DataFrame) -> FloatArray:
 
 
 def _edges_between(
-    edges: pd.DataFrame, code_of: dict[str, int]
+    edges: pd.DataFrame, row_of: dict[str, int]
 ) -> tuple[pd.DataFrame, list[tuple[int, int]]]:
     """The edges whose ends are drawn, and the positions of their ends."""
+    sources = map(node_id, edges["source"], edges["source_kind"])
+    targets = map(node_id, edges["target"])
+    # -1 stands for a node that is not drawn.
     ends = [
-        (code_of.get(node_id(source, kind), -1), code_of.get(node_id(target), -1))
-        for kind, source, target in zip(
-            edges["source_kind"], edges["source"], edges["target"], strict=True
-        )
+        (row_of.get(source, -1), row_of.get(target, -1))
+        for source, target in zip(sources, targets, strict=True)
     ]
-    kept = np.array([min(pair) >= 0 for pair in ends], dtype=bool)
-    return edges[kept], [pair for pair in ends if min(pair) >= 0]
+    is_drawn = np.array([min(pair) >= 0 for pair in ends], dtype=bool)
+    return edges[is_drawn], [pair for pair in ends if min(pair) >= 0]
 
 
-def _lean_of_nodes(nodes: pd.DataFrame, found: Neighbourhood, axis: Axis) -> FloatArray:
+def _lean_of_nodes(nodes: pd.DataFrame, neighbourhood: Neighbourhood, axis: Axis) -> FloatArray:
     """Skew of concepts; a class has that of its own side, or 0."""
-    sizes = found.class_sizes
+    sizes = neighbourhood.class_sizes
     lean = np.nan_to_num(skew(class_counts(nodes), [*sizes.values()], *axis.codes([*sizes])))
-    for position in np.flatnonzero(nodes["kind"] == "class"):
-        name = nodes["name"].iloc[position]
-        lean[position] = (name in axis.right) - float(name in axis.left)
+    for row in np.flatnonzero(nodes["kind"] == "class"):
+        # A class on both sides, as it is the only one, leans to neither.
+        name = nodes["name"].iloc[row]
+        lean[row] = float(name in axis.right) - float(name in axis.left)
     return lean
 
 
@@ -145,18 +155,18 @@ def _lean_of_edges(
     edges: pd.DataFrame,
     ends: list[tuple[int, int]],
     lean: FloatArray,
-    found: Neighbourhood,
+    neighbourhood: Neighbourhood,
     axis: Axis,
 ) -> FloatArray:
     """Skew of links; one from a class has that of its concept."""
-    sizes = found.pair_class_sizes
+    sizes = neighbourhood.pair_class_sizes
     of_pairs = np.nan_to_num(skew(class_counts(edges), [*sizes.values()], *axis.codes([*sizes])))
     of_targets = lean[[target for _, target in ends]]
     return np.where(edges["source_kind"] == "class", of_targets, of_pairs)
 
 
 def links_table(
-    kind: Kind, centre: str, expanded: Sequence[str], found: Neighbourhood, axis: Axis
+    kind: Kind, centre: str, expanded: Sequence[str], neighbourhood: Neighbourhood, axis: Axis
 ) -> pd.DataFrame:
     """The links as a table: from the node that brought them, the strongest first.
 
@@ -166,32 +176,37 @@ def links_table(
         ``from``, ``with``, ``images``, ``lean``, ``lift``, and ``rate <i>``, the share of class i
         that shows both, in percent. Missing where a pair was not counted by class.
     """
-    edges = found.edges
+    edges = neighbourhood.edges
+    is_of_class = (edges["source_kind"] == "class").to_numpy()
+
+    # A link is from the end that was expanded first; one of a class is from the class.
     first = [centre] if kind == "concept" else []
     order = {name: place for place, name in enumerate([*first, *expanded])}
-    far = len(order)
-    swapped = [
-        source_kind == "concept" and order.get(source, far) > order.get(target, far)
-        for source_kind, source, target in zip(
-            edges["source_kind"], edges["source"], edges["target"], strict=True
-        )
-    ]
-    shown = pd.DataFrame(
+    source_places = edges["source"].map(order).fillna(len(order))
+    target_places = edges["target"].map(order).fillna(len(order))
+    is_swapped = ~is_of_class & (source_places > target_places).to_numpy()
+    table = pd.DataFrame(
         {
-            "from": np.where(swapped, edges["target"], edges["source"]),
-            "with": np.where(swapped, edges["source"], edges["target"]),
+            "from": np.where(is_swapped, edges["target"], edges["source"]),
+            "with": np.where(is_swapped, edges["source"], edges["target"]),
             "images": edges["images"].to_numpy(),
         }
     )
-    classes, sizes = list(found.class_sizes), list(found.class_sizes.values())
-    counts, of_pairs = class_counts(edges).copy(), [*found.pair_class_sizes.values()]
-    lean = skew(counts, of_pairs, *axis.codes(classes))
-    of_class = (edges["source_kind"] == "class").to_numpy()
-    if of_class.any():
-        targets = [("concept", name) for name in edges.loc[of_class, "target"]]
-        counts[of_class] = class_counts(found.nodes.set_index(["kind", "name"]).loc[targets])
-        lean[of_class] = skew(counts[of_class], sizes, *axis.codes(classes))
-    shown["lean"] = lean
-    shown["lift"] = edges["lift"].to_numpy()
-    rates = 100 * counts / np.maximum(np.where(of_class[:, None], sizes, of_pairs), 1)
-    return shown.join(pd.DataFrame(rates, columns=[f"rate {code}" for code in range(len(classes))]))
+
+    classes, sizes = list(neighbourhood.class_sizes), list(neighbourhood.class_sizes.values())
+    pair_sizes = list(neighbourhood.pair_class_sizes.values())
+    counts = class_counts(edges).copy()
+    lean = skew(counts, pair_sizes, *axis.codes(classes))
+    # Each link of a class has the counts of its concept.
+    if is_of_class.any():
+        targets = [("concept", name) for name in edges.loc[is_of_class, "target"]]
+        concepts = neighbourhood.nodes.set_index(["kind", "name"]).loc[targets]
+        counts[is_of_class] = class_counts(concepts)
+        lean[is_of_class] = skew(counts[is_of_class], sizes, *axis.codes(classes))
+    table["lean"] = lean
+    table["lift"] = edges["lift"].to_numpy()
+
+    totals = np.where(is_of_class[:, None], sizes, pair_sizes)
+    rates = 100 * counts / np.maximum(totals, 1)
+    columns = [f"rate {code}" for code in range(len(classes))]
+    return table.join(pd.DataFrame(rates, columns=columns))
