@@ -5,14 +5,13 @@ from typing import Any
 import streamlit as st
 
 from cobalance.annotation.annotators import ANNOTATORS
-from cobalance.app.web.components.option_fields import draw_model_options
+from cobalance.app.web.components.option_fields import draw_model_options, draw_purpose
 from cobalance.app.web.components.workers import say_needs
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import edits, show_kept_error, viewer_note
-from cobalance.app.web.widgets.theme import escape
 from cobalance.base.names import clean_name
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.workflows.label.order import LabelOrder, order_labels
@@ -49,10 +48,10 @@ def show(current: CurrentDataset) -> None:
 def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
     """Draw the fields; return the order's values, and the lines of concepts."""
     with st.container(border=True):
-        left, right = st.columns(2)
-        with left:
+        target_column, rule_column = st.columns(2)
+        with target_column:
             annotator, level, concepts = _choose_target()
-        with right:
+        with rule_column:
             rule = _choose_rule(level)
             split = _choose_split(current)
 
@@ -76,9 +75,7 @@ def _choose_target() -> tuple[str, str, str]:
     annotator = st.selectbox(
         "Annotator", list(dict(ANNOTATORS.items())), **choice_in_url("annotate_with")
     )
-    plugin = ANNOTATORS[annotator]
-    licence = f" Default model: {plugin.licence}." if plugin.licence else ""
-    st.caption(escape(plugin.purpose + licence))
+    draw_purpose(ANNOTATORS[annotator])
 
     level = st.segmented_control(
         "Level",

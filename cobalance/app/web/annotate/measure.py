@@ -44,8 +44,8 @@ def show_measure(current: CurrentDataset) -> None:
     measurable = [*names, VOCABULARY]
 
     with st.container(border=True):
-        left, right = st.columns(2)
-        with left:
+        choices, files = st.columns(2)
+        with choices:
             measured: str = st.selectbox(
                 "Measure",
                 measurable,
@@ -59,7 +59,7 @@ def show_measure(current: CurrentDataset) -> None:
                 "or a file",
                 help="Its own concepts, without those that accepted runs have found.",
             )
-        with right:
+        with files:
             truth_file, mapping_file = _files() if may_edit() else (None, None)
             viewer_note("send files")
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from cobalance.annotation.labelling.labels import Example, examples
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.app.web.components.shown_images import draw_one, image_files
+from cobalance.app.web.components.shown_images import draw_one, image_files, uris_of
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.messages import show_error
@@ -57,6 +57,7 @@ def draw_examples(current: CurrentDataset, run: str, place: int) -> None:
     if not has_files:
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
 
+    uris = uris_of(images)
     boxes = images[images["w_px"].notna()].assign(crowd=False).reindex(columns=SCHEMA.names)
     with st.container(horizontal=True):
         for row in images.to_dict("records"):
@@ -64,23 +65,20 @@ def draw_examples(current: CurrentDataset, run: str, place: int) -> None:
             with st.container(width=_WIDTH_PX):
                 if has_files:
                     image_boxes = boxes[boxes["id"] == row["id"]]
-                    uri = row["uri"] if isinstance(row["uri"], str) else None
                     text = f"{row['id']}: {row['concept']}, {score}"
-                    render = partial(image_files().with_regions, uri, image_boxes, {})
+                    render = partial(image_files().with_regions, uris[row["id"]], image_boxes, {})
                     draw_one(f"{run} {place} {row['id']}", text, text, _ROW_PX, render)
                 st.caption(f"{score}  \n{escape(shorten(row['id'], 40))}")
 
 
 def examples_of(store: GraphStore, dataset: str, run: str, place: int) -> pd.DataFrame:
     """Images of high, middling and low score: fields of `Example`, ``concept``, ``uri``."""
-    stored = next(known.settings for known in list_runs(store, dataset) if known.id == run)
-    settings = LabelSettings.read(stored)
+    labelled = next(stored for stored in list_runs(store, dataset) if stored.id == run)
+    settings = LabelSettings.read(labelled.settings)
     files = open_scores(session.settings().folders(), run)
 
-    rows = list(examples(files, settings, place, _EACH))
-    images = pd.DataFrame(rows, columns=Example._fields)
+    images = pd.DataFrame(examples(files, settings, place, _EACH), columns=Example._fields)
     images["concept"] = settings.attributes[place].concept
 
-    files_by_id = read_image_files(store, dataset, tuple(images["id"]))
-    uris = dict(zip(files_by_id["id"], files_by_id["uri"], strict=True))
+    uris = uris_of(read_image_files(store, dataset, tuple(images["id"])))
     return images.assign(uri=images["id"].map(uris))

@@ -142,8 +142,8 @@ _FLAGS = {"llm_prompts": "--llm-prompts", "sensitive": "--sensitive"}
 def show_propose(current: CurrentDataset) -> None:
     """Draw the form, its cost, and its progress."""
     with st.container(border=True):
-        left, right = st.columns(2)
-        with left:
+        form, model = st.columns(2)
+        with form:
             caption = st.text_input(
                 "Caption that names the domain",
                 **in_url("annotate_caption"),
@@ -159,7 +159,7 @@ def show_propose(current: CurrentDataset) -> None:
                 help="GELDA's are the paper's, and keep every name; the default ones need half of "
                 "the rounds.",
             )
-        with right:
+        with model:
             which = _choose_model()
 
         with st.expander("Numbers and options"), st.container(horizontal=True):
@@ -224,8 +224,8 @@ def show_extract(current: CurrentDataset) -> None:
     """Draw the form, its cost, and its progress."""
     captions = session.settings().folders().captions
     with st.container(border=True):
-        left, right = st.columns(2)
-        with left:
+        form, model = st.columns(2)
+        with form:
             limit: int | None = st.number_input(
                 "Only the first images, by id",
                 1,
@@ -234,7 +234,7 @@ def show_extract(current: CurrentDataset) -> None:
                 **number_in_url("extract_limit"),
                 placeholder="all with a caption",
             )
-        with right:
+        with model:
             which = _choose_model()
 
     try:

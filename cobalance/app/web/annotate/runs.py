@@ -111,7 +111,7 @@ def _draw(dataset: str, drawn: frozenset[tuple[str, str]]) -> None:
             "licence": text("Licence", width=110),
             "error": text("Message", width=260),
         }
-        rows = pd.DataFrame(map(_cells, runs), columns=list(columns))
+        rows = pd.DataFrame(map(_cells, runs))
         draw_table(rows, 300, columns, key="_annotate_runs", alt="Annotation runs")
 
 

@@ -33,10 +33,10 @@ def draw_part(
     part: str, key: str, data: Mapping[str, Any], *, sent_once: Any = None, **callbacks: Any
 ) -> Any:
     """Draw a part with its data; return its result. `sent_once` goes with the library."""
-    library, drawn = _register(part)
+    library, mounted = _register(part)
     with st.container(gap=None):
         library(key=f"{key}.library", data=sent_once)
-        return drawn(key=key, data=data, **callbacks)
+        return mounted(key=key, data=data, **callbacks)
 
 
 @cache
@@ -46,11 +46,11 @@ def _register(name: str) -> tuple[ComponentRenderer, ComponentRenderer]:
     They are two because Streamlit sends a component's code again whenever its data change. The
     first has no data, so the browser gets it once.
     """
-    library, drawn = (
+    library, mounted = (
         v2.component(f"cobalance.{file}", js=(BUILD / f"{file}.js").read_text(encoding="utf-8"))
         for file in (name, f"{name}_mount")
     )
-    return library, drawn
+    return library, mounted
 
 
 def no_callback() -> None:

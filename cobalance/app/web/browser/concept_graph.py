@@ -73,29 +73,36 @@ def concept_graph(
     label : str
         Its name for screen readers.
     """
-    memory = f"{key}.exchange"
     stored = st.session_state.get(key) or {}
-    nodes = [node.id for node in _first(picture).nodes]
-    steps = [] if isinstance(picture, GraphPicture) else [one.id for one in picture]
-    before = st.session_state.get(memory) or (None, None)
-    exchange = next_exchange(before[0], tuple(selected), stored.get("selected"), nodes)
-    at = tuple([step] if step in steps else steps[:1])
-    shown = next_exchange(before[1], at, stored.get("step"), steps)
+    first, story = _first_and_steps(picture)
+    nodes = [node.id for node in first.nodes]
+    steps = [graph_step.id for graph_step in story]
+
+    # The selection and the step are two exchanges with the browser, each with requests of its own.
+    memory = f"{key}.exchange"
+    selection_before, step_before = st.session_state.get(memory) or (None, None)
+    selection = next_exchange(selection_before, tuple(selected), stored.get("selected"), nodes)
+    first_step = (step,) if step in steps else tuple(steps[:1])
+    shown_step = next_exchange(step_before, first_step, stored.get("step"), steps)
+
     outlines = {"highlighted": highlighted, "cliques": cliques, "groups": groups}
     result = draw_part(
         "concept_graph",
         key,
-        payload(picture, exchange, shown, height_px=height_px, label=label, **outlines),
+        payload(picture, selection, shown_step, height_px=height_px, label=label, **outlines),
         on_selected_change=no_callback,
         on_expanded_change=no_callback,
         on_step_change=no_callback,
     )
-    st.session_state[memory] = exchange, replace(shown, wanted=shown.effective)
+
+    # The page passes back the step that was returned here, which is then no new request.
+    wanted_next = replace(shown_step, wanted=shown_step.effective)
+    st.session_state[memory] = selection, wanted_next
     expanded = result.get("expanded")
     return GraphSelection(
-        nodes=exchange.effective,
+        nodes=selection.effective,
         expanded=expanded if expanded in nodes else None,
-        step=next(iter(shown.effective), None),
+        step=next(iter(shown_step.effective), None),
     )
 
 
@@ -114,8 +121,10 @@ def next_exchange(
         The ids of the picture's nodes or of the steps, in their order.
     """
     request = before.request if before else 0
+    # What the person chose, passed back, is no new request.
     if before and wanted != before.wanted and set(wanted) != set(before.effective):
         request += 1
+
     chosen: Collection[object] = wanted
     if isinstance(report, dict) and report.get("request") == request:
         reported = report.get("nodes")
@@ -140,50 +149,39 @@ def payload(
     Numbers are rounded to visible differences: the same picture, computed again, is equal. Of
     several steps, ``nodes`` and ``edges`` are those of its first step.
     """
-    steps = () if isinstance(picture, GraphPicture) else picture
-    drawn = _first(picture)
-    known = {node.id for node in drawn.nodes}
+    drawn, steps = _first_and_steps(picture)
+    node_ids = {node.id for node in drawn.nodes}
+    nodes = [
+        {
+            "id": node.id,
+            "label": node.label,
+            "kind": node.kind,
+            "y": round(float(node.y_px), 1),
+            "color": node.color,
+            **_of_step(node),
+        }
+        for node in drawn.nodes
+    ]
+    edges = [
+        {"source": edge.source, "target": edge.target, "color": edge.color, **_of_step(edge)}
+        for edge in drawn.edges
+    ]
+
+    # An outline around a part of a clique would be wrong, and one around a node says nothing.
+    whole_cliques = filter(node_ids.issuperset, cliques)
     return {
-        "nodes": [
-            {
-                "id": node.id,
-                "label": node.label,
-                "kind": node.kind,
-                "y": round(float(node.y_px), 1),
-                "color": node.color,
-                **_of_step(node),
-            }
-            for node in drawn.nodes
-        ],
-        "edges": [
-            {
-                "source": edge.source,
-                "target": edge.target,
-                "color": edge.color,
-                **_of_step(edge),
-            }
-            for edge in drawn.edges
-        ],
-        "steps": [
-            {
-                "id": one.id,
-                "name": one.name,
-                "nodes": [[*_of_step(node).values(), node.absent] for node in one.picture.nodes],
-                "edges": [[*_of_step(edge).values()] for edge in one.picture.edges],
-            }
-            for one in steps
-        ],
+        "nodes": nodes,
+        "edges": edges,
+        "steps": list(map(_step_data, steps)),
         "step": next(iter(step.effective), ""),
         "step_request": step.request,
         "axis": drawn.axis_px and [round(x, 1) for x in drawn.axis_px],
         "sizes": [[round(size, 1), text] for size, text in drawn.sizes],
         "left_color": drawn.left_color,
         "right_color": drawn.right_color,
-        "highlighted": [list(clique) for clique in highlighted],
-        "cliques": [
-            list(clique) for clique in cliques if len(clique) > 1 and known.issuperset(clique)
-        ],
-        "groups": [[id_ for id_ in group if id_ in known] for group in groups],
+        "highlighted": list(map(list, highlighted)),
+        "cliques": [list(clique) for clique in whole_cliques if len(clique) > 1],
+        "groups": [list(filter(node_ids.__contains__, group)) for group in groups],
         "selected": list(exchange.effective),
         "request": exchange.request,
         "height_px": height_px,
@@ -191,15 +189,29 @@ def payload(
     }
 
 
-def _first(picture: GraphPicture | Sequence[GraphStep]) -> GraphPicture:
-    return picture if isinstance(picture, GraphPicture) else picture[0].picture
+def _step_data(step: GraphStep) -> dict[str, Any]:
+    """A step as lists without names: there may be many of them."""
+    picture = step.picture
+    return {
+        "id": step.id,
+        "name": step.name,
+        "nodes": [[*_of_step(node).values(), node.absent] for node in picture.nodes],
+        "edges": [[*_of_step(edge).values()] for edge in picture.edges],
+    }
 
 
-def _of_step(one: GraphNode | GraphEdge) -> dict[str, Any]:
+def _first_and_steps(
+    picture: GraphPicture | Sequence[GraphStep],
+) -> tuple[GraphPicture, Sequence[GraphStep]]:
+    if isinstance(picture, GraphPicture):
+        return picture, ()
+    return picture[0].picture, picture
+
+
+def _of_step(element: GraphNode | GraphEdge) -> dict[str, Any]:
     """What differs between the steps of a story, in the order that the browser reads."""
-    sizes: dict[str, float]
-    if isinstance(one, GraphNode):
-        sizes = {"x": round(float(one.x_px), 1), "size": round(float(one.size_px), 1)}
+    if isinstance(element, GraphNode):
+        values = {"x": round(float(element.x_px), 1), "size": round(float(element.size_px), 1)}
     else:
-        sizes = {"width": round(float(one.width_px), 2)}
-    return {**sizes, "skew": round(float(one.skew), 3), "description": one.description}
+        values = {"width": round(float(element.width_px), 2)}
+    return values | {"skew": round(float(element.skew), 3), "description": element.description}

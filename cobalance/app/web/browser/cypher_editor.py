@@ -12,7 +12,8 @@ import streamlit as st
 from cobalance.app.web.browser.browser_part import Exchange, draw_part, no_callback
 from cobalance.graph.console.completions import editor_words
 
-MOST_CHARACTERS = 200_000  # that are taken from a browser
+# The longest text that is taken from a browser.
+MOST_CHARACTERS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +49,27 @@ def cypher_editor(
     """
     memory = f"{key}.written"
     report = (st.session_state.get(key) or {}).get("written")
-    now = next_text(st.session_state.get(memory), plain_lines(text), report)
+    written = next_text(st.session_state.get(memory), plain_lines(text), report)
+
+    # Offsets in another text would underline anything.
+    underlined = None
+    if mistake is not None and mistake.text == written.effective:
+        underlined = {"offset": mistake.offset, "message": mistake.message}
     draw_part(
         "cypher_editor",
         key,
         {
-            "text": now.effective,
-            "request": now.request,
+            "text": written.effective,
+            "request": written.request,
             "label": label,
             "parameters": list(parameters),
-            "mistake": {"offset": mistake.offset, "message": mistake.message}
-            if mistake is not None and mistake.text == now.effective
-            else None,
+            "mistake": underlined,
         },
         sent_once=editor_words(),
         on_written_change=no_callback,
     )
-    st.session_state[memory] = now
-    return now.effective
+    st.session_state[memory] = written
+    return written.effective
 
 
 def next_text(before: Exchange[str] | None, wanted: str, report: object) -> Exchange[str]:
@@ -77,8 +81,10 @@ def next_text(before: Exchange[str] | None, wanted: str, report: object) -> Exch
         The browser's last report: ``{"text": "RETURN 1", "request": 3}``, or None. Not trusted.
     """
     request = before.request if before else 0
+    # What the person wrote, passed back, is no new request.
     if before and wanted not in (before.wanted, before.effective):
         request += 1
+
     text = wanted
     if isinstance(report, dict) and report.get("request") == request:
         reported = report.get("text")

@@ -106,11 +106,12 @@ def opening(
     key: str, images: Sequence[GridImage], on_open: Callable[[str | None], None]
 ) -> Callable[[], None]:
     """Callback that opens the requested image; unknown ids are ignored."""
-    known = {image.id for image in images}
+    ids = {image.id for image in images}
 
     def open_asked() -> None:
+        # Without an id the lightbox is closed.
         id_ = (st.session_state[key].get("asked") or {}).get("id")
-        if id_ is None or id_ in known:
+        if id_ is None or id_ in ids:
             on_open(id_)
 
     return open_asked

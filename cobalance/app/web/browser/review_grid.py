@@ -6,6 +6,7 @@ that keys may come faster than answers. What it reports is not trusted.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal
 
 import streamlit as st
@@ -81,13 +82,14 @@ def review_grid(
     key, label, row_px, opened, on_open
         As of `image_grid`.
     """
-    listed = [one.image for one in images]
+    listed = [reviewed.image for reviewed in images]
     data = grid_data(
         listed, key=key, label=label, row_px=row_px, overlay=overlay.is_on, opened=opened
     )
     name, number = st.session_state.get(_taken_key(key), ("", 0))
 
     def take_end() -> None:
+        # A report of another page would turn this one, too.
         after = (st.session_state[key].get("page") or {}).get("after")
         if listed and after == listed[-1].id:
             on_end()
@@ -97,18 +99,18 @@ def review_grid(
         if isinstance(id_, str) and any(image.id == id_ for image in listed):
             on_details(id_)
 
+    data |= {
+        "verdicts": {reviewed.image.id: reviewed.verdict for reviewed in images},
+        "notes": {reviewed.image.id: reviewed.note for reviewed in images},
+        "taken": {"name": name, "number": number},
+        "original": original.is_on,
+        "decides": decides,
+        "more": more,
+    }
     draw_part(
         "review_grid",
         key,
-        data
-        | {
-            "verdicts": {one.image.id: one.verdict for one in images},
-            "notes": {one.image.id: one.note for one in images},
-            "taken": {"name": name, "number": number},
-            "original": original.is_on,
-            "decides": decides,
-            "more": more,
-        },
+        data,
         on_asked_change=opening(key, listed, on_open),
         on_overlay_change=switching(key, "overlay", overlay.turn),
         on_original_change=switching(key, "original", original.turn),
@@ -124,9 +126,10 @@ def decisions(key: str, is_known: Callable[[str], bool]) -> list[Decision]:
     These need not be on the present page, which may have been turned since.
     """
     report = (st.session_state.get(key) or {}).get("log")
-    taken, found = new_decisions(st.session_state.get(_taken_key(key), ("", 0)), report, is_known)
-    st.session_state[_taken_key(key)] = taken
-    return found
+    before = st.session_state.get(_taken_key(key), ("", 0))
+    taken_over, new = new_decisions(before, report, is_known)
+    st.session_state[_taken_key(key)] = taken_over
+    return new
 
 
 def new_decisions(
@@ -158,15 +161,17 @@ def new_decisions(
     """
     match report:
         case {"name": str(name), "entries": list(entries)}:
+            # A log of another name is a new one, which begins at 1.
             number = taken[1] if name == taken[0] else 0
         case _:
             return taken, []
-    found = []
-    for entry in sorted(filter(_is_entry, entries), key=lambda one: one[0]):
+
+    new = []
+    for entry in sorted(filter(_is_entry, entries), key=itemgetter(0)):
         if entry[0] > number:
-            number = entry[0]
-            found.append(Decision(entry[1], tuple(filter(is_known, entry[2]))))
-    return (name, number), found
+            number, act, ids = entry
+            new.append(Decision(act, tuple(filter(is_known, ids))))
+    return (name, number), new
 
 
 def _is_entry(entry: Any) -> bool:

@@ -8,7 +8,13 @@ import streamlit as st
 
 from cobalance.app.web.browser.image_grid import GridImage
 from cobalance.app.web.browser.review_grid import ReviewImage, Switch, decisions, review_grid
-from cobalance.app.web.components.shown_images import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
+from cobalance.app.web.components.shown_images import (
+    LIGHTBOX_PX,
+    OPENED,
+    THUMBNAIL_PX,
+    image_files,
+    open_image,
+)
 from cobalance.app.web.jobs.deciding import decide_all, undo
 from cobalance.app.web.jobs.job_cards import (
     MASK_EDGE,
@@ -69,7 +75,11 @@ def show(job: Job) -> None:
 def _candidates(job: Job, words: FilterWords) -> None:
     """Draw the choice of candidates, their page, and all about the one that was asked for."""
     with errors_in_fragment():
-        _take_decisions(job)
+        for decision in decisions(GRID, lambda candidate: candidate.startswith(f"{job.id}/")):
+            if decision.act == "undo":
+                undo(job.id)
+            else:
+                decide_all(job.id, decision.images, decision.act)
         show_kept_error()
 
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -92,26 +102,17 @@ def _candidates(job: Job, words: FilterWords) -> None:
             st.caption("No candidate yet. They appear here as a worker reports them.")
 
 
-def _take_decisions(job: Job) -> None:
-    """Write the decisions that the browser has sent since the last run."""
-    for decision in decisions(GRID, lambda candidate: candidate.startswith(f"{job.id}/")):
-        if decision.act == "undo":
-            undo(job.id)
-        else:
-            decide_all(job.id, decision.images, decision.act)
-
-
 def _draw_decided(job: str, query: str | None, state: CandidateState | None, n_shown: int) -> None:
     """Draw how many of all candidates people have decided on."""
     decided = count_decided(session.store(), job, query)
-    total, shown = n_shown, ""
+    total, suffix = n_shown, ""
     if state is not None:
         total = list_candidates(session.store(), job, query=query, per_page=1).total
-        shown = f" · {n_shown:,} shown"
+        suffix = f" · {n_shown:,} shown"
 
     # A worker may report candidates, and a person decide on them, between the two counts.
     share = min(decided / total, 1.0)
-    st.progress(share, f"{decided:,} of {total:,} decided by hand{shown}")
+    st.progress(share, f"{decided:,} of {total:,} decided by hand{suffix}")
 
 
 def _draw_page(
@@ -133,7 +134,7 @@ def _draw_page(
         decides=may_edit(),
         opened=_find_opened(page.candidates, words, originals=originals),
         more=number < pages,
-        on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
+        on_open=open_image,
         on_end=partial(_go_to, job.id, number + 1),
         on_details=lambda name: url.write(_DETAILS, [name]),
     )
@@ -155,13 +156,13 @@ def _choose_query(job: str) -> str | None:
 
 def _read(job: str, query: str | None, verdict: CandidateState | None) -> tuple[int, CandidatePage]:
     """The page that is shown, and its candidates: also those decided on since it was chosen."""
-    known, since = st.session_state.get(_CHOSEN, (None, None))
+    previous, since = st.session_state.get(_CHOSEN, (None, None))
     chosen = job, query, verdict
-    if known != chosen:
+    if previous != chosen:
         since = datetime.now(UTC)
         st.session_state[_CHOSEN] = chosen, since
         # At first the URL names the page.
-        if known is not None:
+        if previous is not None:
             _go_to(job, 1)
 
     read = partial(
@@ -262,20 +263,17 @@ def _find_opened(
     candidates: tuple[Candidate, ...], words: FilterWords, *, originals: bool
 ) -> GridImage | None:
     """The image in the lightbox."""
-    opened = url.texts(OPENED)
     for candidate in candidates:
-        if candidate.id in opened:
+        if candidate.id in url.texts(OPENED):
             plain, outlined = _pictures(candidate, LIGHTBOX_PX, originals=originals)
-            note = _note(candidate, words, plain.problem)
-            return GridImage(candidate.id, note, plain, outlined)
+            return GridImage(candidate.id, _note(candidate, words, plain.problem), plain, outlined)
     return None
 
 
 def _details(job: Job, candidates: tuple[Candidate, ...], words: FilterWords) -> None:
     """Draw all that is known of the candidate that was asked for."""
-    detailed = url.texts(_DETAILS)
     for candidate in candidates:
-        if candidate.id not in detailed:
+        if candidate.id not in url.texts(_DETAILS):
             continue
         with st.container(border=True, key="_candidate"):
             with st.container(horizontal=True, vertical_alignment="center"):

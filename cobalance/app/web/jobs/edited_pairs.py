@@ -38,9 +38,9 @@ REFRESH_S = 4
 def show(job: Job) -> None:
     """Draw the images a few at a time; more is made of them while the job runs."""
     st.caption(f"{inflect(count_edited_of(job), 'images')} edited.")
-    refresh_s = REFRESH_S if job.is_active else None
-    n_queries = sum(job.queries.values())
-    st.fragment(run_every=refresh_s)(_twins)(job.id, n_queries, filter_words(job))
+    st.fragment(run_every=REFRESH_S if job.is_active else None)(_twins)(
+        job.id, sum(job.queries.values()), filter_words(job)
+    )
 
 
 def _twins(job: str, n_queries: int, words: FilterWords) -> None:

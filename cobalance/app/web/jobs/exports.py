@@ -40,8 +40,7 @@ def draw(job: Job, result: Mapping[str, Any]) -> None:
     if may_edit():
         _export(job, format_, real, options, result)
     with st.expander("Or in a terminal", key="_export_command"):
-        command = export_command(job, format_, result, flags)
-        st.code(command, language=None, wrap_lines=True)
+        st.code(export_command(job, format_, result, flags), language=None, wrap_lines=True)
 
 
 def export_command(job: Job, format_: str, result: Mapping[str, Any], flags: Sequence[str]) -> str:

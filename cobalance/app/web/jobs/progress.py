@@ -86,8 +86,7 @@ def _overview(jobs: list[Job]) -> None:
         "created": text("Created", width=160),
         "by": text("By", width=110),
     }
-    rows = pd.DataFrame(map(_job_cells, jobs), columns=list(columns))
-    draw_table(rows, 220, columns, key="_jobs_table", alt="Jobs")
+    draw_table(pd.DataFrame(map(_job_cells, jobs)), 220, columns, key="_jobs_table", alt="Jobs")
 
     if len(jobs) == MOST_LISTED:
         st.caption(f"The {MOST_LISTED} newest jobs.")
@@ -148,8 +147,8 @@ def _progress_text(job: Job) -> str:
     if job.is_active and job.best_of > 1:
         text += ", {:,} of {:,} candidates".format(*job.steps)
     if job.seconds_left is not None:
-        left = "left" if job.workers else "left for one worker"
-        text += f", about {duration_text(job.seconds_left)} {left}"
+        suffix = "left" if job.workers else "left for one worker"
+        text += f", about {duration_text(job.seconds_left)} {suffix}"
     return text
 
 
@@ -310,25 +309,23 @@ def _draw_all_tasks(dataset: str) -> None:
 def _draw_task_table(tasks: Sequence[Task]) -> Sequence[Task]:
     """Draw a row for each task; return the chosen ones, or all."""
     text = st.column_config.TextColumn
-    help_left = "In this stage, at the rate so far."
     columns = {
         "kind": text("Task", width=90),
         "id": text("Id", width=65),
         "state": text("State", width=80),
         "stage": text("Stage", width=110),
         "progress": percent_column(110),
-        "left": text("Time left", width=85, help=help_left),
+        "left": text("Time left", width=85, help="In this stage, at the rate so far."),
         "worker": text("Worker", width=120),
         "message": text("Message", width=280),
         "by": text("By", width=80),
     }
     # Rows are chosen by their place: with other tasks the choice is another one, too.
-    key = f"{_TABLE} {hash(tuple(task.id for task in tasks))}"
     state = draw_table(
-        pd.DataFrame(map(_task_cells, tasks), columns=list(columns)),
+        pd.DataFrame(map(_task_cells, tasks)),
         220,
         columns,
-        key=key,
+        key=f"{_TABLE} {hash(tuple(task.id for task in tasks))}",
         on_select="rerun",
         selection_mode="multi-row",
         alt="Tasks",

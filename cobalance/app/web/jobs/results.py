@@ -39,10 +39,10 @@ def show(current: CurrentDataset, job: Job) -> None:
         return
     st.subheader("Use the accepted images", anchor=False)
     result = _choose_images(job) if count_edited_of(job) else {}
-    left, right = st.columns(2, gap="medium")
-    with left.container(border=True, height="stretch", key="_job_merge"):
+    merge, export = st.columns(2, gap="medium")
+    with merge.container(border=True, height="stretch", key="_job_merge"):
         _merge(current, job, result)
-    with right.container(border=True, height="stretch", key="_job_export"):
+    with export.container(border=True, height="stretch", key="_job_export"):
         exports.draw(job, result)
 
 

@@ -69,14 +69,15 @@ class _Frame:
 
 
 def _page(frame: _Frame) -> None:
+    """Draw one of the two pages: the choice of a panel and a person, and the next task."""
     current = session.current()
-    found = list_panels(current.store, frame.of, dataset=current.name)
-    if not found:
+    panels = list_panels(current.store, frame.of, dataset=current.name)
+    if not panels:
         empty_state(f"No {frame.name} yet", frame.start(current.store, current.name))
         return
     with st.container(width=_WIDTH_PX):
         with st.container(horizontal=True):
-            panel = _choose(frame.name, found)
+            panel = _choose(frame.name, panels)
             person = _choose_person(panel.people, frame.name)
         if person is not None:
             st.fragment(run_every=None)(_show)(frame, panel.id, person)
@@ -85,137 +86,150 @@ def _page(frame: _Frame) -> None:
 def _how_to_audit(store: GraphStore, dataset: str) -> str:
     """Say how to draw the first audit, of the newest run if there is one."""
     runs = [run.id for run in list_runs(store, dataset) if run.has_labels]
-    first = (
-        "Have a model label images first, on the page Annotate or by `cobalance annotate "
-        "label DATASET --annotator owlv2`. "
-    )
+    first_step = ""
+    if not runs:
+        first_step = (
+            "Have a model label images first, on the page Annotate or by `cobalance annotate "
+            "label DATASET --annotator owlv2`. "
+        )
     return (
-        f"{'' if runs else first}Draw one from a run that labels images: `cobalance annotate audit "
-        f"{runs[0] if runs else 'RUN'} --people ann,bob`. It prints the URL to send to them."
+        f"{first_step}Draw one from a run that labels images: `cobalance annotate audit "
+        f"{next(iter(runs), 'RUN')} --people ann,bob`. It prints the URL to send to them."
     )
 
 
-def _choose(name: str, found: Sequence[Panel]) -> Panel:
+def _choose(name: str, panels: Sequence[Panel]) -> Panel:
     """The panel of the URL, else the newest; a choice is drawn where there are several."""
-    by_id = {panel.id: panel for panel in found}
-    if len(found) == 1:
-        return found[0]
+    if len(panels) == 1:
+        return panels[0]
+    by_id = {panel.id: panel for panel in panels}
     chosen: str = st.selectbox(
         name.capitalize(), list(by_id), **in_url(name, by_id), required=True, width=420
     )
     return by_id[chosen]
 
 
-def _choose_person(people: Sequence[str], what: str) -> str | None:
+def _choose_person(people: Sequence[str], panel: str) -> str | None:
     """The one of some people who is at the page, None for nobody; draws a choice without logins."""
-    known = user()
-    if known is not None and known.name:
-        person = _by_address(people, known.address)
-        if person is None:
-            st.text(
-                f"You are logged in as {known.name}, who is not among the people of this {what}."
-            )
-            if not known.is_proven:
-                st.caption(UNPROVEN)
-        return person
-    return choose_one("You are", people, PERSON, "Choose your name", width=320)
+    visitor = user()
+    if visitor is None or not visitor.name:
+        return choose_one("You are", people, PERSON, "Choose your name", width=320)
+
+    person = _by_address(people, visitor.address)
+    if person is None:
+        st.text(
+            f"You are logged in as {visitor.name}, who is not among the people of this {panel}."
+        )
+        if not visitor.is_proven:
+            st.caption(UNPROVEN)
+    return person
 
 
-def _require_person(people: Sequence[str], person: str, what: str) -> None:
+def _require_person(people: Sequence[str], person: str, panel: str) -> None:
     """Raise NotAllowedError unless the user is logged in as a person, or there are no logins."""
-    known = user()
-    if known is None or (known.name and _by_address(people, known.address) != person):
-        raise NotAllowedError(f"You are not among the people of this {what}. Ask who runs it.")
+    visitor = user()
+    if visitor is None or (visitor.name and _by_address(people, visitor.address) != person):
+        raise NotAllowedError(f"You are not among the people of this {panel}. Ask who runs it.")
 
 
 def _by_address(people: Sequence[str], address: str) -> str | None:
     """The person with an address, in whichever case it is written; None for nobody."""
-    known = {person.casefold(): person for person in people}
-    return known.get(address.casefold()) if address else None
+    by_address = {person.casefold(): person for person in people}
+    return by_address.get(address.casefold()) if address else None
 
 
 def _show(frame: _Frame, panel: str, person: str) -> None:
     """Draw the first task without an answer, or the one that the person went back to."""
     with errors_in_fragment():
         store = session.store()
-        found = read_panel(store, frame.of, panel)
-        tasks = person_tasks(found, person, read_answers(store, found, person))
+        stored = read_panel(store, frame.of, panel)
+        tasks = person_tasks(stored, person, read_answers(store, stored, person))
         show_kept_error()
+
+        # Nobody skips a task: at most the first one without an answer is shown.
+        numbers = [number for number, task in enumerate(tasks) if task.answer is None]
+        unanswered = next(iter(numbers), len(tasks))
         place = panel, person
-        unanswered = next((at for at, task in enumerate(tasks) if task.answer is None), len(tasks))
-        back_at, back_in = st.session_state.get(frame.back, (unanswered, place))
-        at = min(back_at, unanswered) if back_in == place else unanswered
-        answered = sum(task.answer is not None for task in tasks)
-        st.progress(
-            answered / max(len(tasks), 1), f"{answered:,} of {inflect(len(tasks), 'questions')}"
-        )
-        if isinstance(found, Study) and found.closed_at is not None:
+        number, place_before = st.session_state.get(frame.back, (unanswered, place))
+        if place_before != place or number > unanswered:
+            number = unanswered
+        n_answered = len(tasks) - len(numbers)
+        text = f"{n_answered:,} of {inflect(len(tasks), 'questions')}"
+        st.progress(n_answered / max(len(tasks), 1), text)
+
+        if isinstance(stored, Study) and stored.closed_at is not None:
             st.info("This study is closed. Thank you.", icon=":material/lock:")
             return
-        if at == len(tasks):
+        if number == len(tasks):
             thanks = f"Thank you, {escape(person)}: that was the last one."
             st.success(thanks, icon=":material/check:")
         else:
-            frame.draw(tasks[at])
-            _draw_choices(frame, place, tasks[at], at, at + 1 if at < unanswered else None)
+            frame.draw(tasks[number])
+            following = number + 1 if number < unanswered else None
+            _draw_choices(frame, place, tasks[number], number, following)
         st.button(
             "Back",
-            key=f"_{frame.name}_back {at}",
+            key=f"_{frame.name}_back {number}",
             on_click=_go_to,
-            args=(frame, place, at - 1),
+            args=(frame, place, number - 1),
             shortcut="left",
             help="Change your last answer.",
-            disabled=at == 0,
+            disabled=number == 0,
         )
 
 
 def _draw_choices(
-    frame: _Frame, place: tuple[str, str], task: Task, at: int, following: int | None
+    frame: _Frame, place: tuple[str, str], task: Task, number: int, following: int | None
 ) -> None:
-    """Draw the answers; keys of widgets hold the task: a second press answers no other."""
+    """Draw the answers of a task."""
     with st.container(horizontal=True):
-        for number, (answer, label, key) in enumerate(frame.choices(task), start=1):
+        for choice, (answer, label, key) in enumerate(frame.choices(task), start=1):
+            # With the task in the key, a second press answers no other task.
             st.button(
                 escape(label),
-                key=f"_{frame.name}_{at}_{number}",
+                key=f"_{frame.name}_{number}_{choice}",
                 on_click=_answer,
-                args=(frame, place, at, answer, following),
+                args=(frame, place, number, answer, following),
                 shortcut=key,
                 type="primary" if answer == task.answer else "secondary",
             )
 
 
 def _answer(
-    frame: _Frame, place: tuple[str, str], at: int, answer: str, following: int | None
+    frame: _Frame, place: tuple[str, str], number: int, answer: str, following: int | None
 ) -> None:
     """Record an answer in a button's callback, and go on; to the first without, for None."""
     panel, person = place
     with errors_kept():
-        now = read_panel(session.store(), frame.of, panel)
-        _require_person(now.people, person, frame.name)
-        answer_task(session.store(), now, person, at, answer)
+        # Read anew: the panel may have changed since the button was drawn.
+        stored = read_panel(session.store(), frame.of, panel)
+        _require_person(stored.people, person, frame.name)
+        answer_task(session.store(), stored, person, number, answer)
         _go_to(frame, place, following)
 
 
-def _go_to(frame: _Frame, place: tuple[str, str], at: int | None) -> None:
-    if at is None:
+def _go_to(frame: _Frame, place: tuple[str, str], number: int | None) -> None:
+    if number is None:
         st.session_state.pop(frame.back, None)
     else:
-        st.session_state[frame.back] = at, place
+        st.session_state[frame.back] = number, place
 
 
 def _draw_blind(uri: str | None, alt: str, frame: str) -> None:
     """Draw an image of which nothing names its file."""
     picture = image_files().thumbnail(uri, _IMAGE_PX)
+    # The placeholder of a picture that cannot be read names the file.
     if picture.problem is None:
         st.image(picture.data, width="stretch", alt=alt)
-    else:  # the placeholder names the file
+    else:
         st.warning(f"This image cannot be shown. Please tell whoever runs the {frame}.")
 
 
 def _draw_audited(task: Task) -> None:
+    """Draw an image, and the question whether it shows the concepts of the task."""
     with st.columns(2)[0]:
         _draw_blind(task.images[0], "The image", "audit")
+
     names = [f"**{escape(name)}**" for name in task.concepts]
     all_of = {1: "", 2: "both "}.get(len(names), "all of ")
     listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -223,10 +237,12 @@ def _draw_audited(task: Task) -> None:
 
 
 def _draw_pair(task: Task) -> None:
+    """Draw two images side by side, and the question about them."""
     columns = st.columns(2, gap="small")
     for number, (column, uri) in enumerate(zip(columns, task.images, strict=False), start=1):
         with column:
             _draw_blind(uri, f"Image {number}", "study")
+
     st.markdown(f"**{task.text}**")
     if task.sentence:
         st.markdown(f"“{escape(task.sentence)}”")
@@ -235,4 +251,4 @@ def _draw_pair(task: Task) -> None:
 def _number_choices(task: Task) -> list[_Choice]:
     """The answers of a task of a study, the first nine by their number's key."""
     keys = [*"123456789", *[None] * len(task.choices)]
-    return [(one, one, key) for one, key in zip(task.choices, keys, strict=False)]
+    return [(answer, answer, key) for answer, key in zip(task.choices, keys, strict=False)]

@@ -54,13 +54,18 @@ def gpu_of(number: int, environment: Mapping[str, str], devices: Path = _DEVICES
     >>> gpu_of(3, {"CUDA_VISIBLE_DEVICES": "4,7"}), gpu_of(1, {"CUDA_VISIBLE_DEVICES": "4"})
     ({'CUDA_VISIBLE_DEVICES': '4'}, {})
     """
-    named = environment.get("CUDA_VISIBLE_DEVICES")
-    if named is None:
-        found = [path for path in devices.glob("nvidia*") if path.name[6:].isdigit()]
-        gpus = [str(at) for at in range(len(found))]
+    visible = environment.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        # The driver's devices are /dev/nvidia0, nvidia1 and so on, among others such as nvidiactl.
+        n_devices = sum(path.name[6:].isdigit() for path in devices.glob("nvidia*"))
+        gpus = [str(index) for index in range(n_devices)]
     else:
-        gpus = [gpu.strip() for gpu in named.split(",")]
-    return {"CUDA_VISIBLE_DEVICES": gpus[(number - 1) % len(gpus)]} if len(gpus) > 1 else {}
+        gpus = [gpu.strip() for gpu in visible.split(",")]
+
+    # With one GPU there is nothing to choose.
+    if len(gpus) < 2:
+        return {}
+    return {"CUDA_VISIBLE_DEVICES": gpus[(number - 1) % len(gpus)]}
 
 
 class LocalWorker:
@@ -94,6 +99,8 @@ class LocalWorker:
         self._stopping = threading.Event()
         self._process: subprocess.Popen[str] | None = None
         self._state: State = "running"
+
+        # Last, as the thread reads all of these.
         self._thread = threading.Thread(target=self._supervise, name=f"worker {number}")
         self._thread.daemon = True
         self._thread.start()
@@ -116,6 +123,7 @@ class LocalWorker:
     @property
     def pid(self) -> int | None:
         """Id of its process; None while none runs."""
+        # Once, as the thread may replace it meanwhile.
         process = self._process
         return None if process is None or process.returncode is not None else process.pid
 
@@ -129,7 +137,8 @@ class LocalWorker:
             if self._stopping.is_set():
                 self._kill()
             elif self._process is not None:
-                self._process.terminate()  # it alone: those that it has started are its own
+                # It alone: what it has started is its own to end.
+                self._process.terminate()
             self._stopping.set()
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -147,11 +156,14 @@ class LocalWorker:
                 return
             self.reason = self._why(code)
             self._lines.append(f"-- {self.reason}")
+
+            # A long run shows that it can run: all restarts are due again.
             if time.monotonic() - began >= STEADY_S:
                 pauses_s = list(self._pauses_s)
             if not pauses_s:
                 self._state = "failed"
                 return
+
             self._state = "restarting"
             if self._stopping.wait(pauses_s.pop(0)):
                 self._state = "ended"
@@ -165,10 +177,11 @@ class LocalWorker:
             if self._stopping.is_set():
                 return 0
             try:
+                # Its input closes with this process, and it ends with its input.
                 self._process = process = subprocess.Popen(  # noqa: S603
                     self._command,
                     env=self._environment,
-                    stdin=subprocess.PIPE,  # which closes with this process, see the other one
+                    stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
                     text=True,
@@ -178,9 +191,13 @@ class LocalWorker:
             except OSError as error:
                 self._lines.append(f"It cannot be started: {error.strerror}")
                 return -1
+
+        # Outside of the lock, as `stop` takes it while the process runs.
         reading = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
         reading.start()
         code = process.wait()
+
+        # What is left of its group may hold the output open, and the GPU.
         with self._lock:
             self._kill()
         reading.join(_LAST_LINES_S)
@@ -196,17 +213,24 @@ class LocalWorker:
 
     def _kill(self) -> None:
         """Kill its process with all children."""
+        # The process may have ended by itself.
         if self._process is not None:
-            with suppress(ProcessLookupError, PermissionError):  # it has ended
+            with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def _why(self, code: int) -> str:
+        """Why the process has ended: the signal, or its exit code and last line."""
         if code >= 0:
-            last = next((line for line in reversed(self._lines) if line), "")
-            return f"It ended with exit code {code}" + (f": {last}" if last else ".")
-        name = signal.Signals(-code).name if -code in signal.valid_signals() else f"signal {-code}"
-        more = ", as the system does when memory runs out" if name == "SIGKILL" else ""
-        return f"It was ended by {name}{more}."
+            last = next(filter(None, reversed(self._lines)), "")
+            return f"It ended with exit code {code}{f': {last}' if last else '.'}"
+        if -code not in signal.valid_signals():
+            return f"It was ended by signal {-code}."
+
+        # The out-of-memory killer of Linux uses this signal.
+        name = signal.Signals(-code).name
+        if name == "SIGKILL":
+            name = f"{name}, as the system does when memory runs out"
+        return f"It was ended by {name}."
 
 
 class LocalWorkers:
@@ -248,9 +272,11 @@ class LocalWorkers:
                     f"This app may start {inflect(most, 'workers')}, and as many run. Whoever "
                     "runs it can raise COBALANCE_WORKERS."
                 )
+
+            # The lowest free number, as GPUs go to the workers by their numbers.
             number = next(n for n in range(1, most + 1) if n not in running)
-            own = {**environment, **gpu_of(number, environment)}
-            worker = LocalWorker(number, self._command, own, self._pauses_s)
+            worker_environment = {**environment, **gpu_of(number, environment)}
+            worker = LocalWorker(number, self._command, worker_environment, self._pauses_s)
             self._all = {**running, number: worker}
             return worker
 

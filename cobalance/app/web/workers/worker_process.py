@@ -28,7 +28,8 @@ _say = partial(print, flush=True)
 def main() -> None:
     """Run a worker until it is told to end, has long had nothing to do, or the app has ended."""
     threading.Thread(target=end_with_app, name="end with the app", daemon=True).start()
-    from cobalance.workflows.work.run import run_worker  # what takes long to import
+    # Once the thread listens, as this takes long to import.
+    from cobalance.workflows.work.run import run_worker
 
     try:
         settings = Settings.from_environment()
@@ -41,6 +42,7 @@ def main() -> None:
 
 def end_with_app(grace_s: float = GRACE_S) -> None:
     """Wait for the end of the app; then end, and with the whole group after `grace_s` seconds."""
+    # The pipe has nothing to read until the app ends and closes it.
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
@@ -53,14 +55,16 @@ def end_with_app(grace_s: float = GRACE_S) -> None:
 @contextmanager
 def _progress() -> Iterator[Progress]:
     """Give a progress callback that says how far a job is, now and then."""
-    said: dict[str, tuple[float, int]] = {}
+    reported: dict[str, tuple[float, int]] = {}
 
     def report(stage: str, done: int, total: int | None) -> None:
-        now = time.monotonic()
-        before_s, before = said.get(stage, (now - _SAY_EVERY_S, -1))
-        if done != before and (done == total or now - before_s >= _SAY_EVERY_S):
-            said[stage] = now, done
-            _say(f"{stage}: {done:,}" + ("" if total is None else f" of {total:,}"))
+        now_s = time.monotonic()
+        before_s, before = reported.get(stage, (now_s - _SAY_EVERY_S, -1))
+        is_due = done == total or now_s - before_s >= _SAY_EVERY_S
+        if done != before and is_due:
+            reported[stage] = now_s, done
+            of_total = "" if total is None else f" of {total:,}"
+            _say(f"{stage}: {done:,}{of_total}")
 
     yield report
 
