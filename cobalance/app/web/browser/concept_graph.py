@@ -209,7 +209,7 @@ def _first_and_steps(
 
 
 def _of_step(element: GraphNode | GraphEdge) -> dict[str, Any]:
-    """What differs between the steps of a story, in the order that the browser reads."""
+    """Values that differ between the steps of a story, in the order that the browser reads."""
     if isinstance(element, GraphNode):
         values = {"x": round(float(element.x_px), 1), "size": round(float(element.size_px), 1)}
     else:

@@ -43,7 +43,7 @@ def draw_options(
 
 
 def draw_purpose(plugin: Any) -> None:
-    """Draw what a plug-in with a model is for, and that model's licence."""
+    """Draw a plug-in's purpose, and the licence of its default model."""
     text = plugin.purpose
     if plugin.licence:
         text = f"{text} Default model: {plugin.licence}."

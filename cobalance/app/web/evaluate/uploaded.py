@@ -28,7 +28,7 @@ _OF_DATASET, _OF_TABLE = "This dataset", "The table itself"
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """A scored table; `shortcuts` is None where the table has groups itself."""
+    """A scored table, with `shortcuts` unless the table has groups itself."""
 
     inputs: Inputs
     scored: Scored
@@ -100,7 +100,7 @@ def _scored(current: CurrentDataset, files: list[Any], *, of_dataset: bool) -> _
 
 
 def _draw(scored: Scored) -> None:
-    """Draw bars of one metric, the table of all, and the reasons for those that are left out."""
+    """Draw bars of one metric, the table of all, and why other metrics are left out."""
     frame = scored.frame
     metrics = list(dict.fromkeys(frame["metric"]))
     metric = st.selectbox(

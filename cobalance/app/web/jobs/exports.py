@@ -79,7 +79,7 @@ def _choose_options(format_: str) -> tuple[bool, list[str], ExportOptions]:
 def _export(
     job: Job, format_: str, real: bool, options: ExportOptions, result: Mapping[str, Any]
 ) -> None:
-    """Draw the button that writes the export in the background, and what is written."""
+    """Draw the button that writes the export in the background, and the last export."""
     key = f"export {job.id} {format_}"
     store, folders = session.store(), session.settings().folders()
 
