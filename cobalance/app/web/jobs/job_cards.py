@@ -142,7 +142,7 @@ def describe_rank(candidate: Candidate, group: EditedGroup, words: FilterWords) 
 
 
 def describe_scores(candidate: Candidate, words: FilterWords) -> list[str]:
-    """Describe a candidate's scores and, once it is accepted, the content that no filter looked for."""
+    """Describe a candidate's scores, and of an accepted one the content no filter looked for."""
     scores = words.say(candidate.scores, candidate.concepts, candidate.class_name, candidate.reason)
     missing = words.not_looked_for(candidate.concepts, candidate.class_name)
 
