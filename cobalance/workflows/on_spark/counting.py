@@ -62,27 +62,35 @@ def count_cliques(
     check_known("class", mining.common or (), classes)
     names = _select_concepts(singles, classes, mining)
     max_size = mining.max_size
+
     possible = sum(comb(len(names), size) for size in range(1, max_size + 1))
     by_images = split == "images" or (split == "auto" and possible <= BY_IMAGES_UP_TO)
     count = _by_images if by_images else _by_prefixes
-    counted = count(images, names, classes, mining)
-    counts = [f"{_COUNT}{code}" for code in range(len(classes))]
-    rows = counted.limit(max_cliques + 1).toArrow()
+    rows = count(images, names, classes, mining).limit(max_cliques + 1).toArrow()
     if rows.num_rows > max_cliques:
         raise TooManyCliquesError(
             f"More than {max_cliques:,} cliques of up to {max_size} concepts have a joint count of "
             f"{mining.min_support:,} or more in some class. Ask for a higher minimum support or a "
             "lower maximum size; or, if memory allows, for more cliques."
         )
-    members = [f"{_MEMBER}{place}" for place in range(max_size)]
-    found = Cliques(
-        _matrix(rows, members, np.dtype(np.int32)),
-        _matrix(rows, counts, np.dtype(np.int64)),
-        np.array([sizes[name] for name in classes], dtype=np.int64),
-        names,
-        classes,
+
+    cliques = Cliques(
+        members=_matrix(rows, _member_columns(max_size), np.dtype(np.int32)),
+        counts=_matrix(rows, _count_columns(len(classes)), np.dtype(np.int64)),
+        class_sizes=np.array([sizes[name] for name in classes], dtype=np.int64),
+        concepts=names,
+        classes=classes,
     )
-    return found.take(clique_order(found.members, len(names) + 1))
+    # Rows come in any order from the tasks.
+    return cliques.take(clique_order(cliques.members, len(names) + 1))
+
+
+def _member_columns(max_size: int) -> list[str]:
+    return [f"{_MEMBER}{position}" for position in range(max_size)]
+
+
+def _count_columns(n_classes: int) -> list[str]:
+    return [f"{_COUNT}{code}" for code in range(n_classes)]
 
 
 def _matrix(rows: pa.Table, names: Sequence[str], kind: np.dtype[Any]) -> IntArray:
@@ -93,29 +101,27 @@ def _select_concepts(
     singles: Singles, classes: Sequence[str], mining: MiningOptions
 ) -> tuple[str, ...]:
     """Concepts with enough support that occur with every class in `common`, in order of name."""
-    wanted = classes if mining.common is None else mining.common
-    return tuple(
-        sorted(
-            name
-            for name, counts in singles.counts.items()
-            if max(counts.values(), default=0) >= mining.min_support
-            and all(counts.get(class_name) for class_name in wanted)
-        )
-    )
+    common = classes if mining.common is None else mining.common
+    names = []
+    for name, counts in singles.counts.items():
+        is_frequent = max(counts.values(), default=0) >= mining.min_support
+        if is_frequent and all(map(counts.get, common)):
+            names.append(name)
+    return tuple(sorted(names))
 
 
 def _schema(max_size: int, n_classes: int) -> str:
-    members = [f"{_MEMBER}{place} int" for place in range(max_size)]
-    return ", ".join([*members, *(f"{_COUNT}{code} long" for code in range(n_classes))])
+    members = ", ".join(f"{name} int" for name in _member_columns(max_size))
+    counts = ", ".join(f"{name} long" for name in _count_columns(n_classes))
+    return f"{members}, {counts}"
 
 
 def _batch(members: IntArray, counts: IntArray, max_size: int) -> pa.RecordBatch:
+    # Cliques of all sizes have as many members, of which -1 is none.
     padded = np.full((len(members), max_size), -1, dtype=np.int32)
     padded[:, : members.shape[1]] = members
-    columns: dict[str, IntArray] = {
-        f"{_MEMBER}{place}": padded[:, place] for place in range(max_size)
-    }
-    columns |= {f"{_COUNT}{code}": counts[:, code] for code in range(counts.shape[1])}
+    columns = dict(zip(_member_columns(max_size), padded.T, strict=True))
+    columns |= dict(zip(_count_columns(counts.shape[1]), counts.T, strict=True))
     return pa.RecordBatch.from_pydict(columns)
 
 
@@ -130,16 +136,17 @@ def _by_images(
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             part = incidence_of(batch, names, classes)
-            found = mine_cliques(part, max_size=mining.max_size, common=(), threads=1)
-            yield _batch(found.members, found.counts, mining.max_size)
+            cliques = mine_cliques(part, max_size=mining.max_size, common=(), threads=1)
+            yield _batch(cliques.members, cliques.counts, mining.max_size)
 
-    members = [f"{_MEMBER}{place}" for place in range(mining.max_size)]
-    counts = [f"{_COUNT}{code}" for code in range(len(classes))]
+    counts = _count_columns(len(classes))
     summed = (
         images.mapInArrow(count, _schema(mining.max_size, len(classes)))
-        .groupBy(*members)
+        .groupBy(*_member_columns(mining.max_size))
         .agg(*(sql.functions.sum(name).alias(name) for name in counts))
     )
+
+    # Spark's greatest takes two columns or more.
     columns = [summed[name] for name in counts]
     most = sql.functions.greatest(*columns) if len(columns) > 1 else columns[0]
     return summed.where(most >= mining.min_support)
@@ -165,15 +172,13 @@ def _by_prefixes(
             longer = mine_cliques(
                 rest, max_size=max_size - 1, min_support=mining.min_support, common=(), threads=1
             )
-            begun = np.insert(longer.members, 0, first, axis=1)
-            members = np.concatenate(
-                [np.pad(members, ((0, 0), (0, max_size - 1)), constant_values=-1), begun]
-            )
+            padded = np.pad(members, ((0, 0), (0, max_size - 1)), constant_values=-1)
+            members = np.concatenate([padded, np.insert(longer.members, 0, first, axis=1)])
             counts = np.concatenate([counts, longer.counts])
         return pa.Table.from_batches([_batch(members, counts, max_size)])
 
-    sent = images.mapInArrow(project, "first int, label int, rest array<int>")
-    grouped = sent.groupBy("first")
+    suffixes = images.mapInArrow(project, "first int, label int, rest array<int>")
+    grouped = suffixes.groupBy("first")
     return grouped.applyInArrow(count, _schema(mining.max_size, len(classes)))
 
 
@@ -181,10 +186,12 @@ def _suffixes(part: Incidence) -> Iterator[pa.RecordBatch]:
     """For each concept of each image: the image's class, and its concepts after that one."""
     lengths = np.diff(part.indptr)
     ends = np.repeat(part.indptr[1:], lengths)
-    left = ends - np.arange(len(part.indices)) - 1  # concepts after each entry
-    offsets = np.append(0, np.cumsum(left))
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], left)
-    values = part.indices[np.repeat(np.arange(len(left)) + 1, left) + within]
+    n_after = ends - np.arange(len(part.indices)) - 1
+    offsets = np.append(0, np.cumsum(n_after))
+
+    # Entry i is followed by the entries i + 1, i + 2, ..., as many as its image has after it.
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], n_after)
+    values = part.indices[np.repeat(np.arange(len(n_after)) + 1, n_after) + within]
     yield pa.RecordBatch.from_pydict(
         {
             "first": part.indices.astype(np.int32),

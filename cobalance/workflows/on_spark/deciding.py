@@ -9,7 +9,7 @@ import pyarrow as pa
 from cobalance.base.errors import InputError, Setting
 from cobalance.base.libraries import sql
 from cobalance.base.names import clean_name
-from cobalance.base.records import ALL_IMAGES, Field
+from cobalance.base.records import ALL_IMAGES, Annotations, Field
 from cobalance.ingest.fields.choices import BINNED, Choice, field_choices, field_names
 from cobalance.ingest.fields.concepts import bin_edges, read_column
 from cobalance.ingest.fields.report import describe_fields, offer_class
@@ -22,7 +22,9 @@ from cobalance.workflows.on_spark.rows import RowReader, open_rows
 
 MOST_VALUES = 1_000_000
 """Different values of all columns together that a decision is taken from."""
-_MOST_RECORDS = 20_000_000  # beyond, values count in proportion
+# Beyond so many, values count in proportion.
+_MOST_RECORDS = 20_000_000
+# The name of no column: in its place are the reasons why rows cannot be used.
 _MALFORMED = ""
 
 
@@ -46,48 +48,90 @@ def decide_columns(
         raise InputError(file, None, "has no rows", "Give files with a row for each image.")
     table = reader.table(first[0])
     trial = reader.read(table)
-    metadata = {name: cells for part in trial.metadata for name, cells in part.columns.items()}
-    roles, own = trial.roles, {*trial.roles.values()}
+    metadata, roles = _metadata(trial), trial.roles
+
     choices, names = field_choices(options), {**field_names(options)}
-    asked = {clean_name(it) for it in (options.class_column, options.split_column) if it} - own
-    if asked := asked | {*choices, *names} - metadata.keys() - own:
-        raise InputError(file, None, f"there is no column {min(asked)!r}", "Name another.")
-    raw = {clean_name(name): name for name in rows.columns[:-2]}
-    if roles["id"] in raw:
-        ids = f"`{raw[roles['id']]}`"
-        repeats = sql.functions.count(ids) - sql.functions.count_distinct(ids)
-        if (n := rows.select(repeats).collect()[0][0]) > 0:
-            reason = f"{n:,} rows are of images of other rows"
-            raise InputError(file, None, reason, "For Spark, give each image one row.")
+    missing = {*choices, *names} - metadata.keys()
+    missing |= set(map(clean_name, filter(None, (options.class_column, options.split_column))))
+    if missing := missing - {*roles.values()}:
+        raise InputError(file, None, f"there is no column {min(missing)!r}", "Name another.")
+    _check_ids(rows, roles["id"], file)
+
     values = _count_values(rows, reader)
-    label, shown = roles.get("class", ""), roles.get("concepts", "")
+    label, concepts = roles.get("class", ""), roles.get("concepts", "")
     if values.get(label, {}).keys() == {"-1", "1"}:
         names.setdefault(label, {"-1": f"not {label}", "1": label})
-    if shown in values and options.delimiter is None:
-        marks = _delimiters(shown, values[shown], file)
+    if concepts in values and options.delimiter is None:
+        marks = _delimiters(concepts, values[concepts], file)
         options = replace(options, delimiter=marks[0] if marks else None)
-    given = {clean_name(name): text for name, text in options.field.items()}
+
+    # Columns of boxes are read, whatever else becomes of them.
     boxes = "object" in roles or any(part.numbers for part in trial.metadata)
-    decided = {} if boxes else dict.fromkeys(table.columns.keys() - own, "ignore")
-    told = list[Field]()
-    for name, cells in metadata.items():
-        if name not in values:  # as it holds lists, or nothing is to be decided
-            decided[name] = given.get(name, "list")
-            continue
-        column, codes = _expand(values[name], cells.type), names.get(name, {})
-        found = read_column(name, column, choices.get(name), codes, Problems(file, options))
-        marks = _delimiters(name, values[name], file) if found.kind == "list" else []
-        if len(marks) > 1 or any((it or "").startswith("{") for it in values[name]):
-            raise _refusal(file, name, "holds objects, or several delimiters")
-        decided[name] = _in_full(found.kind, choices.get(name), name_values(column, codes))
-        counts = len(np.unique(found.code)), len(np.unique(found.record)), found.missing
-        told.append(Field(name, found.kind, *counts, found.why))
+    unused = () if boxes else table.columns.keys() - {*roles.values()}
+    decided, fields = _decide_fields(metadata, values, options, names, file)
+    decided = {**dict.fromkeys(unused, "ignore"), **decided}
     options = replace(options, field=decided, names=names)
+
     trial = replace(reader, options=options).read(table)
-    notes = [*trial.notes, *describe_fields(told, file)]
+    notes = [*trial.notes, *describe_fields(fields, file)]
     if trial.images["class_name"].eq(ALL_IMAGES).all():
-        notes += offer_class(told, file)
+        notes += offer_class(fields, file)
     return options, tuple(notes)
+
+
+def _metadata(annotations: Annotations) -> dict[str, pa.Array]:
+    columns: dict[str, pa.Array] = {}
+    for part in annotations.metadata:
+        columns.update(part.columns)
+    return columns
+
+
+def _check_ids(rows: "sql.DataFrame", id_column: str, file: str) -> None:
+    """Raise InputError for several rows with one id."""
+    columns = {clean_name(name): name for name in rows.columns[:-2]}
+    if id_column not in columns:
+        return
+    ids = f"`{columns[id_column]}`"
+    repeats = sql.functions.count(ids) - sql.functions.count_distinct(ids)
+    if (n := rows.select(repeats).collect()[0][0]) > 0:
+        reason = f"{n:,} rows are of images of other rows"
+        raise InputError(file, None, reason, "For Spark, give each image one row.")
+
+
+def _decide_fields(
+    metadata: Mapping[str, pa.Array],
+    values: Mapping[str, Mapping[str | None, int]],
+    options: ReadOptions,
+    names: Mapping[str, Mapping[str, str]],
+    file: str,
+) -> tuple[dict[str, str], list[Field]]:
+    """The use of each column of metadata, and what is told of those that were decided here."""
+    choices = field_choices(options)
+    ordered = {clean_name(name): text for name, text in options.field.items()}
+    decided: dict[str, str] = {}
+    fields = list[Field]()
+    for name, cells in metadata.items():
+        # It holds lists, or nothing is to be decided.
+        if name not in values:
+            decided[name] = ordered.get(name, "list")
+            continue
+
+        column, codes = _expand(values[name], cells.type), names.get(name, {})
+        reading = read_column(name, column, choices.get(name), codes, Problems(file, options))
+        marks = _delimiters(name, values[name], file) if reading.kind == "list" else []
+        if len(marks) > 1 or any((value or "").startswith("{") for value in values[name]):
+            raise _refusal(file, name, "holds objects, or several delimiters")
+        decided[name] = _in_full(reading.kind, choices.get(name), name_values(column, codes))
+        field = Field(
+            name,
+            reading.kind,
+            len(np.unique(reading.code)),
+            len(np.unique(reading.record)),
+            reading.missing,
+            reading.why,
+        )
+        fields.append(field)
+    return decided, fields
 
 
 def _count_values(
@@ -95,19 +139,20 @@ def _count_values(
 ) -> Mapping[str, Mapping[str | None, int]]:
     """Rows with each value of each column that needs a decision; None is a missing value."""
     choices = field_choices(reader.options)
-    said = {name for name, it in choices.items() if it.kind == "ignore" or it.edges}
+    settled = {name for name, choice in choices.items() if choice.kind == "ignore" or choice.edges}
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in map(reader.table, batches):
-            found = reader.read(table)
-            columns = {name: it for part in found.metadata for name, it in part.columns.items()}
-            taken = (found.roles.get(role) for role in ("class", "concepts"))
-            columns |= {name: table.columns[name] for name in taken if name}
-            columns[_MALFORMED] = pa.array([*found.skipped, *found.set_aside], TEXT)
+            annotations = reader.read(table)
+            columns = _metadata(annotations)
+            for role in ("class", "concepts"):
+                if name := annotations.roles.get(role):
+                    columns[name] = table.columns[name]
+            columns[_MALFORMED] = pa.array([*annotations.skipped, *annotations.set_aside], TEXT)
             parts = [
-                pa.table({"column": pa.repeat(name, len(it)), "value": it.cast(pa.string())})
-                for name, it in columns.items()
-                if name not in said and not pa.types.is_nested(it.type)
+                pa.table({"column": pa.repeat(name, len(cells)), "value": cells.cast(pa.string())})
+                for name, cells in columns.items()
+                if name not in settled and not pa.types.is_nested(cells.type)
             ]
             grouped = pa.concat_tables(parts).group_by(["column", "value"])
             yield from grouped.aggregate([([], "count_all")]).to_batches()
@@ -118,9 +163,10 @@ def _count_values(
     values: dict[str, dict[str | None, int]] = {}
     for row in table.sort_by([("rows", "descending"), ("value", "ascending")]).to_pylist():
         values.setdefault(row["column"], {})[row["value"]] = row["rows"]
-    if wrong := values.get(_MALFORMED):
-        reason = f"{sum(wrong.values()):,} rows cannot be used"
-        raise InputError(reader.path, None, reason, f"Of one: {next(iter(wrong))}")
+
+    if malformed := values.get(_MALFORMED):
+        reason = f"{sum(malformed.values()):,} rows cannot be used"
+        raise InputError(reader.path, None, reason, f"Of one: {next(iter(malformed))}")
     if len(table) > MOST_VALUES:
         name = max(values, key=lambda name: len(values[name]))
         raise _refusal(reader.path, name, f"has more than {MOST_VALUES:,} values")
@@ -130,7 +176,9 @@ def _count_values(
 def _expand(counts: Mapping[str | None, int], kind: pa.DataType) -> pa.Array:
     """A column with as many records of each value, in proportion where there are very many."""
     n = np.array([*counts.values()])
-    n = -(-n * _MOST_RECORDS // max(n.sum(), _MOST_RECORDS))
+    # Rounded up, so that each value has a record.
+    most = max(n.sum(), _MOST_RECORDS)
+    n = (n * _MOST_RECORDS + most - 1) // most
     return pa.array([*counts], TEXT).cast(kind).take(pa.array(np.repeat(np.arange(len(n)), n)))
 
 
@@ -146,14 +194,14 @@ def _delimiters(name: str, values: Iterable[str | None], file: str) -> list[str]
 
     Raises for cells that others say how to read, as these may be in other tasks.
     """
-    texts = [text for value in values if (text := (value or "").strip())]
-    lists = {starts_list(text) for text in texts}
-    if len(lists) > 1 or any(text.startswith("{") for text in texts):
+    texts = list(filter(None, ((value or "").strip() for value in values)))
+    is_list = set(map(starts_list, texts))
+    if len(is_list) > 1 or any(text.startswith("{") for text in texts):
         raise _refusal(file, name, "holds objects, or lists beside plain text")
-    if lists != {False}:
+    if is_list != {False}:
         return []
-    found = [mark for mark in DELIMITERS if any(mark in text for text in texts)]
-    return found or [" " if are_spaced([*dict.fromkeys(texts)]) else DELIMITERS[0]]
+    marks = [mark for mark in DELIMITERS if any(mark in text for text in texts)]
+    return marks or [" " if are_spaced([*dict.fromkeys(texts)]) else DELIMITERS[0]]
 
 
 def _refusal(file: str, column: str, reason: str) -> InputError:

@@ -67,18 +67,24 @@ class Singles:
 
 def count_singles(images: "sql.DataFrame") -> Singles:
     """Count the images of each class, and of each class with each concept."""
+    # Each image has a mark for the class's size, and one in place of concepts if it shows none.
     functions = sql.functions
-    every, nothing = (functions.array(functions.lit(mark)) for mark in (None, ""))
-    shown = functions.when(functions.size("concepts") == 0, nothing).otherwise(images["concepts"])
-    marked = functions.explode(functions.concat(every, shown)).alias("concept")
+    of_class = functions.array(functions.lit(None))
+    no_concept = functions.array(functions.lit(""))
+    concepts = functions.when(functions.size("concepts") == 0, no_concept)
+    concepts = concepts.otherwise(images["concepts"])
+    marked = functions.explode(functions.concat(of_class, concepts)).alias("concept")
+
     sizes: dict[str, int] = {}
     without: dict[str, int] = {}
     counts: dict[str, dict[str, int]] = {}
     for row in images.select("label", marked).groupBy("label", "concept").count().collect():
         concept = row["concept"]
-        totals = sizes if concept is None else without
-        of = counts.setdefault(concept, {}) if concept else totals
-        of[row["label"]] = row["count"]
+        if concept is None:
+            by_class = sizes
+        else:
+            by_class = counts.setdefault(concept, {}) if concept else without
+        by_class[row["label"]] = row["count"]
     return Singles(sizes, {**dict.fromkeys(sizes, 0), **without}, counts)
 
 
@@ -93,6 +99,8 @@ def digest_images(images: "sql.DataFrame") -> int:
     concepts = functions.array_sort(images["concepts"])
     hashed = functions.xxhash64(*texts, concepts).cast("decimal(38, 0)")
     (row,) = images.select(functions.sum(hashed).alias("total")).collect()
+
+    # The sum wraps around as that of signed integers of 64 bits does.
     return (int(row["total"] or 0) + 2**63) % 2**64 - 2**63
 
 
@@ -101,16 +109,16 @@ def incidence_of(images: pa.RecordBatch, names: Sequence[str], classes: Sequence
     lists = images.column("concepts")
     codes = _codes(lists.flatten(), names)
     rows = pc.list_parent_indices(lists).to_numpy()
-    kept = codes >= 0
+    is_known = codes >= 0
     labels = _codes(images.column("label"), classes)
-    return build_incidence(rows[kept], codes[kept], labels, names, classes)
+    return build_incidence(rows[is_known], codes[is_known], labels, names, classes)
 
 
 def _codes(column: pa.Array, names: Sequence[str]) -> IntArray:
     """Positions in `names`, -1 for others."""
-    codes = pc.index_in(column, pa.array(names, pa.string()))
-    found: IntArray = codes.fill_null(-1).to_numpy().astype(np.int64)
-    return found
+    positions = pc.index_in(column, pa.array(names, pa.string()))
+    codes: IntArray = positions.fill_null(-1).to_numpy().astype(np.int64)
+    return codes
 
 
 def sample_with_spark(
@@ -142,13 +150,12 @@ def sample_with_spark(
             yield batch.take(pa.array(rows))
 
     table = images.mapInArrow(choose, IMAGES).toArrow()
-    found = pa.RecordBatch.from_struct_array(table.to_struct_array().combine_chunks())
-    incidence = incidence_of(found, names, classes)
-    splits = found.column("split").dictionary_encode()
+    sample = pa.RecordBatch.from_struct_array(table.to_struct_array().combine_chunks())
+    splits = sample.column("split").dictionary_encode()
     return SplitIncidence(
-        incidence,
+        incidence_of(sample, names, classes),
         splits.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64),
         tuple(splits.dictionary.to_pylist()),
-        found.column("id").to_pylist(),
-        found.column("uri").to_pylist(),
+        sample.column("id").to_pylist(),
+        sample.column("uri").to_pylist(),
     )

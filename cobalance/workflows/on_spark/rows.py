@@ -49,20 +49,27 @@ class RowReader:
         *cells, number, file = batch.columns
         names = column_names(batch.schema.names[:-2], problems)
         files = file.dictionary_encode()
-        below = [unquote(it).partition(f"{self.path}/")[2] for it in files.dictionary.to_pylist()]
-        before = pa.array([it and f"{it}/" for it in below], TEXT).take(files.indices)
-        ids = pc.binary_join_element_wise(before, pc.cast(number, TEXT), pa.scalar("", TEXT))
+        prefix = f"{self.path}/"
+        paths = [unquote(uri).partition(prefix)[2] for uri in files.dictionary.to_pylist()]
+
+        # Ids of rows without any: the file's path in the folder, and the row's number in the file.
+        folders = pa.array([path and f"{path}/" for path in paths], TEXT).take(files.indices)
+        ids = pc.binary_join_element_wise(folders, pc.cast(number, TEXT), pa.scalar("", TEXT))
         if self.features:
             rows = batch_rows(pa.RecordBatch.from_arrays(cells, names), problems)
             numbered = zip(rows, ids.to_pylist(), strict=True)
             named = (("a row", named_row(row, self.features, id_)) for row, id_ in numbered)
             columns = table_of_rows(named, problems).columns
         else:
-            given = zip(names, cells, strict=True)
-            columns = {name: plain_column(it) for name, it in given if is_usable(it.type)}
+            columns = {}
+            for name, column in zip(names, cells, strict=True):
+                if is_usable(column.type):
+                    columns[name] = plain_column(column)
         if not (self.options.id_column or usual_column("id", columns)):
             columns["image_id"] = ids
-        split = pa.array(map(split_of_file, below), TEXT).take(files.indices)
+
+        # A column of splits goes before the names of files.
+        split = pa.array(map(split_of_file, paths), TEXT).take(files.indices)
         if split.null_count < len(split):
             name = self.options.split_column or usual_column("split", columns) or "split"
             columns[name] = pc.coalesce(columns.get(name, split), split)
@@ -74,16 +81,21 @@ class RowReader:
 
     def images(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Read `IMAGES`, as was decided for each column."""
-        found, problems = self.read(self.table(batch)), Problems(self.path, self.options)
-        choices = {it: replace(to, fits=True) for it, to in field_choices(self.options).items()}
-        found = add_concepts(found, choices, field_names(self.options), {}, problems)
-        incidence = incidence_of(found)
-        shown = pa.array(incidence.concepts, pa.string()).take(pa.array(incidence.indices))
+        annotations = self.read(self.table(batch))
+        problems = Problems(self.path, self.options)
+        # Whether a choice fits was found out when it was made, from all rows.
+        choices = {}
+        for name, choice in field_choices(self.options).items():
+            choices[name] = replace(choice, fits=True)
+        annotations = add_concepts(annotations, choices, field_names(self.options), {}, problems)
+
+        incidence = incidence_of(annotations)
+        concepts = pa.array(incidence.concepts, pa.string()).take(pa.array(incidence.indices))
         offsets = pa.array(incidence.indptr, pa.int32())
-        columns = {"concepts": pa.ListArray.from_arrays(offsets, shown)}
+        columns = {"concepts": pa.ListArray.from_arrays(offsets, concepts)}
+        images = annotations.images.rename(columns={"class_name": "label"})
         for name in ("label", "id", "uri", "split"):
-            texts = found.images["class_name" if name == "label" else name].astype(object)
-            columns[name] = pa.array(texts, pa.string(), from_pandas=True)
+            columns[name] = pa.array(images[name].astype(object), pa.string(), from_pandas=True)
         return pa.RecordBatch.from_pydict(columns)
 
 
@@ -107,7 +119,7 @@ def open_rows(
     file = ", ".join(paths).rstrip("/")
     try:
         frame = session.read.parquet(*paths)
-        told = _hub_metadata(session, frame.inputFiles()[0])
+        metadata = _hub_metadata(session, frame.inputFiles()[0])
     except PySparkException as error:
         reason = f"cannot be read ({str(error).splitlines()[0]})"
         raise InputError(file, None, reason, "Check the path.") from None
@@ -115,9 +127,13 @@ def open_rows(
         reason = "cannot be read as Parquet"
         raise InputError(file, None, reason, "Name Parquet files, or their folder.") from error
     _check_types(frame.inputFiles(), file)
-    kept = [it for each in frame.schema if clean_name(each.name) not in left for it in _light(each)]
-    rows = frame.select(*kept, "_metadata.row_index", "_metadata.file_path")
-    return rows, RowReader(file, hub_features(told), replace(options, on_error="skip"))
+
+    columns: list[sql.Column] = []
+    for field in frame.schema:
+        if clean_name(field.name) not in left:
+            columns += _light(field)
+    rows = frame.select(*columns, "_metadata.row_index", "_metadata.file_path")
+    return rows, RowReader(file, hub_features(metadata), replace(options, on_error="skip"))
 
 
 def _check_types(files: Sequence[str], path: str) -> None:
@@ -126,25 +142,26 @@ def _check_types(files: Sequence[str], path: str) -> None:
     for file in files:
         if not file.startswith("file:"):
             continue
-        place = unquote(urlsplit(file).path)
-        for field in pq.read_schema(place):
-            kind, other = first.setdefault(field.name, (field.type, place))
+        local_path = unquote(urlsplit(file).path)
+        for field in pq.read_schema(local_path):
+            kind, other = first.setdefault(field.name, (field.type, local_path))
             if field.type != kind:
                 reason = (
                     f"for Spark, the column {field.name!r} is {field.type}, and {kind} in {other}"
                 )
                 remedy = f"Write it as one type in all files of {path}."
-                raise InputError(place, None, reason, remedy)
+                raise InputError(local_path, None, reason, remedy)
 
 
 def _light(column: "sql.types.StructField") -> list["sql.Column"]:
     """A column without pixels; none where it has nothing else."""
-    kind, found = column.dataType, sql.functions.col(f"`{column.name}`")
-    parts = kind.fields if isinstance(kind, sql.types.StructType) else [column]
+    whole = sql.functions.col(f"`{column.name}`")
+    is_struct = isinstance(column.dataType, sql.types.StructType)
+    parts = column.dataType.fields if is_struct else [column]
     pixels = [part.name for part in parts if isinstance(part.dataType, sql.types.BinaryType)]
     if len(pixels) == len(parts):
         return []
-    return [found.dropFields(*pixels).alias(column.name) if pixels else found]
+    return [whole.dropFields(*pixels).alias(column.name) if pixels else whole]
 
 
 def _hub_metadata(session: "sql.SparkSession", file: str) -> str | None:
@@ -154,5 +171,5 @@ def _hub_metadata(session: "sql.SparkSession", file: str) -> str | None:
     path = java.org.apache.hadoop.fs.Path(java.java.net.URI(file))
     files = java.org.apache.parquet.hadoop.ParquetFileReader
     footer = files.readFooter(context._jsc.hadoopConfiguration(), path)
-    told: str | None = footer.getFileMetaData().getKeyValueMetaData().get("huggingface")
-    return told
+    metadata: str | None = footer.getFileMetaData().getKeyValueMetaData().get("huggingface")
+    return metadata

