@@ -77,28 +77,34 @@ def export_job(
     output = folders.open_output()
     has_images = format_ != "weights"
     accepted = read_job_manifest(store, output, job.id, "accepted")
+    # Images of a job that still makes others may be on their way.
     is_short = len(accepted) < job.accepted and not (job.is_active and len(accepted))
     if has_images and is_short:
         raise not_all(output, job.id, len(accepted), job.accepted)
-    made = accepted[accepted["path"].notna()]
-    held = _images(store, job.dataset, progress)
-    held = held[~held["id"].isin(find_left_out(store, job.dataset))]
-    splits = dict(zip(held["id"], held["split"], strict=True))
-    composed = compose_job(store, job, lambda: held, result)
+
+    images = _images(store, job.dataset, progress)
+    images = images[~images["id"].isin(find_left_out(store, job.dataset))]
+    splits = dict(zip(images["id"], images["split"], strict=True))
+    generated = accepted[accepted["path"].notna()]
+    composed = compose_job(store, job, lambda: images, result)
     if composed is not None:
-        made = with_source_concepts(made[made["candidate"].isin(composed.generated)], held)
-        held = held[held["id"].isin(composed.real)]
+        chosen = generated[generated["candidate"].isin(composed.generated)]
+        generated = with_source_concepts(chosen, images)
+        images = images[images["id"].isin(composed.real)]
+
     if has_images:
-        own = made["candidate"].map(generated_id)
-        before = held[held["synthetic"] & ~held["id"].isin(own)]
-        parts = [made, read_merged(store, output, before)]
-        made = pd.concat([part for part in parts if len(part)] or [made], ignore_index=True)
-    logging.getLogger(__name__).debug("images: %d held, %d made", len(held), len(made))
+        of_job = generated["candidate"].map(generated_id)
+        of_earlier_jobs = images[images["synthetic"] & ~images["id"].isin(of_job)]
+        earlier = read_merged(store, output, of_earlier_jobs)
+        parts = [part for part in (generated, earlier) if len(part)]
+        generated = pd.concat(parts or [generated], ignore_index=True)
+    logging.getLogger(__name__).debug("images: %d held, %d made", len(images), len(generated))
+
     roots = ImageRoots(folders.image_roots(job.dataset))
     exported = ExportDataset(
         job.dataset,
-        held[~held["synthetic"]] if real else None,
-        made,
+        images[~images["synthetic"]] if real else None,
+        generated,
         lambda uri: _read(roots, uri),
         output.read,
         lambda ids: read_regions(folders.regions, job.dataset, ids),
@@ -113,9 +119,10 @@ def _images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame
     annotations = read_annotations(store, dataset, progress)
     images, mentions = annotations.images, annotations.mentions
     concepts: list[list[str]] = [[] for _ in range(len(images))]
-    for at, name in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
-        if name not in concepts[at]:
-            concepts[at].append(name)
+    for row, name in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
+        if name not in concepts[row]:
+            concepts[row].append(name)
+
     return pd.DataFrame(
         {
             "id": images["id"].astype(object),
@@ -192,8 +199,8 @@ class WrittenExport:
         >>> WrittenExport(Path("a"), None, counts, 2_340_000, datetime(2030, 1, 1)).text
         '1 real image, 20 generated images, 2 real images left out; 2.3 MB'
         """
-        named = [inflect(count, name) for name, count in self.counts.items() if count]
-        return f"{', '.join(named)}; {self.bytes / 1e6:,.1f} MB"
+        counts = [inflect(count, name) for name, count in self.counts.items() if count]
+        return f"{', '.join(counts)}; {self.bytes / 1e6:,.1f} MB"
 
 
 def export_folder(folders: Folders, job: Job, format_: str) -> Path:
@@ -230,12 +237,13 @@ def write_export(
     report = export_job(
         store, folders, job, format_, folder, options, real=real, result=result, progress=progress
     )
+
     _zip_file(folder).unlink(missing_ok=True)
     if report.bytes <= MOST_ZIP_MB * 1_000_000:
         _write_zip(folder, progress)
-    found = find_export(folders, job, format_)
-    assert found is not None  # noqa: S101 -- written above
-    return found
+    written = find_export(folders, job, format_)
+    assert written is not None  # noqa: S101 -- written above
+    return written
 
 
 def find_export(folders: Folders, job: Job, format_: str) -> WrittenExport | None:
@@ -245,21 +253,24 @@ def find_export(folders: Folders, job: Job, format_: str) -> WrittenExport | Non
         marker = msgspec.json.decode((folder / MARKER).read_bytes())
         written_at = datetime.fromtimestamp((folder / MARKER).stat().st_mtime, UTC)
         counts = {str(name): int(count) for name, count in marker["counts"].items()}
-        sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    zipped = _zip_file(folder)
+
+    zip_file: Path | None = _zip_file(folder)
+    if not zip_file.exists():
+        zip_file = None
     return WrittenExport(
-        folder, zipped if zipped.exists() else None, counts, sum(sizes), written_at
+        folder=folder, zip_file=zip_file, counts=counts, bytes=size, written_at=written_at
     )
 
 
 def delete_export(folders: Folders, job: Job, format_: str) -> None:
     """Delete the export of a job in a format, if any."""
-    found = find_export(folders, job, format_)
-    if found is not None:
-        _zip_file(found.folder).unlink(missing_ok=True)
-        shutil.rmtree(found.folder)
+    written = find_export(folders, job, format_)
+    if written is not None:
+        _zip_file(written.folder).unlink(missing_ok=True)
+        shutil.rmtree(written.folder)
 
 
 def _zip_file(folder: Path) -> Path:

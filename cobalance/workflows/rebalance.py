@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ from cobalance.vision.images.region_rows import region_files
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders, place_files
 
-_BATCH = 16  # images that an annotator looks at together
+# Images that an annotator looks at together.
+_BATCH = 16
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,9 @@ class RebalancedDataset:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks on images that are left out, or kept unedited."""
-        counts = (("Left out", self.left_out), ("Kept", self.stay))
-        return tuple(
-            f"{what}: {inflect(n, reason)}." for what, by in counts for reason, n in by.items()
-        )
+        remarks = [f"Left out: {inflect(n, reason)}." for reason, n in self.left_out.items()]
+        remarks += [f"Kept: {inflect(n, reason)}." for reason, n in self.stay.items()]
+        return tuple(remarks)
 
 
 @log_run
@@ -125,9 +126,11 @@ def rebalance_job(
     merged = copy_rebalanced(
         store, folders, job, into, images=images, result=result, progress=progress
     )
+
+    # A dataset that has changed since the plan has no cliques to compare with.
     try:
         mining = read_mining_options(store, job.dataset)
-    except StaleError:  # has changed since the plan; there is nothing to compare with
+    except StaleError:
         return merged
     report = mine_dataset(
         store, merged.dataset, mining, max_cliques=MAX_CLIQUES, since=job.dataset, progress=progress
@@ -177,13 +180,20 @@ def copy_rebalanced(
         images = [image for image in images if image.id in chosen]
         real, left_out, stay = composed.real, composed.left_out, composed.stay
     logging.getLogger(__name__).debug("left out: %s, kept unedited: %s", left_out, stay)
+
     report = write_rebalanced(store, job, name, images, real=real, progress=progress)
     apply_tags(store, name, progress=progress)
     region_files(folders.regions).copy(job.dataset, name)
     place_files(folders.home).copy(job.dataset, name)
     _write_captions(folders.captions, job.dataset, name, images)
-    n_real = None if real is None else len(real)
-    return RebalancedDataset(name, len(images), report, n_real, left_out, stay)
+    return RebalancedDataset(
+        dataset=name,
+        generated=len(images),
+        report=report,
+        real=None if real is None else len(real),
+        left_out=left_out,
+        stay=stay,
+    )
 
 
 def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[AcceptedImage]) -> None:
@@ -191,13 +201,18 @@ def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[Acce
     caption_files(folder).copy(dataset, into)
     edited = [image for image in images if image.edited]
     sources = [(image.source_image, image.patch_image) for image in edited]
-    ids = {one for pair in sources for one in pair if one is not None}
-    rows = read_image_texts(folder, dataset, ids).to_dict("records")
-    if not rows:
+    ids = set(filter(None, chain.from_iterable(sources)))
+    rows = read_image_texts(folder, dataset, ids)
+    if rows.empty:
         return
-    known = {str(row["id"]): {name: row[name] for name in CREDITS} for row in rows}
-    told = [[known.get(one, {}) for one in pair if one is not None] for pair in sources]
-    texts = pd.DataFrame([join_credits(one) for one in told], dtype=object)
+
+    # An edit needs the licences of both images that its pixels come from.
+    credits_of = rows.set_index("id")[list(CREDITS)].to_dict("index")
+    joined = []
+    for pair in sources:
+        known = [credits_of.get(image, {}) for image in filter(None, pair)]
+        joined.append(join_credits(known))
+    texts = pd.DataFrame(joined, dtype=object)
     texts.insert(0, "image", range(len(edited)))
     texts.insert(1, "captions", [list(image.captions) or None for image in edited])
     write_image_texts(folder, into, replace(Annotations.from_records(edited), texts=texts))
@@ -213,31 +228,33 @@ def _annotate(
     annotated: list[AcceptedImage] = []
     for start in range(0, len(images), _BATCH):
         batch = images[start : start + _BATCH]
-        found = annotate([rgb_array(decode(output.read(str(image.uri))).stored) for image in batch])
-        annotated += [
-            replace(image, mentions=tuple(mentions))
-            for image, mentions in zip(batch, found, strict=True)
-        ]
+        pixels = [rgb_array(decode(output.read(str(image.uri))).stored) for image in batch]
+        for image, mentions in zip(batch, annotate(pixels), strict=True):
+            annotated.append(replace(image, mentions=tuple(mentions)))
         progress("annotate", len(annotated), len(images))
     return annotated
 
 
 def _check_files(output: OutputFolder, job: str, images: Iterable[AcceptedImage]) -> None:
     """Check that the output folder has the files of a job's accepted images."""
-    wanted = [image.uri for image in images]
     folder = f"{job}/images"
-    there = {f"{folder}/{name}" for name in output.names(folder)}
-    gone = [uri for uri in wanted if uri not in there]
-    if gone:
-        raise not_all(output, job, len(wanted) - len(gone), len(wanted), str(gone[0]))
+    written = {f"{folder}/{name}" for name in output.names(folder)}
+    uris = [image.uri for image in images]
+    missing = [uri for uri in uris if uri not in written]
+    if missing:
+        n_written = len(uris) - len(missing)
+        raise not_all(output, job, n_written, len(uris), str(missing[0]))
 
 
 def not_all(
     output: OutputFolder, job: str, found: int, wanted: int, gone: str | None = None
 ) -> ExportError:
     """The error where an output folder lacks accepted images of a job."""
-    lost = f", put back what is gone, such as {gone}, or reject it in the web app" if found else ""
+    # Where no image is there, the folder is another one.
+    remedy = ""
+    if found and gone:
+        remedy = f", put back what is gone, such as {gone}, or reject it in the web app"
     return ExportError(
         f"{output.place} has {found:,} of the {wanted:,} accepted images of job {job}. Name the "
-        f"folder that its workers wrote to with COBALANCE_OUTPUT{lost if gone else ''}."
+        f"folder that its workers wrote to with COBALANCE_OUTPUT{remedy}."
     )

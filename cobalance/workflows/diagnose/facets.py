@@ -1,10 +1,11 @@
 """Groups of concepts to filter by: categories of attributes, and communities."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base.grouping import group_pairs
+from cobalance.counting.cliques import Cliques
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
@@ -32,9 +33,8 @@ class Facet:
 
 def read_communities(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
     """Communities of concepts among `read_facets`, the largest first."""
-    return tuple(
-        facet for facet in read_facets(store, dataset) if facet.id.startswith(f"{_TOGETHER}:")
-    )
+    facets = read_facets(store, dataset)
+    return tuple(facet for facet in facets if facet.id.startswith(f"{_TOGETHER}:"))
 
 
 def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
@@ -52,25 +52,38 @@ def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
     cliques = load_cliques(store, dataset)
     mined = {*cliques.concepts}
     attributes = list_attributes(store, dataset)
-    categories = zip(attributes["category"], attributes["concept"], strict=True)
-    groups = group_pairs(
-        (("category", category), concept) for category, concept in categories if concept in mined
-    )
-    sizes, images = cliques.sizes(), cliques.counts.sum(axis=1)
-    pairs, single = sizes == 2, sizes == 1
-    frequency = np.zeros(len(mined), dtype=np.int64)
-    frequency[cliques.members[single, 0]] = images[single]
-    if pairs.any():
-        found = communities(cliques.members[pairs][:, :2], images[pairs], len(mined))
-        for code in range(int(found.max()) + 1):
-            within = np.flatnonzero(found == code)
-            first = within[np.argsort(-frequency[within], kind="stable")]
-            names = [cliques.concepts[at] for at in first.tolist()]
-            if len(names) > 1:
-                groups[_TOGETHER, ", ".join(names[:NAMED])] = names
-    useful = {key: names for key, names in groups.items() if {*names} < mined}
-    leaning = leaning_concepts(store, dataset, cliques.concepts) if useful else set()
+    attributes = attributes[attributes["concept"].isin(mined)]
+    groups: dict[tuple[str, str], list[str]] = {}
+    for category, concept in zip(attributes["category"], attributes["concept"], strict=True):
+        groups.setdefault(("category", category), []).append(concept)
+    for concepts in _read_communities(cliques):
+        groups[_TOGETHER, ", ".join(concepts[:NAMED])] = concepts
+
+    facets = {key: concepts for key, concepts in groups.items() if {*concepts} < mined}
+    leaning = leaning_concepts(store, dataset, cliques.concepts) if facets else set()
     return tuple(
-        Facet(f"{kind}:{name}", name, tuple(sorted({*names})), len(leaning.intersection(names)))
-        for (kind, name), names in useful.items()
+        Facet(
+            id=f"{kind}:{name}",
+            name=name,
+            concepts=tuple(sorted({*concepts})),
+            leaning=len(leaning.intersection(concepts)),
+        )
+        for (kind, name), concepts in facets.items()
     )
+
+
+def _read_communities(cliques: Cliques) -> Iterator[list[str]]:
+    """Concepts of each community of two and more, the most frequent first."""
+    sizes, images = cliques.sizes(), cliques.counts.sum(axis=1)
+    is_pair, is_single = sizes == 2, sizes == 1
+    if not is_pair.any():
+        return
+    frequency = np.zeros(len(cliques.concepts), dtype=np.int64)
+    frequency[cliques.members[is_single, 0]] = images[is_single]
+
+    codes = communities(cliques.members[is_pair][:, :2], images[is_pair], len(frequency))
+    for code in range(int(codes.max()) + 1):
+        members = np.flatnonzero(codes == code)
+        if len(members) > 1:
+            ordered = members[np.argsort(-frequency[members], kind="stable")]
+            yield [cliques.concepts[member] for member in ordered.tolist()]

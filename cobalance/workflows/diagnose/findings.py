@@ -13,9 +13,12 @@ from cobalance.statistics.imbalance import RATE
 from cobalance.statistics.order import EVIDENCE, OWN, SMALLEST_FIRST
 from cobalance.statistics.q_values import MAX_Q_VALUE
 
-LITTLE = 1.25  # times: below, two rates say more than their ratio
-FEW = 50  # images: a class of fewer is small beside one with ten times as many
-NAMED = 5  # cliques in a sentence
+LITTLE = 1.25
+"""How many times likelier: below, two rates say more than their ratio."""
+FEW = 50
+"""Images: a class of fewer is small beside one with ten times as many."""
+NAMED = 5
+"""Cliques in a sentence."""
 NO_COMMON_CONCEPT = "No concept is shown by every class, so no combination was counted"
 
 
@@ -29,35 +32,35 @@ def not_compared(class_sizes: Mapping[str, int], split: str | None = None) -> st
     >>> not_compared({"cat": 3, "dog": 1})
     ''
     """
-    shown = [name for name, images in class_sizes.items() if images]
-    if len(shown) > 1:
+    classes = [name for name, images in class_sizes.items() if images]
+    if len(classes) > 1:
         return ""
-    if shown == [ALL_IMAGES]:
+    if classes == [ALL_IMAGES]:
         return "The images have no classes, so that nothing leans to one."
     where = "" if split is None else f"in split {split!r} "
-    who = f"only class {shown[0]!r} has" if shown else "no class has"
-    return f"Nothing can be compared: {where}{who} images."
+    subject = f"only class {classes[0]!r} has" if classes else "no class has"
+    return f"Nothing can be compared: {where}{subject} images."
 
 
 def mining_warnings(class_sizes: Mapping[str, int], options: MiningOptions) -> list[str]:
     """Warn of classes that cannot be compared, or that have few images."""
-    said = (not_compared(class_sizes, options.split), small_classes(class_sizes, options))
-    return [warning for warning in said if warning]
+    warnings = (not_compared(class_sizes, options.split), small_classes(class_sizes, options))
+    return list(filter(None, warnings))
 
 
 def no_clique(dataset: str, options: MiningOptions, class_sizes: Mapping[str, int]) -> Text:
     """Explain why a mined dataset has no clique, and how to get some."""
-    if why := not_compared(class_sizes, options.split):
-        return why
+    if reason := not_compared(class_sizes, options.split):
+        return reason
+    support = f"in {options.min_support:,} images"
     if options.common != ():
-        which = "every class" if options.common is None else " and ".join(options.common)
-        often = f" in {options.min_support:,} images" if options.min_support > 1 else ""
-        kept = Action("mine", dataset, common=())
-        said = f"No concept is shown by {which}{often}, so nothing was counted. To keep concepts "
-        return (f"{said}that some class never shows, ", kept, ".")
+        classes = "every class" if options.common is None else " and ".join(options.common)
+        often = f" {support}" if options.min_support > 1 else ""
+        text = f"No concept is shown by {classes}{often}, so nothing was counted. To keep concepts "
+        return (f"{text}that some class never shows, ", Action("mine", dataset, common=()), ".")
     if options.min_support > 1:
-        often = f"No concept is in {options.min_support:,} images of a class. To count rarer ones, "
-        return (often, Action("mine", dataset, min_support=1), ".")
+        text = f"No concept is {support} of a class. To count rarer ones, "
+        return (text, Action("mine", dataset, min_support=1), ".")
     return "The images show no concepts."
 
 
@@ -76,16 +79,17 @@ is left out as not common, and 'dog' is nearly always too few. Compare rates, no
     few = [name for name, n in class_sizes.items() if n < FEW and 10 * n <= class_sizes[most]]
     if not few:
         return ""
+
+    head, has, are = ("Class", "has", "is") if len(few) == 1 else ("Classes", "have", "are")
     names = ", ".join(map(repr, few))
     sizes = ", ".join(f"{class_sizes[name]:,}" for name in few)
-    head = "Class" if len(few) == 1 else "Classes"
-    has = "has" if len(few) == 1 else "have"
-    decides = options.common is None or not {*few}.isdisjoint(options.common)
-    common = "a concept that those few happen not to show is left out as not common, and "
+    # Small classes decide which concepts are common unless others are named for it.
+    common = ""
+    if options.common is None or not {*few}.isdisjoint(options.common):
+        common = "a concept that those few happen not to show is left out as not common, and "
     return (
         f"{head} {names} {has} only {sizes} images, and {most!r} {class_sizes[most]:,}: "
-        f"{common if decides else ''}{names} {'is' if len(few) == 1 else 'are'} nearly always too "
-        "few. Compare rates, not counts."
+        f"{common}{names} {are} nearly always too few. Compare rates, not counts."
     )
 
 
@@ -101,24 +105,26 @@ however many images each class has.
     ('Sorted by q-value, the smallest first.', 'Sorted by lift, the smallest first.')
     """
     largest = by not in SMALLEST_FIRST if descending is None else descending
+    first = "largest" if largest else "smallest"
     if by == EVIDENCE:
         ends = "first, then the others" if largest else "last, after the others"
         return (
             f"Sorted by evidence: combinations with a q-value of at most {MAX_Q_VALUE} {ends}, the "
-            f"{'largest' if largest else 'smallest'} difference of rates first."
+            f"{first} difference of rates first."
         )
     if by == OWN:
         return (
             f"Only combinations that stand on their own: a q-value of at most {MAX_Q_VALUE} beyond "
             "what their parts explain, the largest own effect first."
         )
-    name = {"gap": "count gap (ConBias)", "q_value": "q-value", "p_value": "p-value"}.get(by)
-    said = f"{name or by.replace('_', ' ')}, the {'largest' if largest else 'smallest'} first"
-    if by == "gap":
-        said += ": images that the class with the fewest lacks, however many images each class has"
-    if by == "log_odds_ratio":
-        said += ": of the class with the highest rate against the one with the lowest"
-    return f"Sorted by {said}."
+
+    names = {"gap": "count gap (ConBias)", "q_value": "q-value", "p_value": "p-value"}
+    meaning = {
+        "gap": ": images that the class with the fewest lacks, however many images each class has",
+        "log_odds_ratio": ": of the class with the highest rate against the one with the lowest",
+    }
+    name = names.get(by, by.replace("_", " "))
+    return f"Sorted by {name}, the {first} first{meaning.get(by, '')}."
 
 
 def headline(
@@ -153,8 +159,8 @@ def headline(
     if not leaning or strongest is None:
         return f"None of {inflect(cliques, 'combinations')} leans to a class."
     verb = "leans" if leaning == 1 else "lean"
-    said = f"{leaning:,} of {inflect(cliques, 'combinations')} {verb}"
-    return f"{said}. {describe_lean(strongest, class_sizes, shown)}"
+    lean = describe_lean(strongest, class_sizes, shown)
+    return f"{leaning:,} of {inflect(cliques, 'combinations')} {verb}. {lean}"
 
 
 def describe_lean(
@@ -179,15 +185,15 @@ def describe_lean(
     most, least = float(row[RATE + high]), float(row[RATE + low])
     name = shown(" + ".join(row["concepts"]))
     if not least:
-        how = f"in {most:.1%} of {shown(high)}, and in no image of {shown(low)}"
-    elif most / least < LITTLE:
-        how = f"in {most:.1%} of {shown(high)}, and in {least:.1%} of {shown(low)}"
-    else:
-        times = most / least
-        number = f"{times:,.0f}" if times >= 9.95 else f"{times:.1f}".removesuffix(".0")
-        than = f" than in {shown(low)}" if len(class_sizes) > 2 else ""
-        how = f"{number} times likelier in {shown(high)}{than}"
-    return f"{name} is {how}."
+        return f"{name} is in {most:.1%} of {shown(high)}, and in no image of {shown(low)}."
+    if most / least < LITTLE:
+        return f"{name} is in {most:.1%} of {shown(high)}, and in {least:.1%} of {shown(low)}."
+
+    times = most / least
+    # From 9.95 on a number with one digit after the point would be rounded to 10.0.
+    number = f"{times:,.0f}" if times >= 9.95 else f"{times:.1f}".removesuffix(".0")
+    than = f" than in {shown(low)}" if len(class_sizes) > 2 else ""
+    return f"{name} is {number} times likelier in {shown(high)}{than}."
 
 
 def describe_disagreements(frame: pd.DataFrame) -> str:
@@ -214,8 +220,9 @@ def describe_leaning(leaning: int, unproven: int) -> str:
     >>> describe_leaning(1, 0)
     '1 leans to a class (q \u2264 0.05)'
     """
-    said = f"{leaning:,} {'leans' if leaning == 1 else 'lean'} to a class (q ≤ {MAX_Q_VALUE})"
+    verb = "leans" if leaning == 1 else "lean"
+    text = f"{leaning:,} {verb} to a class (q ≤ {MAX_Q_VALUE})"
     if not unproven:
-        return said
+        return text
     more = "has a gap" if unproven == 1 else "have a gap"
-    return f"{said}, {unproven:,} more {more} without such evidence"
+    return f"{text}, {unproven:,} more {more} without such evidence"

@@ -40,11 +40,14 @@ def mine(
     elsewhere = dataset_state(store, dataset).images_at is not None
     if elsewhere and classes:
         raise DataError("Images that stay in Parquet files are compared by their classes alone.")
+
     on_spark = engine == "spark" or (engine == "auto" and elsewhere)
     logging.getLogger(__name__).debug("mined on %s", "Spark" if on_spark else "the kernel here")
     if not on_spark:
         return mine_dataset(
-            *(store, dataset, options),
+            store,
+            dataset,
+            options,
             max_cliques=max_cliques,
             compared=classes,
             progress=progress,
@@ -52,7 +55,9 @@ def mine(
     from cobalance.workflows.on_spark.session import mine_on_spark
 
     return mine_on_spark(
-        *(store, dataset, options),
+        store,
+        dataset,
+        options,
         max_cliques=max_cliques,
         master=master,
         compared=classes,

@@ -33,11 +33,14 @@ def steps_of(state: DatasetState, progress: DatasetProgress) -> list[Step]:
         ("Compare", compared_on, progress.compared),
         ("Evaluate", "evaluate", progress.evaluated),
     )
-    first = next((name for name, _, done in ways if not done), None)
-    return [
-        Step(name, page, "done" if done else "next" if name == first else "later")
-        for name, page, done in ways
-    ]
+
+    steps = []
+    waiting: StepState = "next"
+    for name, page, is_done in ways:
+        steps.append(Step(name, page, "done" if is_done else waiting))
+        if not is_done:
+            waiting = "later"
+    return steps
 
 
 def next_action(progress: DatasetProgress, *, leaning: int) -> tuple[str, str]:

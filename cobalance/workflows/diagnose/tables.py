@@ -35,10 +35,12 @@ def describe_mining(options: MiningOptions) -> str:
     images = "all images" if options.split is None else f"split {options.split!r}"
     shown = "" if options.common == () else " that every class shows"
     if options.common:
-        shown = f" that {' and '.join(options.common)} show{'s' * (len(options.common) == 1)}"
+        verb = "shows" if len(options.common) == 1 else "show"
+        shown = f" that {' and '.join(options.common)} {verb}"
+    often = ""
+    if options.min_support > 1:
+        often = f", in at least {inflect(options.min_support, 'images')} of a class"
     size = inflect(options.max_size, "concepts")
-    support = inflect(options.min_support, "images")
-    often = f", in at least {support} of a class" if options.min_support > 1 else ""
     level = "" if options.confidence == 0.95 else f" Intervals of {options.confidence:.4g}."
     return f"Counted in {images}: cliques of up to {size}{shown}{often}.{level}"
 
@@ -64,21 +66,26 @@ def imbalance_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.D
 
     What counts and rates disagree on has a column where they do.
     """
-    return pd.DataFrame(
-        {
-            "concepts": frame["concepts"],
-            **({"clusters": frame["clusters"]} if "clusters" in frame else {}),
-            **count_columns(frame, class_sizes),
-            "rate difference": effect_texts(frame),
-            "q-value": [q_text(q) for q in frame["q_value"]],
-            COUNT_GAP: frame["gap"],
-            **({} if len(class_sizes) == 2 else {"most": frame["over_represented"].astype(object)}),
-            "too few": frame["under_represented"].astype(object),
-            **disagreement_texts(frame),
-            "log odds ratio": log_odds_texts(frame),
-            **(own_texts(frame) if "own_effect" in frame else {}),
-        }
-    )
+    columns: dict[str, Any] = {
+        **_clique_columns(frame),
+        **count_columns(frame, class_sizes),
+        "rate difference": effect_texts(frame),
+        "q-value": frame["q_value"].map(q_text),
+        COUNT_GAP: frame["gap"],
+    }
+    # Of two classes, the other one has most.
+    if len(class_sizes) != 2:
+        columns["most"] = frame["over_represented"].astype(object)
+    columns |= {"too few": frame["under_represented"].astype(object), **disagreement_texts(frame)}
+    columns["log odds ratio"] = log_odds_texts(frame)
+    if "own_effect" in frame:
+        columns |= own_texts(frame)
+    return pd.DataFrame(columns)
+
+
+def _clique_columns(frame: pd.DataFrame) -> dict[str, Any]:
+    names = ["concepts", "clusters"] if "clusters" in frame else ["concepts"]
+    return {name: frame[name] for name in names}
 
 
 def count_columns(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> dict[str, Any]:
@@ -115,33 +122,33 @@ def disagreement_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
     if frame["disagreement"].isna().all():
         return {}
     words = frame["disagreement"].astype(object)
-    return {DISAGREEMENT: ["" if is_missing(word) else str(word) for word in words]}
+    return {DISAGREEMENT: list(map(str, words.where(words.notna(), "")))}
 
 
 def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
     """Text columns of own effects, from the columns of `own_effects` in the frame."""
     effects = zip(frame["own_effect"], frame["own_over"], strict=True)
-    q_values = frame.get("own_q_value")
-    return {
+    texts = {
         "own effect": [
             "-" if is_missing(over) else f"+{effect:.1%} {safe_text(str(over))}"
             for effect, over in effects
         ],
         "by its parts": rate_texts(frame["explained"]),
-        **({} if q_values is None else {"own q-value": [q_text(q) for q in q_values]}),
     }
+    if "own_q_value" in frame:
+        texts["own q-value"] = list(map(q_text, frame["own_q_value"]))
+    return texts
 
 
 def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
     """The columns of `statistics.summary.summarize` that people read; files have all."""
-    return pd.DataFrame(
-        {
-            "group": [", ".join(names) for names in frame["about"]],
-            "concepts": frame["concepts"],
-            **count_columns(frame, class_sizes),
-            **own_texts(frame),
-        }
-    ).rename(columns={"own q-value": "q-value"})
+    columns = {
+        "group": frame["about"].map(", ".join),
+        "concepts": frame["concepts"],
+        **count_columns(frame, class_sizes),
+        **own_texts(frame),
+    }
+    return pd.DataFrame(columns).rename(columns={"own q-value": "q-value"})
 
 
 def cooccurrence_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -155,21 +162,19 @@ def cooccurrence_table(frame: pd.DataFrame) -> pd.DataFrame:
          concepts  images expected ratio        parts q-value
     (cow, meadow)      38     20.0  1.90 cow | meadow  <0.001
     """
-    divided = zip(frame["concepts"], frame["part"], strict=True)
-    return pd.DataFrame(
-        {
-            "concepts": frame["concepts"],
-            **({"clusters": frame["clusters"]} if "clusters" in frame else {}),
-            "images": frame["images"],
-            "expected": [f"{images:,.1f}" for images in frame["expected"]],
-            "ratio": ["-" if is_missing(ratio) else f"{ratio:.2f}" for ratio in frame["ratio"]],
-            "parts": [
-                " | ".join([" + ".join(part), " + ".join(n for n in names if n not in part)])
-                for names, part in divided
-            ],
-            "q-value": [q_text(q) for q in frame["q_value"]],
-        }
-    )
+    parts = []
+    for names, part in zip(frame["concepts"], frame["part"], strict=True):
+        others = [name for name in names if name not in part]
+        parts.append(f"{' + '.join(part)} | {' + '.join(others)}")
+    columns = {
+        **_clique_columns(frame),
+        "images": frame["images"],
+        "expected": frame["expected"].map("{:,.1f}".format),
+        "ratio": ["-" if is_missing(ratio) else f"{ratio:.2f}" for ratio in frame["ratio"]],
+        "parts": parts,
+        "q-value": frame["q_value"].map(q_text),
+    }
+    return pd.DataFrame(columns)
 
 
 def describe_summary(shown: int, cliques: int) -> str:

@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -70,23 +72,25 @@ def order_plan(
         The plan asks for no images, or files of images to take objects from are not found.
     """
     if not queries:
-        why = _why_no_images(store, dataset, name)
-        raise errors.DataError(f"The plan {name!r} asks for no images. ", *why)
+        reason = _why_no_images(store, dataset, name)
+        raise errors.DataError(f"The plan {name!r} asks for no images. ", *reason)
     queries = [PlannedQuery(*query) for query in queries]
     checked = read_job_settings(settings)
     check_order(checked, dataset, name, queries)
     _check_patches(store, dataset, checked, queries)
-    kept = dict(settings) | _of_edits(store, dataset, checked, queries, planned or {})
-    final = read_job_settings(kept)
+
+    # Prompts and files are checked with the settings that follow from the plan.
+    job_settings = dict(settings) | _of_edits(store, dataset, checked, queries, planned or {})
+    final = read_job_settings(job_settings)
     _check_prompts(final, queries)
     check_sources(store, dataset, final, queries, places)
-    logging.getLogger(__name__).debug("job settings: %s", kept)
+    logging.getLogger(__name__).debug("job settings: %s", job_settings)
     return create_job(
         store,
         dataset,
         name,
         queries,
-        settings=kept,
+        settings=job_settings,
         extra=final.needs,
         created_by=created_by,
         progress=progress,
@@ -113,16 +117,16 @@ def read_order(
     StaleError
         It was made for other cliques, or other images to edit, than there are now.
     """
-    own = RECIPES[recipe].plan is not None
-    name = plan or (recipe if own else plans.find_default_plan(store, dataset))
+    is_edit = RECIPES[recipe].plan is not None
+    name = plan or (recipe if is_edit else plans.find_default_plan(store, dataset))
     try:
         queries = plans.read_plan(store, dataset, name)
     except (errors.NotFoundError, errors.UnknownNameError) as error:
         no_dataset = isinstance(error, errors.NotFoundError) and error.kind == "dataset"
-        if not own or plan is not None or no_dataset:
+        if not is_edit or plan is not None or no_dataset:
             raise
-        again = errors.Action("plan_counterfactuals", dataset, recipe=recipe)
-        raise errors.NotFoundError("plan", name, again, ".") from error
+        remedy = errors.Action("plan_counterfactuals", dataset, recipe=recipe)
+        raise errors.NotFoundError("plan", name, remedy, ".") from error
     return name, queries, plans.read_plan_options(store, dataset, name)
 
 
@@ -147,8 +151,8 @@ def check_order(
     dataset, name : str
         The plan's, for messages.
     """
-    anew = [query for query in queries if query.edit is None]
-    if anew and RECIPES[settings.recipe].plan is not None:
+    edited = [query for query in queries if query.edit is not None]
+    if len(edited) < len(queries) and RECIPES[settings.recipe].plan is not None:
         raise errors.OptionError(
             f"The recipe {settings.recipe} edits images, and the plan {name!r} asks for images of "
             "classes and concepts. ",
@@ -156,7 +160,7 @@ def check_order(
             ", or order this plan with another recipe.",
         )
     groups = sorted({query.class_name for query in queries})
-    check_consent(settings, groups, is_edit=len(anew) < len(queries))
+    check_consent(settings, groups, is_edit=bool(edited))
 
 
 def _check_patches(
@@ -165,11 +169,17 @@ def _check_patches(
     """Raise OptionError for a group that no edited image can lend an object of."""
     if not needs_patch(settings.backend):
         return
-    edited = {query.edit.source_image for query in queries if query.edit is not None}
     images = read_image_concepts(store, dataset)
-    classes = set(images["class_name"][images["id"].isin(edited)])
-    groups = sorted({query.class_name for query in queries if query.edit is not None})
-    check_patches(settings.backend, groups, classes)
+    is_edited = images["id"].isin(_edited_images(queries))
+    check_patches(settings.backend, _edited_groups(queries), set(images["class_name"][is_edited]))
+
+
+def _edited_images(queries: Sequence[PlannedQuery]) -> list[str]:
+    return [query.edit.source_image for query in queries if query.edit is not None]
+
+
+def _edited_groups(queries: Sequence[PlannedQuery]) -> list[str]:
+    return sorted({query.class_name for query in queries if query.edit is not None})
 
 
 def _of_edits(
@@ -180,57 +190,59 @@ def _of_edits(
     planned: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Settings that follow from a plan that edits images: the words of its groups, its split."""
-    edited = [query.edit.source_image for query in queries if query.edit is not None]
+    edited = _edited_images(queries)
     if not edited:
         return {}
-    found: dict[str, Any] = {}
+    edit_settings: dict[str, Any] = {}
     if settings.split is None:
         splits = splits_of(store, dataset, edited)
         if len(splits) == 1 and (split := splits.pop()) is not None:
-            found["split"] = split
+            edit_settings["split"] = split
+
     usual = RECIPES[settings.recipe].plan
     names = planned.get("words", () if usual is None else usual.words)
     if names:
-        groups = sorted({query.class_name for query in queries if query.edit is not None})
-        phrases = phrases_of(combine_words(names), groups)
-        own = {group: phrase.model_dump() for group, phrase in settings.phrases.items()}
-        found["phrases"] = phrases | own
-    return found
+        phrases = phrases_of(combine_words(names), _edited_groups(queries))
+        # Phrases of the order go before those of word lists.
+        for group, phrase in settings.phrases.items():
+            phrases[group] = phrase.model_dump()
+        edit_settings["phrases"] = phrases
+    return edit_settings
 
 
 def _check_prompts(settings: JobSettings, queries: Sequence[PlannedQuery]) -> None:
     """Raise OptionError if a prompt of an edited image has a place for words that there are not."""
     variants = settings.variants or (Variant(),)
     # What decides whether a prompt can be rendered: few kinds, of very many queries.
-    kinds = {
-        (query.class_name, bool(query.concepts), bool(query.edit.caption)): query
-        for query in queries
-        if query.edit is not None
-    }
-    for query in kinds.values():
-        for variant in variants:
-            try:
-                settings.prompt_of(query, variant)
-            except errors.OptionError as error:
-                raise errors.OptionError(
-                    *error.parts,
-                    " The words of a group are the settings phrases.GROUP.noun and "
-                    "phrases.GROUP.adjective.",
-                ) from error
+    kinds = {}
+    for query in queries:
+        if query.edit is not None:
+            kinds[query.class_name, bool(query.concepts), bool(query.edit.caption)] = query
+
+    for query, variant in product(kinds.values(), variants):
+        try:
+            settings.prompt_of(query, variant)
+        except errors.OptionError as error:
+            raise errors.OptionError(
+                *error.parts,
+                " The words of a group are the settings phrases.GROUP.noun and "
+                "phrases.GROUP.adjective.",
+            ) from error
 
 
-LOOKED_FOR = 20  # images of each class, at most
-_NAMED = 3  # classes without, after which no others are looked at
+LOOKED_FOR = 20
+"""Images of each class, at most."""
+# Classes without any file, after which no others are looked at.
+_NAMED = 3
 
 
 def source_images(store: GraphStore, dataset: str, job: JobSettings) -> dict[str, ClassImages]:
     """Read the source images of a job by class: of its split, or of the mined one."""
     split = job.split
     if split is None:
-        try:
+        # Where the plan is older than the images, there is no mined split.
+        with suppress(errors.StaleError):
             split = read_mining_options(store, dataset).split
-        except errors.StaleError:  # the plan is older than the images
-            split = None
     return read_class_images(store, dataset, split=split)
 
 
@@ -255,22 +267,14 @@ def check_sources(
     takes_source = not isinstance(plugin, BackendPlugin) or plugin.takes_source
     if job.without_images or not takes_source:
         return
-    images = source_images(store, dataset, job)
-    edited = {query.edit.source_image for query in queries if query.edit is not None}
-    wanted: dict[str, Sequence[str]] = {
-        f"of the class {name!r}": images[name].uris if name in images else ()
-        for name in sorted({query.class_name for query in queries if query.edit is None})
-    }
-    if edited:
-        pairs = (pair for one in images.values() for pair in zip(one.ids, one.uris, strict=True))
-        wanted["to edit"] = [uri for image, uri in pairs if image in edited]
+
     roots = ImageRoots(places)
     looked_for = found = 0
     without: list[str] = []
-    for which, uris in wanted.items():
-        for at in np.linspace(0, len(uris) - 1, min(len(uris), LOOKED_FOR)).astype(int):
+    for which, uris in _source_uris(source_images(store, dataset, job), queries).items():
+        for row in np.linspace(0, len(uris) - 1, min(len(uris), LOOKED_FOR)).astype(int):
             looked_for += 1
-            if file_identity(roots, uris[at]):
+            if file_identity(roots, uris[row]):
                 found += 1
                 break
         else:
@@ -279,6 +283,7 @@ def check_sources(
             break
     if not without:
         return
+
     needs = (
         f"The recipe {job.recipe} takes objects from the dataset's images, and no image "
         f"{' or '.join(without)}"
@@ -287,7 +292,8 @@ def check_sources(
         raise errors.DataError(
             f"{needs} names a file. Load the dataset with the names of its files. Where the recipe "
             "can do without, order with ",
-            *(errors.Setting("without_images", True), "."),
+            errors.Setting("without_images", True),
+            ".",
         )
     raise errors.DataError(
         f"{needs} has a file that is found: {found:,} of {inflect(looked_for, 'files')} looked for "
@@ -295,5 +301,24 @@ def check_sources(
         errors.Setting("images"),
         " to the folder, ZIP file or URL that has them. Where workers elsewhere have them, or the "
         "recipe can do without, order with ",
-        *(errors.Setting("without_images", True), "."),
+        errors.Setting("without_images", True),
+        ".",
     )
+
+
+def _source_uris(
+    images: Mapping[str, ClassImages], queries: Sequence[PlannedQuery]
+) -> dict[str, Sequence[str]]:
+    """Addresses of images that objects may be taken from, by words for them."""
+    uris: dict[str, Sequence[str]] = {}
+    for name in sorted({query.class_name for query in queries if query.edit is None}):
+        uris[f"of the class {name!r}"] = images[name].uris if name in images else ()
+
+    edited = set(_edited_images(queries))
+    if edited:
+        to_edit = []
+        for of_class in images.values():
+            pairs = zip(of_class.ids, of_class.uris, strict=True)
+            to_edit += [uri for image, uri in pairs if image in edited]
+        uris["to edit"] = to_edit
+    return uris

@@ -25,10 +25,11 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     _check_groups(values)
     settings = read_job_settings(values)
-    placed = dict(settings.making)
+    making = dict(settings.making)
     for name in path_options(BACKENDS[settings.backend].options):
-        if name in placed:
-            placed[name] = resolve_model(placed[name])
+        if name in making:
+            making[name] = resolve_model(making[name])
+
     checked: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
     for name, options in settings.filter_options().items():
         for option, what in FILTERS[name].required.items():
@@ -37,10 +38,13 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
                     f"The filter {name} needs {what}. Set filters.{name}.{option}, or leave the "
                     "filter out."
                 )
+        filter_settings = (checked.get("filters") or {}).get(name, {})
         for option in path_options(FILTERS[name].options):
-            if option in (own := (checked.get("filters") or {}).get(name, {})):
-                own[option] = resolve_model(own[option])
-    return checked | ({"making": placed} if placed else {})
+            if option in filter_settings:
+                filter_settings[option] = resolve_model(filter_settings[option])
+    if making:
+        checked["making"] = making
+    return checked
 
 
 def licence_warnings(settings: JobSettings) -> list[str]:
@@ -49,14 +53,21 @@ def licence_warnings(settings: JobSettings) -> list[str]:
         (BACKENDS, settings.backend, settings.making),
         (SEGMENTERS, settings.object_segmenter, settings.segmenter_options),
         (SEGMENTERS, settings.parts, settings.parts_options),
-        *((FILTERS, name, options) for name, options in settings.filter_options().items()),
     ]
-    return [
-        f"The {plugins.kind} {name} takes its default model, which is under this licence: "
-        f"{plugins[name].licence}. {plugins[name].non_commercial}"
-        for plugins, name, options in chosen
-        if name is not None and plugins[name].non_commercial and options.get("model") is None
-    ]
+    for name, options in settings.filter_options().items():
+        chosen.append((FILTERS, name, options))
+
+    warnings = []
+    for plugins, name, options in chosen:
+        if name is None or options.get("model") is not None:
+            continue
+        plugin = plugins[name]
+        if plugin.non_commercial:
+            warnings.append(
+                f"The {plugins.kind} {name} takes its default model, which is under this licence: "
+                f"{plugin.licence}. {plugin.non_commercial}"
+            )
+    return warnings
 
 
 def resolve_model(model: str) -> str:
@@ -99,12 +110,13 @@ _GROUPS = {
 def _check_groups(values: Mapping[str, Any]) -> None:
     """Raise OptionError where a group of settings is given one value."""
     for name, example in _GROUPS.items():
-        given = values.get(name)
-        if given is not None and not isinstance(given, Mapping):
+        value = values.get(name)
+        if value is not None and not isinstance(value, Mapping):
             raise OptionError(
-                f"The setting {name} is {given!r}: {name} is a group of settings; set one of "
+                f"The setting {name} is {value!r}: {name} is a group of settings; set one of "
                 f"them, such as {example}."
             )
+
     for name, options in (values.get("filters") or {}).items():
         if not isinstance(options, Mapping):
             raise OptionError(

@@ -64,34 +64,54 @@ def _list_questions(
     panel: Audit | Study, person: str, answers: pd.DataFrame | None = None
 ) -> list[tuple[Key, Task]]:
     """Keys and tasks of a person in order, without answers where none are given."""
-    given = {}
+    given: dict[Key, str] = {}
     if answers is not None:
-        own = answers[answers["person"] == person]
-        columns = [own[name] for name in panel.kind.columns if name != "person"]
-        given = dict(zip(zip(*columns, strict=True), own["answer"], strict=True))
-    result: list[tuple[Key, Task]] = []
+        of_person = answers[answers["person"] == person]
+        columns = [name for name in panel.kind.columns if name != "person"]
+        keys = of_person[columns].itertuples(index=False, name=None)
+        given = dict(zip(keys, of_person["answer"], strict=True))
     if isinstance(panel, Audit):
-        labels = panel.labels_of(person)[["image", "concept", "uri"]].to_numpy().tolist()
-        for image, concept, uri in labels:
-            key = (image, concept)
-            shown = Task((uri,), ANSWERS, given.get(key), concepts=panel.members(concept))
-            result.append((key, shown))
-        return result
-    at = panel.people.index(person) if person in panel.people else -1
-    mine = ((each.pair, each.original_first) for each in panel.assignments if each.person == at)
-    for task in tasks_of(mine):
-        pair, question = panel.pairs[task.pair], task.question
+        return _audit_questions(panel, person, given)
+    return _study_questions(panel, person, given)
+
+
+def _audit_questions(
+    audit: Audit, person: str, answers: Mapping[Key, str]
+) -> list[tuple[Key, Task]]:
+    """Whether each image of a person's sample shows its concepts."""
+    questions: list[tuple[Key, Task]] = []
+    labels = audit.labels_of(person)[["image", "concept", "uri"]]
+    for image, concept, uri in labels.to_numpy().tolist():
+        key = (image, concept)
+        task = Task((uri,), ANSWERS, answers.get(key), concepts=audit.members(concept))
+        questions.append((key, task))
+    return questions
+
+
+def _study_questions(
+    study: Study, person: str, answers: Mapping[Key, str]
+) -> list[tuple[Key, Task]]:
+    """Questions on each pair of a person's sample."""
+    position = study.people.index(person) if person in study.people else -1
+    assigned = [
+        (assignment.pair, assignment.original_first)
+        for assignment in study.assignments
+        if assignment.person == position
+    ]
+    questions: list[tuple[Key, Task]] = []
+    for study_task in tasks_of(assigned):
+        pair, question = study.pairs[study_task.pair], study_task.question
         uris = {"original": pair.original_uri, "edited": pair.uri}
         key = (pair.candidate, question.key)
-        shown = Task(
-            tuple(uris[side] for side in task.shown),
-            question.choices_among(panel.groups),
-            given.get(key),
+        task = Task(
+            tuple(uris[side] for side in study_task.shown),
+            question.choices_among(study.groups),
+            answers.get(key),
             text=question.text,
             sentence="" if question.choices else pair.sentence,
         )
-        result.append((key, shown))
-    return result
+        questions.append((key, task))
+    return questions
 
 
 def answer_task(
@@ -115,19 +135,19 @@ def answer_task(
     ConflictError
         The study is closed.
     """
-    asked = _list_questions(panel, person)
-    if not 0 <= number < len(asked):
+    questions = _list_questions(panel, person)
+    if not 0 <= number < len(questions):
         raise OptionError(
             f"{person!r} has no task {number + 1:,} in the {panel.kind.name} {panel.id}. Reload it."
         )
-    key, task = asked[number]
+    key, task = questions[number]
     check_known("answer", [answer], task.choices)
     _save(store, panel, {(person, *key): answer})
 
 
-def _save(store: GraphStore, panel: Audit | Study, given: Mapping[Key, str]) -> None:
+def _save(store: GraphStore, panel: Audit | Study, answers: Mapping[Key, str]) -> None:
     names = ["person", *(name for name in panel.kind.columns if name != "person"), "answer"]
-    rows = [(*key, answer) for key, answer in given.items()]
+    rows = [(*key, answer) for key, answer in answers.items()]
     save_answers(store, panel, pd.DataFrame(rows, columns=names, dtype=object))
 
 
@@ -165,24 +185,28 @@ def take_answers(store: GraphStore, panel: Audit | Study, sheet: pd.DataFrame) -
     ConflictError
         The study is closed.
     """
+    # The table names the tasks of a study by their numbers, and the graph by pair and question.
     keys = ["person", "image", "concept"] if isinstance(panel, Audit) else ["person", "task"]
-    tasks: dict[Key, tuple[Key, Task]] = {}
+    graph_keys: dict[Key, Key] = {}
+    choices: dict[Key, Sequence[str]] = {}
     for person in panel.people:
         for number, (key, task) in enumerate(_list_questions(panel, person), 1):
-            named = key if isinstance(panel, Audit) else (str(number),)
-            tasks[(person, *named)] = ((person, *key), task)
-    choices = {named: task.choices for named, (_, task) in tasks.items()}
-    given = _read_sheet(sheet, keys, choices, f"the {panel.kind.name} {panel.id}")
-    _save(store, panel, {tasks[named][0]: answer for named, answer in given.items()})
-    return len(given)
+            sheet_key = (person, *key) if isinstance(panel, Audit) else (person, str(number))
+            graph_keys[sheet_key] = (person, *key)
+            choices[sheet_key] = task.choices
+
+    answers = _read_sheet(sheet, keys, choices, f"the {panel.kind.name} {panel.id}")
+    _save(store, panel, {graph_keys[key]: answer for key, answer in answers.items()})
+    return len(answers)
 
 
 def panel_progress(store: GraphStore, panel: Audit | Study) -> pd.DataFrame:
     """How far each person is: ``person``, ``answered``, ``tasks``."""
     answered = read_answers(store, panel)["person"].value_counts()
-    rows = [
-        (who, int(answered.get(who, 0)), len(_list_questions(panel, who))) for who in panel.people
-    ]
+    rows = []
+    for person in panel.people:
+        n_tasks = len(_list_questions(panel, person))
+        rows.append((person, int(answered.get(person, 0)), n_tasks))
     return pd.DataFrame(rows, columns=["person", "answered", "tasks"])
 
 
@@ -200,32 +224,44 @@ def _read_sheet(
         raise DataError(
             f"The answers have no column {missing[0]!r}. Their columns are {', '.join(columns)}."
         )
-    given: dict[Key, tuple[str, str]] = {}
+
+    answers: dict[Key, str] = {}
+    places: dict[Key, str] = {}
     cells = sheet[columns].astype(object).fillna("").astype(str).to_numpy().tolist()
-    for at, (label, (*asked, said)) in enumerate(zip(sheet.index, cells, strict=True), 1):
-        if not said.strip():
+    for number, (label, (*values, text)) in enumerate(zip(sheet.index, cells, strict=True), 1):
+        if not text.strip():
             continue
-        place = label.capitalize() if isinstance(label, str) else f"Row {at}"
-        key = tuple(asked) if tuple(asked) in choices else tuple(map(clean_name, asked))
-        described = ", ".join(f"{name} {value!r}" for name, value in zip(keys, asked, strict=True))
+        place = label.capitalize() if isinstance(label, str) else f"Row {number}"
+        question = ", ".join(f"{name} {value!r}" for name, value in zip(keys, values, strict=True))
+        key = tuple(values)
+        if key not in choices:
+            key = tuple(map(clean_name, values))
         if key not in choices:
             raise DataError(
-                f"{place}: {what} does not ask {described}. Fill in the table that it has given."
+                f"{place}: {what} does not ask {question}. Fill in the table that it has given."
             )
-        known = {choice.casefold(): choice for choice in choices[key]}
-        known |= {choice: choice for choice in choices[key]}
-        answer = known.get(said.strip(), known.get(said.strip().casefold()))
+
+        answer = _find_choice(text.strip(), choices[key])
         if answer is None:
             raise DataError(
-                f"{place}: the answer {said!r} is none. Write one of: {', '.join(choices[key])}."
+                f"{place}: the answer {text!r} is none. Write one of: {', '.join(choices[key])}."
             )
-        before, earlier = given.setdefault(key, (place, answer))
+        earlier = answers.setdefault(key, answer)
+        first_place = places.setdefault(key, place)
         if earlier != answer:
             raise DataError(
-                f"{place}: the answer for {described} is {answer!r}, but {earlier!r} in "
-                f"{before.lower()}. Keep one of them."
+                f"{place}: the answer for {question} is {answer!r}, but {earlier!r} in "
+                f"{first_place.lower()}. Keep one of them."
             )
-    return {key: answer for key, (_, answer) in given.items()}
+    return answers
+
+
+def _find_choice(text: str, choices: Sequence[str]) -> str | None:
+    """The choice that a text is, in any case of letters; None if it is none."""
+    if text in choices:
+        return text
+    by_folded = {choice.casefold(): choice for choice in choices}
+    return by_folded.get(text.casefold())
 
 
 def clean_people(given: Sequence[str]) -> list[str]:

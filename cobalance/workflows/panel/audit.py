@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -55,37 +56,36 @@ def draw_audit(store: GraphStore, folder: OutputFolder, run: str, sample: AuditS
     OutputMissingError
         Its scores are gone.
     """
-    found = read_labelling(store, run)
+    labelling = read_labelling(store, run)
     people = clean_people(sample.people)
     overlap = len(people) if sample.overlap is None else sample.overlap
-    labels = _Labels(store, folder, found)
+    labels = _Labels(store, folder, labelling)
     subjects = _subjects(labels, sample, run)
-    wanted = list(subjects)
-    labelled = np.column_stack([labels.showing(of) for of in subjects.values()])
+    names = list(subjects)
+
+    labelled = np.column_stack([labels.showing(concepts) for concepts in subjects.values()])
     rng = np.random.default_rng(sample.seed)
     drawn = draw_labels(labels.class_codes, labelled, sample.n, rng)
     if drawn.empty:
         raise DataError(
-            f"The run {run} has no image of {found.dataset!r} whose labels could be checked."
+            f"The run {run} has no image of {labelling.dataset!r} whose labels could be checked."
         )
-    assigned = assign_people(drawn["concept"].to_numpy(), len(people), overlap, rng)
+    tasks = assign_people(drawn["concept"].to_numpy(), len(people), overlap, rng)
+
     images = labels.images.iloc[drawn["image"]].reset_index(drop=True)
+    drawn_labels = images.rename(columns={"id": "image"}).assign(
+        concept=np.array(names, dtype=object)[drawn["concept"]],
+        labelled=drawn["labelled"].to_numpy(),
+    )
+    cliques = {name: list(concepts) for name, concepts in subjects.items() if len(concepts) > 1}
     audit = create_audit(
         store,
         run,
         people=people,
-        labels=images.rename(columns={"id": "image"}).assign(
-            concept=np.array(wanted, dtype=object)[drawn["concept"]],
-            labelled=drawn["labelled"].to_numpy(),
-        ),
-        tasks=assigned,
-        counts=_counts(labels, labelled, wanted),
-        settings={
-            "n": sample.n,
-            "overlap": overlap,
-            "seed": sample.seed,
-            CLIQUES: {name: list(of) for name, of in subjects.items() if len(of) > 1},
-        },
+        labels=drawn_labels,
+        tasks=tasks,
+        counts=_counts(labels, labelled, names),
+        settings={"n": sample.n, "overlap": overlap, "seed": sample.seed, CLIQUES: cliques},
     )
     return read_panel(store, Audit, audit)
 
@@ -93,10 +93,14 @@ def draw_audit(store: GraphStore, folder: OutputFolder, run: str, sample: AuditS
 def _subjects(labels: "_Labels", sample: AuditSample, run: str) -> dict[str, tuple[str, ...]]:
     """Concepts of each audited concept or clique, by its name."""
     check_known("concept", sample.concepts, labels.concepts)
-    named = sample.concepts or (() if sample.cliques else labels.concepts)
-    subjects: dict[str, tuple[str, ...]] = {name: (name,) for name in named}
-    for given in sample.cliques:
-        clique = tuple(sorted(set(given)))
+    names = sample.concepts
+    # Everything that the run labels is audited where nothing is named.
+    if not (sample.concepts or sample.cliques):
+        names = tuple(labels.concepts)
+
+    subjects: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
+    for concepts in sample.cliques:
+        clique = tuple(sorted(set(concepts)))
         name = clique_name(clique)
         if len(clique) < 2:
             raise OptionError(f"The clique {name!r} has fewer than two concepts. Name others.")
@@ -124,55 +128,64 @@ class _Labels:
                 f"{run.error}".strip()
             )
         settings = LabelSettings.read(run.settings)
-        names = [one.concept for one in settings.attributes]
-        self.concepts = list(dict.fromkeys(names))
-        ids: list[str] = []
-        # Sparse, as an image shows few concepts of an open vocabulary.
-        parts = [sparse.csr_array((0, len(names)), dtype=bool)]
-        for chunk, scores in ScoreFiles(folder, run.id).read_scores(
-            settings.chunks, len(settings.texts)
-        ):
-            read = np.flatnonzero(~np.isnan(scores.matrix).all(axis=1))
-            parts.append(sparse.csr_array(present(scores.matrix, settings)[read]))
-            ids += [chunk[at] for at in read]
-        self._place = {name: at for at, name in enumerate(self.concepts)}
-        of_concept = sparse.csr_array(
-            (np.ones(len(names), bool), (range(len(names)), [self._place[name] for name in names])),
-            shape=(len(names), len(self.concepts)),
-        )
-        labelled = sparse.vstack(parts, format="csr") @ of_concept
+        self.concepts = list(dict.fromkeys(label.concept for label in settings.attributes))
+        self._column = {name: column for column, name in enumerate(self.concepts)}
+        ids, labelled = self._read_labels(ScoreFiles(folder, run.id), settings)
+
         annotations = read_annotations(store, run.dataset)
         images = annotations.images
         rows = pd.Index(ids).get_indexer(pd.Index(images["id"]))
-        self._read = rows >= 0
-        self.images = images[self._read].reset_index(drop=True)
-        self._labelled = labelled[rows[self._read]].tocsc()
+        self._is_read = rows >= 0
+        self.images = images[self._is_read].reset_index(drop=True)
+        self._labelled = labelled[rows[self._is_read]].tocsc()
+
         self._mentions = annotations.mentions[["image", "concept"]]
         known = annotations.mentions["concept"].cat.categories
-        self.others = [name for name in known if name not in self._place]
-        codes = self.images["class_name"].cat.remove_unused_categories()
-        self.classes = codes.cat.categories.tolist()
-        self.class_codes: IntArray = codes.cat.codes.to_numpy(np.int64)
+        self.others = [name for name in known if name not in self._column]
+        classes = self.images["class_name"].cat.remove_unused_categories()
+        self.classes = classes.cat.categories.tolist()
+        self.class_codes: IntArray = classes.cat.codes.to_numpy(np.int64)
+
+    def _read_labels(
+        self, files: ScoreFiles, settings: LabelSettings
+    ) -> tuple[list[str], sparse.csr_array]:
+        """Ids of the images that could be read, and which of the run's concepts each has."""
+        n_attributes = len(settings.attributes)
+        ids: list[str] = []
+        # Sparse, as an image shows few concepts of an open vocabulary.
+        parts = [sparse.csr_array((0, n_attributes), dtype=bool)]
+        for chunk, scores in files.read_scores(settings.chunks, len(settings.texts)):
+            is_read = ~np.isnan(scores.matrix).all(axis=1)
+            parts.append(sparse.csr_array(present(scores.matrix, settings)[is_read]))
+            ids += compress(chunk, is_read)
+
+        # Several attributes may be one concept, which an image then has by any of them.
+        columns = [self._column[attribute.concept] for attribute in settings.attributes]
+        concept_of = sparse.csr_array(
+            (np.ones(n_attributes, bool), (range(n_attributes), columns)),
+            shape=(n_attributes, len(self.concepts)),
+        )
+        return ids, sparse.vstack(parts, format="csr") @ concept_of
 
     def showing(self, concepts: Collection[str]) -> BoolArray:
         """Which images have all of some concepts: the run's by its labels, others as they are."""
-        result = np.ones(len(self.images), bool)
+        shows_all = np.ones(len(self.images), bool)
         for name in concepts:
-            if name in self._place:
-                result &= self._labelled[:, [self._place[name]]].toarray()[:, 0]
+            if name in self._column:
+                shows_all &= self._labelled[:, [self._column[name]]].toarray()[:, 0]
             else:
-                shown = np.zeros(len(self._read), bool)
-                shown[self._mentions.loc[self._mentions["concept"] == name, "image"]] = True
-                result &= shown[self._read]
-        return result
+                shows = np.zeros(len(self._is_read), bool)
+                shows[self._mentions.loc[self._mentions["concept"] == name, "image"]] = True
+                shows_all &= shows[self._is_read]
+        return shows_all
 
 
 def _counts(labels: _Labels, labelled: BoolArray, concepts: list[str]) -> pd.DataFrame:
     """Images with and without each label, by class; see `cobalance.graph.panels.audits.COUNTS`."""
     rows = []
     for code, class_name in enumerate(labels.classes):
-        of = labelled[labels.class_codes == code]
-        for at, concept in enumerate(concepts):
-            n = int(of[:, at].sum())
-            rows.append((concept, class_name, n, len(of) - n))
+        of_class = labelled[labels.class_codes == code]
+        for column, concept in enumerate(concepts):
+            n = int(of_class[:, column].sum())
+            rows.append((concept, class_name, n, len(of_class) - n))
     return pd.DataFrame(rows, columns=list(COUNTS))

@@ -1,7 +1,7 @@
 """Draw a human study from a job's accepted edits, and read its results."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -48,48 +48,54 @@ def draw_study(store: GraphStore, job: str, sample: Sample) -> Study:
     UnknownNameError, InputError
         A word list cannot be used.
     """
-    found = read_job(store, job)
+    origin = read_job(store, job)
     people = clean_people(sample.people)
     edits = read_pairs(store, job).rename(columns={"candidate": "pair"})
-    originals = edits["original"].nunique()
     n = sample.pairs
     if n is None:
-        n = min(MOST_PAIRS, max(originals, 1))
+        n = min(MOST_PAIRS, max(edits["original"].nunique(), 1))
     overlap = len(people) if sample.overlap is None else sample.overlap
+
     rng = np.random.default_rng(sample.seed)
     drawn = draw_pairs(edits, n, rng)
     assigned = assign(n, len(people), overlap, rng)
     groups = sorted({*edits["asked"], *edits["own"]} - {""})
-    words = _words(store, found, sample.words)
+    words = _words(store, origin, sample.words)
     study = create_study(
         store,
         job,
         groups=groups,
         people=people,
         pairs=_pairs(drawn, words, groups),
-        assignments=[
-            Assignment(*row)
-            for row in zip(*(assigned[name].tolist() for name in assigned), strict=True)
-        ],
+        assignments=list(map(Assignment, *(column.tolist() for _, column in assigned.items()))),
         settings={"pairs": n, "overlap": overlap, "seed": sample.seed},
     )
     return read_panel(store, Study, study)
 
 
-def _words(store: GraphStore, job: Job, given: Sequence[str]) -> GroupWords | None:
+def _words(store: GraphStore, job: Job, names: Sequence[str]) -> GroupWords | None:
     """The words of groups: those given, else of the job's plan, else of its recipe."""
     recipe = str(job.settings.get("recipe", ""))
     usual = RECIPES[recipe].plan if recipe in RECIPES else None
     planned = read_plan_options(store, job.dataset, job.plan)
-    names = given or planned.get("words", () if usual is None else usual.words)
+    names = names or planned.get("words", () if usual is None else usual.words)
     return combine_words(names) if names else None
 
 
 def _pairs(drawn: pd.DataFrame, words: GroupWords | None, groups: Sequence[str]) -> list[StudyPair]:
-    columns = ("pair", "original", "uri", "original_uri", "asked", "own", "caption")
-    rows = zip(*(drawn[name].tolist() for name in columns), strict=True)
-    pairs = (StudyPair(*map(str, row)) for row in rows)  # the caption where the sentence stands
-    return [replace(pair, sentence=blind_sentence(pair.sentence, words, groups)) for pair in pairs]
+    pairs = []
+    for row in drawn.to_dict("records"):
+        pair = StudyPair(
+            candidate=str(row["pair"]),
+            original=str(row["original"]),
+            uri=str(row["uri"]),
+            original_uri=str(row["original_uri"]),
+            asked=str(row["asked"]),
+            own=str(row["own"]),
+            sentence=blind_sentence(str(row["caption"]), words, groups),
+        )
+        pairs.append(pair)
+    return pairs
 
 
 def results_frame(store: GraphStore, study: Study) -> pd.DataFrame:
@@ -100,8 +106,6 @@ def results_frame(store: GraphStore, study: Study) -> pd.DataFrame:
     MissingExtraError
         krippendorff is not installed.
     """
-    pairs = pd.DataFrame(
-        [(pair.candidate, pair.asked, pair.own) for pair in study.pairs],
-        columns=["pair", "asked", "own"],
-    )
+    rows = [(pair.candidate, pair.asked, pair.own) for pair in study.pairs]
+    pairs = pd.DataFrame(rows, columns=["pair", "asked", "own"])
     return study_results(read_answers(store, study), pairs, study.groups, study.people)

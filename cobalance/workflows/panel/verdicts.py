@@ -29,11 +29,11 @@ def audit_rates(store: GraphStore, audit: Audit) -> pd.DataFrame:
         ``false_omission`` with ``_low``, ``_high`` and ``_n`` (images that people agree on), and
         ``corrected``, ``low`` and ``high``; NaN where nothing is known.
     """
-    found = rates(select_agreed(audit.labels, read_answers(store, audit)))
-    counts = audit.counts.merge(found, how="left", on=["concept", "class_name"])
+    right = rates(select_agreed(audit.labels, read_answers(store, audit)))
+    counts = audit.counts.merge(right, how="left", on=["concept", "class_name"])
     for name in ("precision_n", "false_omission_n"):
         counts[name] = counts[name].fillna(0).astype("int64")
-    corrected = corrected_counts(audit.counts, found)
+    corrected = corrected_counts(audit.counts, right)
     counts[["corrected", "low", "high"]] = corrected[["corrected", "low", "high"]].to_numpy()
     return counts
 
@@ -68,14 +68,16 @@ def query_verdicts(
     if corrections is None:
         return None
     most = [cliques.classes[code] for code in cliques.counts.argmax(axis=1)]
-    over = dict(zip(cliques.names(), most, strict=True))
-    rows = [(query.concepts, over.get(query.concepts), query.class_name) for query in queries]
-    frame = pd.DataFrame(
-        [(concepts, None if most == name else most, name) for concepts, most, name in rows],
-        columns=["concepts", "over_represented", "under_represented"],
-        dtype=object,
-    )
-    return corrections.verdicts(frame)
+    most_by_clique = dict(zip(cliques.names(), most, strict=True))
+
+    # A class that has the most images of a clique is under-represented by no other.
+    rows = []
+    for query in queries:
+        over = most_by_clique.get(query.concepts)
+        over = None if over == query.class_name else over
+        rows.append((query.concepts, over, query.class_name))
+    columns = ["concepts", "over_represented", "under_represented"]
+    return corrections.verdicts(pd.DataFrame(rows, columns=columns, dtype=object))
 
 
 def is_supported(verdict: Verdict | None) -> bool:
@@ -87,19 +89,18 @@ def warn_unsupported(
     queries: Sequence[PlannedQuery], verdicts: Sequence[Verdict | None] | None
 ) -> str:
     """Warn of queries that no audit supports; empty where all are, or nothing is audited."""
-    left = [
-        (query.n, said)
-        for query, said in zip(queries, verdicts or (), strict=verdicts is not None)
-        if said is not None and not is_supported(said)
-    ]
-    if not left:
+    n_images = 0
+    counts = Counter[Verdict]()
+    for query, verdict in zip(queries, verdicts or (), strict=verdicts is not None):
+        if verdict is not None and not is_supported(verdict):
+            counts[verdict] += 1
+            n_images += query.n
+    if not counts:
         return ""
-    how = ", ".join(
-        f"{n:,} {said}" for said, n in sorted(Counter(said for _, said in left).items())
-    )
+    reasons = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(counts.items()))
     return (
-        f"No audit supports the imbalances of {inflect(len(left), 'queries')} of "
-        f"{len(queries):,} ({inflect(sum(n for n, _ in left), 'images')}): {how}."
+        f"No audit supports the imbalances of {inflect(counts.total(), 'queries')} of "
+        f"{len(queries):,} ({inflect(n_images, 'images')}): {reasons}."
     )
 
 
@@ -131,21 +132,25 @@ def read_corrections(store: GraphStore, dataset: str) -> Corrections | None:
         for run in list_runs(store, dataset)
         if run.state == "accepted" and run.kind != "propose"
     }
-    audits = [one for one in list_panels(store, Audit, dataset=dataset) if one.run in runs]
+    audits = [audit for audit in list_panels(store, Audit, dataset=dataset) if audit.run in runs]
     if not audits:
         return None
-    known: dict[tuple[str, ...], pd.DataFrame] = {}
+
+    # Audits come newest first: the first that has answers on a concept counts.
+    columns = ["concepts", "class_name", "corrected", "low", "high"]
+    newest: dict[tuple[str, ...], pd.DataFrame] = {}
     for audit in audits:
-        found = audit_rates(store, audit)
-        found["concepts"] = found["concept"].map(audit.members)
-        for concept, of in found.groupby("concept", observed=True):
-            if of["corrected"].notna().any():
-                known.setdefault(audit.members(str(concept)), of)
-    frames = [*known.values()] or [
-        pd.DataFrame(columns=["concepts", "class_name", "corrected", "low", "high"])
-    ]
-    by_models = {one.concept for settings in runs.values() for one in settings.attributes}
-    return Corrections(pd.concat(frames, ignore_index=True), frozenset(by_models))
+        audited = audit_rates(store, audit)
+        audited["concepts"] = audited["concept"].map(audit.members)
+        for concept, of_concept in audited.groupby("concept", observed=True):
+            if of_concept["corrected"].notna().any():
+                newest.setdefault(audit.members(str(concept)), of_concept)
+    tables = list(newest.values()) or [pd.DataFrame(columns=columns)]
+
+    by_models: set[str] = set()
+    for settings in runs.values():
+        by_models.update(attribute.concept for attribute in settings.attributes)
+    return Corrections(pd.concat(tables, ignore_index=True), frozenset(by_models))
 
 
 def imbalance_verdicts(
