@@ -20,18 +20,29 @@ from cobalance.base.errors import DataError, InputError
 from cobalance.base.progress import Progress
 
 _BLOCK = 1 << 20
-_MOST_TIMES = 200  # as large as its file the parts may be; JSON Lines pack 10 to 40 times
-_MOST_AT_ONCE = 1 << 28  # bytes of a line
-_MOST_OF_NAME = 200  # bytes; a temporary file's is longer
+# The parts may be so many times as large as their file; JSON Lines pack 10 to 40 times.
+_MOST_TIMES = 200
+# Bytes of a line.
+_MOST_AT_ONCE = 1 << 28
+# Bytes; the name of a temporary file is longer.
+_MOST_OF_NAME = 200
 _DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, LookupError, TypeError, ValueError),
-    *(ArithmeticError, AttributeError, RuntimeError),
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    LookupError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    AttributeError,
+    RuntimeError,
 )
 
+# Level 1 packs a fifth less than the usual one, in a third of the time.
 open_new = partial(
     zipfile.ZipFile,
     compression=zipfile.ZIP_DEFLATED,
-    compresslevel=1,  # a fifth larger than the usual one, in a third of the time
+    compresslevel=1,
     strict_timestamps=False,
 )
 """Open a backup that is being written."""
@@ -54,12 +65,14 @@ class Reader(zipfile.ZipFile):
         if name not in self.NameToInfo:
             return
         with self.open(name) as file:
-            for at, line in enumerate(iter(partial(file.readline, _MOST_AT_ONCE), b""), 1):
-                self.place = f"{name}, line {at}"
+            lines = iter(partial(file.readline, _MOST_AT_ONCE), b"")
+            for number, line in enumerate(lines, 1):
+                self.place = f"{name}, line {number}"
                 row = json.loads(line, object_hook=_decode)
                 if len(row) != len(kinds) or not all(map(isinstance, row, kinds)):
                     raise TypeError(f"not {len(kinds)} values of the right types")
-                self.place = f"{name}, up to line {at}"  # of rows that are used together
+                # Rows are used together, so that damage found later may be of an earlier one.
+                self.place = f"{name}, up to line {number}"
                 yield row
 
     def verify(self, path: Path, progress: Progress) -> None:
@@ -68,20 +81,24 @@ class Reader(zipfile.ZipFile):
         most = _MOST_TIMES * max(path.stat().st_size, _BLOCK)
         if sum(entry.file_size for entry in entries) > most:
             raise ValueError(f"it unfolds to more than {_MOST_TIMES} times its size")
+
         for done, entry in enumerate(entries):
             progress("check backup", done, len(entries))
-            self.place = name = entry.filename
-            found = PurePosixPath(name)
-            if (
-                not {"..", "/"}.isdisjoint(found.parts)
-                or str(found) != name
-                or any(len(part.encode()) > _MOST_OF_NAME for part in found.parts)
-                or not self.NameToInfo.keys().isdisjoint(map(str, found.parents))
-            ):
+            self.place = entry.filename
+            if not self._is_path(entry.filename):
                 raise ValueError("its name is no path")
+            # Reading to the end compares the checksum.
             with self.open(entry) as file:
                 while file.read(_BLOCK):
                     pass
+
+    def _is_path(self, name: str) -> bool:
+        """Whether a part's name is a relative path, not too long, and not below a file."""
+        path = PurePosixPath(name)
+        leads_out = not {"..", "/"}.isdisjoint(path.parts)
+        is_long = any(len(part.encode()) > _MOST_OF_NAME for part in path.parts)
+        is_below_file = not self.NameToInfo.keys().isdisjoint(map(str, path.parents))
+        return str(path) == name and not (leads_out or is_long or is_below_file)
 
 
 @contextmanager
@@ -90,14 +107,15 @@ def open_backup(path: Path) -> Iterator[Reader]:
     try:
         archive = Reader(path)
     except (zipfile.BadZipFile, OSError) as error:
-        why = getattr(error, "strerror", None) or "it is no backup of cobalance, or not all of it"
-        raise DataError(f"{path}: {why}. Name a whole backup.") from error
+        reason = getattr(error, "strerror", None)
+        reason = reason or "it is no backup of cobalance, or not all of it"
+        raise DataError(f"{path}: {reason}. Name a whole backup.") from error
     with archive:
         try:
             yield archive
         except _DAMAGE as error:
-            why = f"it is damaged ({type(error).__name__}: {error})"
-            raise InputError(str(path), archive.place, why, "Use another backup.") from error
+            reason = f"it is damaged ({type(error).__name__}: {error})"
+            raise InputError(str(path), archive.place, reason, "Use another backup.") from error
 
 
 def _encode(value: object) -> dict[str, str]:
@@ -109,7 +127,7 @@ def _encode(value: object) -> dict[str, str]:
     raise TypeError(f"a backup cannot hold {type(value).__name__}")
 
 
-def _decode(found: dict[str, Any]) -> Any:
-    if found.keys() == {"$bytes"}:
-        return base64.b64decode(found["$bytes"], validate=True)
-    return DateTime.from_iso_format(found["$time"]) if found.keys() == {"$time"} else found
+def _decode(value: dict[str, Any]) -> Any:
+    if value.keys() == {"$bytes"}:
+        return base64.b64decode(value["$bytes"], validate=True)
+    return DateTime.from_iso_format(value["$time"]) if value.keys() == {"$time"} else value

@@ -3,13 +3,14 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from glob import escape
 from importlib.metadata import version
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, is_zipfile
@@ -26,8 +27,8 @@ from cobalance.graph.database.migrations import VERSION
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.backup import NODES, PARTS, Part, Restoration, Rows, read_cut
 from cobalance.graph.dataset.state import dataset_state, list_datasets
-from cobalance.vision.stored.output_folder import OutputMissingError
-from cobalance.workflows.backup.archive import open_backup, open_new, write_rows
+from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
+from cobalance.workflows.backup.archive import Reader, open_backup, open_new, write_rows
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.load.dataset import dataset_files, drop_dataset
 
@@ -69,8 +70,13 @@ class Backup:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = os.fstat(file.fileno()).st_size
-        names, left_out = tuple(about["datasets"]), dict(about["left_out"])
-        return cls(names, left_out, str(about["created_at"]), size, digest)
+        return cls(
+            datasets=tuple(about["datasets"]),
+            left_out=dict(about["left_out"]),
+            created_at=str(about["created_at"]),
+            bytes=size,
+            digest=digest,
+        )
 
     def describe(self) -> str:
         """Describe datasets and size, and below that time and digest."""
@@ -108,8 +114,10 @@ def back_up(
     if target.exists() and not is_zipfile(target):
         raise OptionError(f"{target} is there and is no backup. Name another file.")
     names = sorted(set(datasets)) or list_datasets(store)["dataset"].tolist()
-    for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
-        left.unlink(missing_ok=True)  # a killed backup's
+    # A backup that was killed has left its part of a file.
+    for part_file in target.parent.glob(f".{escape(target.name)}.*.tmp"):
+        part_file.unlink(missing_ok=True)
+
     with replacing(target) as path:
         make_file(path)
 
@@ -118,29 +126,39 @@ def back_up(
         ) -> tuple[dict[str, Any], list[str]]:
             if not whole:
                 raise DataError(" ".join(["The store has no whole dataset.", *left_out.values()]))
-            about = {"created_at": datetime.now(UTC).isoformat(timespec="seconds")}
+            created_at = datetime.now(UTC).isoformat(timespec="seconds")
             with open_new(path, "w") as archive:
-                for done, part in enumerate(PARTS):
-                    progress("read graph", done, len(PARTS))
-                    write_rows(archive, part.name, rows(part))
-                for files in dataset_files(folders):
-                    for dataset in whole:
-                        with suppress(FileNotFoundError):
-                            own = files.path(dataset)
-                            archive.write(own, _file_part(own), ZIP_STORED)
-                roots = _list_folders(rows)
-                _write_output(archive, folders, roots, progress)
-            return about | {"datasets": whole, "left_out": left_out}, roots
+                roots = _write_cut(archive, folders, list(whole), rows, progress)
+            return {"created_at": created_at, "datasets": whole, "left_out": left_out}, roots
 
         about, roots = read_cut(store, names, write)
         about |= {"format": FORMAT, "schema": VERSION, "cobalance": version("cobalance")}
         with open_new(path, "a") as archive:
-            if with_generated:  # the files that a record names were there before it
+            # After the graph: the files that a record names were there before it.
+            if with_generated:
                 _write_output(archive, folders, roots, progress, generated=True)
             write_rows(archive, _MANIFEST, [[about]])
         with path.open("rb") as file:
             os.fsync(file.fileno())
         return Backup.of(path, about)
+
+
+def _write_cut(
+    archive: ZipFile, folders: Folders, datasets: list[str], rows: Rows, progress: Progress
+) -> list[str]:
+    """Write the graph, the files of datasets and outputs; return folders in the output folder."""
+    for done, part in enumerate(PARTS):
+        progress("read graph", done, len(PARTS))
+        write_rows(archive, part.name, rows(part))
+
+    for files, dataset in product(dataset_files(folders), datasets):
+        with suppress(FileNotFoundError):
+            file = files.path(dataset)
+            archive.write(file, _file_part(file), ZIP_STORED)
+
+    roots = _list_folders(rows)
+    _write_output(archive, folders, roots, progress)
+    return roots
 
 
 def _file_part(path: Path) -> str:
@@ -164,15 +182,17 @@ def _write_output(
     generated: bool = False,
 ) -> None:
     """Add either the generated files of folders or all but these; deleted ones are left out."""
-    if not roots:  # the extra worker may be missing, too
+    # Without folders the extra worker, which opens the output folder, may be missing.
+    if not roots:
         return
+
     output = folders.open_output()
     names = [
         name
-        for root in roots
-        for name in output.walk(root)
+        for name in chain.from_iterable(map(output.walk, roots))
         if generated != _GENERATED.isdisjoint(name.split("/"))
     ]
+
     for done, name in enumerate(names):
         progress("read output", done, len(names))
         with suppress(OutputMissingError):
@@ -208,54 +228,73 @@ def restore(
     """
     with open_backup(source) as backup:
         backup.verify(source, progress)
-        ((about,),) = backup.rows(_MANIFEST, (dict,))
-        parts = {name for name in backup.namelist() if name.startswith("graph/")}
-        unknown = parts.difference(part.name for part in PARTS)
-        if about["format"] > FORMAT or about["schema"] > VERSION or unknown:
-            raise DataError(
-                f"{source} was written by cobalance {about['cobalance']}, which stores more than "
-                "this version knows. Upgrade cobalance."
-            )
+        about = _read_manifest(backup, source)
         check_known("dataset", datasets, about["datasets"])
         chosen = {name: about["datasets"][name] for name in sorted(datasets or about["datasets"])}
         restoration = Restoration(store, chosen)
-        there = restoration.find_existing(replace=replace)
+        existing = restoration.find_existing(replace=replace)
 
         def rows(part: Part) -> Iterator[list[Any]]:
-            found = backup.rows(part.name, part.kinds)
-            return (row for row in found if not chosen.keys().isdisjoint(row[:-1:2]))
+            all_rows = backup.rows(part.name, part.kinds)
+            return (row for row in all_rows if not chosen.keys().isdisjoint(row[:-1:2]))
 
         for done, part in enumerate(PARTS):
             progress("check rows", done, len(PARTS))
             restoration.check(part, rows(part))
+
+        # All that may be missing is opened before the first write.
         work = [row[1]["id"] for node in (JOB, TASK) for row in rows(NODES[node])]
-        roots = _list_folders(rows)
-        starts = tuple(_OUTPUT + root for root in roots)
+        starts = tuple(_OUTPUT + root for root in _list_folders(rows))
         names = [name for name in backup.namelist() if name.startswith(starts)]
-        if names:  # the extra worker may be missing
-            output = folders.open_output()
+        output = folders.open_output() if names else None
         if work:
             with needs_extra("Restoring jobs", "worker"):
                 from cobalance.generation.jobs.job_queue import forget_work
+
         report = Backup.of(source, about | {"datasets": chosen})
         for name in chosen:
             restoration.begin(name, report.digest)
-            if name in there:
+            if name in existing:
                 drop_dataset(store, folders, name, progress)
                 restoration.begin(name, report.digest)
         for done, part in enumerate(PARTS):
             progress("write graph", done, len(PARTS))
             restoration.write(part, rows(part))
-        for files in dataset_files(folders):
-            for dataset in chosen:
-                if (name := _file_part(files.path(dataset))) in backup.NameToInfo:
-                    with files.writing(), files.replacing(dataset) as path, path.open("wb") as own:
-                        shutil.copyfileobj(backup.open(name), own)
-        for done, name in enumerate(names):
-            progress("write output", done, len(names))
-            fill = partial(shutil.copyfileobj, backup.open(name))
-            output.write_large(name.removeprefix(_OUTPUT), fill)
+        _restore_files(backup, folders, chosen)
+        if output is not None:
+            _restore_output(backup, output, names, progress)
         if work:
             forget_work(queue_url, work)
         restoration.finish(about["schema"])
         return report
+
+
+def _read_manifest(backup: Reader, source: Path) -> dict[str, Any]:
+    """The manifest; DataError for a backup that a later version has written."""
+    ((about,),) = backup.rows(_MANIFEST, (dict,))
+    parts = {name for name in backup.namelist() if name.startswith("graph/")}
+    unknown = parts.difference(part.name for part in PARTS)
+
+    if about["format"] > FORMAT or about["schema"] > VERSION or unknown:
+        raise DataError(
+            f"{source} was written by cobalance {about['cobalance']}, which stores more than "
+            "this version knows. Upgrade cobalance."
+        )
+    return dict(about)
+
+
+def _restore_files(backup: Reader, folders: Folders, datasets: Iterable[str]) -> None:
+    for files, dataset in product(dataset_files(folders), datasets):
+        name = _file_part(files.path(dataset))
+        if name in backup.NameToInfo:
+            with files.writing(), files.replacing(dataset) as path, path.open("wb") as file:
+                shutil.copyfileobj(backup.open(name), file)
+
+
+def _restore_output(
+    backup: Reader, output: OutputFolder, names: Sequence[str], progress: Progress
+) -> None:
+    for done, name in enumerate(names):
+        progress("write output", done, len(names))
+        fill = partial(shutil.copyfileobj, backup.open(name))
+        output.write_large(name.removeprefix(_OUTPUT), fill)

@@ -1,5 +1,6 @@
 """Have a worker compute the embeddings of a dataset's images."""
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -27,8 +28,10 @@ from cobalance.workflows.images import (
     pixel_reader,
 )
 
-_BLOCK = 256  # images from one report of the progress to the next
-_LEARNED = 5_000  # images that features without a model learn from
+# Images from one report of the progress to the next.
+_BLOCK = 256
+# Images that features without a model learn from.
+_LEARNED = 5_000
 
 
 @log_run
@@ -85,21 +88,25 @@ def _embed(folders: Folders, task: TaskRun) -> str:
     images = task.graph(partial(images_with_files, dataset=dataset))
     unread: dict[int, str] = {}
     examples = _examples(pixel_reader(folders, dataset), images, unread)
-    rows = np.arange(len(images))
+    # Where no image can be read, no model needs to be fitted.
     _require_one(examples, unread)
-    if isinstance(features, VisionFeatures):  # when it starts again, the first images are known
+
+    # When the task starts again, the first images are known.
+    if isinstance(features, VisionFeatures):
         features = features.with_cache(folders.cache / "features")
     features = fit_to_sample(features, examples)
+    rows = np.arange(len(images))
     blocks = []
     for start in range(0, len(rows), _BLOCK):
         task.progress("embed images", start, len(rows))
         block = features.read(examples.take(rows[start : start + _BLOCK]))
         blocks.append(block.astype(np.float32))
-    read = [row for row in rows.tolist() if row not in unread]
-    names = images["id"].iloc[read].tolist()
-    unit = check_vectors(name, names, np.concatenate(blocks)[read])
+
+    is_read = ~np.isin(rows, list(unread))
+    ids = images["id"][is_read].tolist()
+    unit = check_vectors(name, ids, np.concatenate(blocks)[is_read])
     folder = folders.open_output()
-    folder.write_large(computed_file(task.id), lambda file: write_table(file, names, unit))
+    folder.write_large(computed_file(task.id), lambda file: write_table(file, ids, unit))
     return _describe_unread(unread)
 
 
@@ -107,7 +114,7 @@ def fit_to_sample(features: Features, images: Examples) -> Features:
     """The features, fitted to a sample of the images if they override `Features.fit`."""
     if type(features).fit is Features.fit:
         return features
-    step = -(-len(images) // _LEARNED)
+    step = math.ceil(len(images) / _LEARNED)
     return features.fit(images.take(np.arange(0, len(images), step)), 0)[0]
 
 
@@ -129,7 +136,7 @@ def _examples(read: ReadPixels, images: pd.DataFrame, unread: dict[int, str]) ->
     """The images; unreadable ones are black and noted in `unread` by row."""
     ids, files = images["id"].tolist(), [*zip(images["uri"], images["synthetic"], strict=True)]
 
-    def read_one(row: int) -> Pixels:
+    def read_row(row: int) -> Pixels:
         try:
             return read(*files[row])
         except CobalanceError as error:
@@ -137,7 +144,7 @@ def _examples(read: ReadPixels, images: pd.DataFrame, unread: dict[int, str]) ->
             return np.zeros((8, 8, 3), dtype=np.uint8)
 
     def read_rows(rows: IntArray) -> list[Pixels]:
-        return [read_one(row) for row in rows.tolist()]
+        return list(map(read_row, rows.tolist()))
 
-    none = np.full(len(ids), -1)
-    return Examples(ids, np.zeros_like(none), none, none, ("",), read_rows)
+    unlabelled = np.full(len(ids), -1)
+    return Examples(ids, np.zeros_like(unlabelled), unlabelled, unlabelled, ("",), read_rows)

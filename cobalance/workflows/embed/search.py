@@ -69,24 +69,26 @@ class Embedded:
             ``id``, ``class``, ``classes`` (of the group, in words).
         """
         left, right, _ = near_pairs(
-            self.unit, threshold, lambda done, of: progress("compare images", done, of)
+            self.unit, threshold, lambda done, total: progress("compare images", done, total)
         )
-        frames = []
+        groups = []
         for rows in groups_of((left, right), len(self.unit)):
             group = self.images.iloc[rows]
             names = sorted(set(group["class"]))
-            frames.append(group.assign(classes=" + ".join(names), n=len(names)))
-        frames.sort(key=lambda group: -min(int(group["n"].iloc[0]), 2))
+            groups.append((len(names), group.assign(classes=" + ".join(names))))
+
+        # Groups come the largest first, and stay so among those of several classes and of one.
+        groups.sort(key=lambda group: group[0] == 1)
         columns = ["group", "id", "class", "classes"]
-        if not frames:
+        if not groups:
             return pd.DataFrame(columns=columns)
-        numbered = [group.assign(group=at) for at, group in enumerate(frames, start=1)]
+        numbered = [group.assign(group=number) for number, (_, group) in enumerate(groups, start=1)]
         return pd.concat(numbered, ignore_index=True)[columns]
 
     def places(self) -> pd.DataFrame:
         """Each image on the first two principal axes: ``id``, ``class``, ``x``, ``y``."""
-        place = principal_axes(self.unit, 2)
-        return self.images.assign(x=place[:, 0], y=place[:, 1])
+        axes = principal_axes(self.unit, 2)
+        return self.images.assign(x=axes[:, 0], y=axes[:, 1])
 
 
 @log_run
@@ -103,10 +105,11 @@ def cluster_duplicates(
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    held = read_annotations(store, dataset, progress)
+    annotations = read_annotations(store, dataset, progress)
     names = groups.set_index("id")["group"].map("near duplicates {}".format)
-    images = held.images.assign(cluster=held.images["id"].map(names).astype("category"))
-    changed = replace(held, images=images)
+    clusters = annotations.images["id"].map(names).astype("category")
+    images = annotations.images.assign(cluster=clusters)
+    changed = replace(annotations, images=images)
     # With no digest of a file, the next load of the file finds that it says otherwise.
     as_loaded = dict.fromkeys(images.loc[images["cluster"].notna(), "id"], 0)
     write_changes(store, dataset, changed, loaded=as_loaded, progress=progress)
@@ -136,13 +139,14 @@ def find_across_splits(
     """
     dataset_state(store, dataset).require_complete("Comparing splits")
     images = read_clusters(store, dataset)
-    found = [images.rename(columns={"cluster": "group"}).assign(what="cluster")]
+    tables = [images.rename(columns={"cluster": "group"}).assign(what="cluster")]
     embedded = read_embedded(store, folders, dataset)
     if embedded is not None:
-        alike = embedded.duplicates(similarity, progress)[["group", "id"]]
-        near = alike.merge(images[["id", "split"]], on="id")
-        found.append(near.assign(what="near duplicates"))
-    rows = pd.concat(found).dropna(subset=["group", "split"])
+        duplicates = embedded.duplicates(similarity, progress)[["group", "id"]]
+        duplicates = duplicates.merge(images[["id", "split"]], on="id")
+        tables.append(duplicates.assign(what="near duplicates"))
+
+    rows = pd.concat(tables).dropna(subset=["group", "split"])
     splits = rows.groupby(["what", "group"])["split"]
     rows = rows.assign(splits=splits.transform(lambda names: ", ".join(sorted(set(names)))))
     rows = rows[splits.transform("nunique") > 1].sort_values(["what", "group", "split", "id"])
@@ -194,15 +198,16 @@ def keep_embeddings(
     OptionError
         No row is of an image of the dataset; what was kept before stays.
     """
-    known = set(read_classes(store, dataset)["id"])
-    found = len(known.intersection(names))
-    if not found:
+    ids = set(read_classes(store, dataset)["id"])
+    n_images = len(ids.intersection(names))
+    if not n_images:
         raise OptionError(
             f"{source}: none of its {len(names):,} ids is an image of {dataset!r}, such as "
-            f"{min(known, default='')!r}. Name the column that has the images' ids."
+            f"{min(ids, default='')!r}. Name the column that has the images' ids."
         )
+
     write_embeddings(folders.embeddings, dataset, list(names), unit)
-    return found
+    return n_images
 
 
 def computed_file(task: str) -> str:
@@ -212,16 +217,17 @@ def computed_file(task: str) -> str:
 
 def computing_tasks(store: GraphStore, dataset: str) -> list[Task]:
     """The tasks that compute a dataset's embeddings, newest first."""
-    return [one for one in list_tasks(store, dataset) if one.kind == KIND]
+    return [task for task in list_tasks(store, dataset) if task.kind == KIND]
 
 
 def collect_computed(store: GraphStore, folders: Folders, dataset: str) -> None:
     """Keep the vectors that the latest task has left in the output folder, on whichever machine."""
     tasks = computing_tasks(store, dataset)
-    task = next((one for one in tasks if one.state == "done"), None)
-    if task is None:
+    latest = next((task for task in tasks if task.state == "done"), None)
+    if latest is None:
         return
-    output, name = folders.open_output(), computed_file(task.id)
+
+    output, name = folders.open_output(), computed_file(latest.id)
     if output.exists(name):
         names, unit = read_table(BytesIO(output.read(name)))
         keep_embeddings(store, folders, dataset, name, names, unit)
@@ -232,10 +238,12 @@ def read_embedded(store: GraphStore, folders: Folders, dataset: str) -> Embedded
     """Read the embeddings of the images in a dataset's counts; None where it has none."""
     dataset_state(store, dataset)
     collect_computed(store, folders, dataset)
-    kept = read_stored(folders.embeddings, dataset)
-    if kept is None:
+    stored = read_stored(folders.embeddings, dataset)
+    if stored is None:
         return None
-    names, unit = kept
+
+    names, unit = stored
+    # Images may have left the dataset since, or a tag leaves them out of its counts.
     rows = pd.DataFrame({"id": names, "row": range(len(names))}, dtype=object)
     images = read_classes(store, dataset).merge(rows, on="id")
     if images.empty:
@@ -245,9 +253,9 @@ def read_embedded(store: GraphStore, folders: Folders, dataset: str) -> Embedded
 
 def require_embedded(store: GraphStore, folders: Folders, dataset: str) -> Embedded:
     """Read a dataset's embeddings; DataError where it has none."""
-    found = read_embedded(store, folders, dataset)
-    if found is None:
+    embedded = read_embedded(store, folders, dataset)
+    if embedded is None:
         raise DataError(
             f"{dataset!r} has no embeddings. ", Action("compute_embeddings", dataset), "."
         )
-    return found
+    return embedded

@@ -55,7 +55,8 @@ MOST_SHOWN = 12
 """Images of a check that are shown."""
 MANY_LEFT_OUT = 0.1
 """The share of images left out from which on a person has to agree."""
-_WANTED = ("images of other classes", "images of other splits")  # left out by a person's choice
+# Left out by a person's choice.
+_WANTED = ("images of other classes", "images of other splits")
 
 
 @dataclass(frozen=True)
@@ -124,11 +125,14 @@ class CheckedImport:
                 "there is nothing to compare it with. Choose where the class is, or keep more "
                 "classes."
             )
+
+        # What images that are kept already show is not known here.
         if self.kept_classes:
             return None
         if self.concepts.empty:
             return self._nothing_shown()
-        if not (incidence_of(self.annotations).class_concept_counts() > 0).sum(axis=0).max() > 1:
+        n_classes = (incidence_of(self.annotations).class_concept_counts() > 0).sum(axis=0)
+        if not n_classes.max() > 1:
             return (
                 "No concept occurs in images of two classes: there is nothing to compare. Look "
                 "whether the columns of class and concepts are the right ones."
@@ -144,15 +148,16 @@ class CheckedImport:
 
         Nothing if they are fewer than a tenth of all images.
         """
-        found = {
-            why: count
-            for why, count in self.annotations.set_aside.items()
-            if why.startswith("images") and why not in _WANTED
+        counts = {
+            reason: count
+            for reason, count in self.annotations.set_aside.items()
+            if reason.startswith("images") and reason not in _WANTED
         }
-        total = sum(found.values())
+
+        total = sum(counts.values())
         if total < MANY_LEFT_OUT * (total + len(self.annotations.images)):
             return 0, []
-        return total, [f"{count:,} {why}" for why, count in found.items()]
+        return total, [f"{count:,} {reason}" for reason, count in counts.items()]
 
 
 def check_import(
@@ -178,33 +183,35 @@ def check_import(
             progress,
         )
         annotations = reword_all(reword_all(annotations, f"{folder}/", ""), str(folder), WHOLE)
+
     name, if_exists = request.dataset, request.if_exists
     if request.sample is None:
-        named = Path(request.file).name or name
+        file_name = Path(request.file).name or name
         changes = dry_run(
-            *(store, name, annotations), source=named, if_exists=if_exists, progress=progress
+            store, name, annotations, source=file_name, if_exists=if_exists, progress=progress
         )
     else:
         changes = dry_run_sampled(store, name, annotations, if_exists=if_exists)
     return CheckedImport(
-        request,
-        annotations,
-        changes,
-        images_by_class(annotations),
-        images_by_concept(annotations),
-        first_images(annotations),
-        proof_of(annotations),
-        tuple(class_sizes(store, request.dataset)) if changes.kept else (),
+        request=request,
+        annotations=annotations,
+        changes=changes,
+        classes=images_by_class(annotations),
+        concepts=images_by_concept(annotations),
+        first=first_images(annotations),
+        proof=proof_of(annotations),
+        kept_classes=tuple(class_sizes(store, request.dataset)) if changes.kept else (),
     )
 
 
 def _place_files(options: ReadOptions, folder: Path) -> ReadOptions:
     """The options with companion files placed in the folder."""
-    placed: dict[str, Any] = {
-        name: _in_folder(str(file), folder)
-        for name in declared_options()
-        if isinstance(file := getattr(options, name), Path)
-    }
+    placed: dict[str, Any] = {}
+    for name in declared_options():
+        file = getattr(options, name)
+        if isinstance(file, Path):
+            placed[name] = _in_folder(str(file), folder)
+
     placed["join"] = tuple(_in_folder(str(file), folder) for file in options.join)
     words = options.class_words
     if words is not None and words.endswith(".toml"):
@@ -222,33 +229,34 @@ def proof_of(annotations: Annotations) -> Proof:
     """Choose images of each class, as many of each, from its whole length; with concepts if any."""
     chosen = annotations.take(_rows(annotations))
     images = chosen.images
-    named = chosen.mentions.groupby("image")["concept"].agg(
-        lambda names: list(dict.fromkeys(names))
+    concepts: list[dict[str, None]] = [{} for _ in range(len(images))]
+    for row, concept in zip(chosen.mentions["image"], chosen.mentions["concept"], strict=True):
+        concepts[row][concept] = None
+
+    proof_images = map(
+        ProofImage,
+        plain_values(images["id"]),
+        plain_values(images["class_name"]),
+        map(tuple, concepts),
+        plain_values(images["uri"]),
     )
-    columns = (plain_values(images[name]) for name in ("id", "class_name", "uri"))
-    return Proof(
-        tuple(
-            ProofImage(id_, class_name, tuple(named.get(row, ())), uri)
-            for row, (id_, class_name, uri) in enumerate(zip(*columns, strict=True))
-        ),
-        regions_in(chosen),
-    )
+    return Proof(tuple(proof_images), regions_in(chosen))
 
 
 def _rows(annotations: Annotations) -> IntArray:
     """Rows of the images to show: evenly spaced in each of the largest classes."""
     codes = annotations.images["class_name"].cat.codes.to_numpy()
     sizes = np.bincount(codes)
-    largest = sorted(
-        np.argsort(-sizes, kind="stable")[: min((sizes > 0).sum(), MOST_SHOWN)].tolist()
-    )
+    n_classes = min((sizes > 0).sum(), MOST_SHOWN)
+    largest = sorted(np.argsort(-sizes, kind="stable")[:n_classes].tolist())
     shows = np.zeros(len(codes), dtype=bool)
     shows[annotations.mentions["image"].to_numpy()] = True
-    found = []
+
+    chosen = [np.empty(0, dtype=np.int64)]
     for code in largest:
         rows = np.flatnonzero((codes == code) & shows)
         if not len(rows):
             rows = np.flatnonzero(codes == code)
-        at = np.linspace(0, len(rows) - 1, min(len(rows), MOST_SHOWN // len(largest)))
-        found.append(rows[at.astype(np.int64)])
-    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        n = min(len(rows), MOST_SHOWN // len(largest))
+        chosen.append(rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)])
+    return np.concatenate(chosen)

@@ -80,11 +80,11 @@ def load_dataset(
         images' regions or captions cannot be written.
     """
     annotations = without_own_tags(annotations)
-    told: dict[str, Any] = {"source": source, "if_exists": if_exists, "progress": progress}
+    options: dict[str, Any] = {"source": source, "if_exists": if_exists, "progress": progress}
     if sample is not None:
-        report = write_sampled(store, dataset, annotations, sample, **told)
+        report = write_sampled(store, dataset, annotations, sample, **options)
     else:
-        report = write_annotations(store, dataset, annotations, **told)
+        report = write_annotations(store, dataset, annotations, **options)
         replace = if_exists == "replace"
         write_regions(folders.regions, dataset, annotations, replace=replace, progress=progress)
         write_image_texts(
@@ -95,11 +95,13 @@ def load_dataset(
             afresh=not (report.updated or report.deleted or report.unchanged or report.kept),
             progress=progress,
         )
+
         # Also where nothing is new: an earlier loading may have been interrupted before this.
         if has_accepted(store, dataset):
             apply_accepted(store, folders.open_output(), dataset, progress)
         show_properties(store, folders, dataset, progress=progress)
         apply_tags(store, dataset, progress=progress)
+
     store.write(UPDATE_DATASET, dataset=dataset, values={"demo": demo})
     return report
 
@@ -125,6 +127,7 @@ def drop_dataset(
         folder = folders.open_output()
         for run in runs:
             folder.delete_folder(f"annotations/{run.id}")
+
     drop_rename.drop_dataset(store, dataset, progress)
     for files in dataset_files(folders):
         files.drop(dataset)

@@ -8,12 +8,16 @@ import os
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from cobalance.base.arrays import BoolArray
 from cobalance.base.errors import CobalanceError, OptionError, Part, Setting
 from cobalance.base.plugins import is_installed
 from cobalance.base.plurals import inflect
@@ -34,11 +38,14 @@ from cobalance.workflows.folders import (
 from cobalance.workflows.load.sources import inside
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
-_DEEPEST = 4  # folders below the one that is allowed
+# Folders below the one that is allowed.
+_DEEPEST = 4
 _MOST_FOLDERS = 2_000
-_MOST_FILES = 64  # of a folder that are looked at
+# Files of a folder that are looked at.
+_MOST_FILES = 64
 SECONDS = 3.0
-_REPORTED = 1_000  # images from one report of progress to the next
+# Images from one report of progress to the next.
+_REPORTED = 1_000
 
 
 @dataclass(frozen=True)
@@ -51,11 +58,11 @@ class AddedPlace:
 
 def added_places(folders: Folders, dataset: str | None = None) -> list[AddedPlace]:
     """Image folders that were added for a dataset, or for all, in search order."""
-    added = read_added(folders.home)
+    paths = read_added(folders.home)
     if dataset is not None:
-        added = tuple(map(Path, read_dataset_places(folders.home, dataset).added))
+        paths = tuple(map(Path, read_dataset_places(folders.home, dataset).added))
     return [
-        AddedPlace(path, usable(path, folders.imports) and os.path.exists(path)) for path in added
+        AddedPlace(path, usable(path, folders.imports) and os.path.exists(path)) for path in paths
     ]
 
 
@@ -87,6 +94,7 @@ def add_place(
             raise OptionError(f"{place} is neither a folder nor a ZIP file. Name one.")
     if not os.access(place, os.R_OK):
         raise OptionError(f"{place} cannot be read by the web app. Let its user read it.")
+
     _change(folders, dataset, lambda known: [*known, place])
     return place
 
@@ -118,18 +126,18 @@ def _check_allowed(path: str, roots: Sequence[Path]) -> Path:
         )
     if not path.strip():
         raise OptionError("There is no name. Name a folder or a ZIP file of images.")
-    found = []
+
+    places = []
     for root in roots:
-        try:
-            found.append(inside(path, root))
-        except OptionError:
-            continue
-    if not found:
+        with suppress(OptionError):
+            places.append(inside(path, root))
+    if not places:
         raise OptionError(
             f"{path!r} is not in {' or '.join(map(str, roots))}. Name a folder in it, or have "
             "COBALANCE_IMPORTS name the one that it is in."
         )
-    return next(filter(os.path.exists, found), found[0])
+    # A file that is in none of them yet may be meant for the first.
+    return next(filter(os.path.exists, places), places[0])
 
 
 def offered_places(roots: Sequence[Path]) -> list[Path]:
@@ -137,18 +145,22 @@ def offered_places(roots: Sequence[Path]) -> list[Path]:
 
     The first of at most 2,000 folders, four folders deep; hidden ones and links are left out.
     """
-    return list(dict.fromkeys(place for root in roots for place in _places(root)))
+    return list(dict.fromkeys(chain.from_iterable(map(_places, roots))))
 
 
 def _places(root: Path) -> Iterator[Path]:
     for parent, folders, names in islice(os.walk(root), _MOST_FOLDERS):
-        here = Path(parent)
-        if len(here.relative_to(root).parts) == _DEEPEST:
+        folder = Path(parent)
+        # The walk goes on to the folders that stay in its list.
+        if len(folder.relative_to(root).parts) == _DEEPEST:
             folders.clear()
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+
         if any(name.lower().endswith(IMAGE_ENDINGS) for name in names[:_MOST_FILES]):
-            yield here
-        yield from (here / name for name in sorted(names) if name.lower().endswith(".zip"))
+            yield folder
+        for name in sorted(names):
+            if name.lower().endswith(".zip"):
+                yield folder / name
 
 
 def places_with(uris: Sequence[str], roots: Sequence[Path], most: int = 3) -> list[Path]:
@@ -157,15 +169,16 @@ def places_with(uris: Sequence[str], roots: Sequence[Path], most: int = 3) -> li
     An address such as ``train/1.jpg`` is in the folder that ``train`` is in.
     """
     offered = offered_places(roots)
-    above = [folder for place in offered for folder in place.parents]
-    allowed = [
-        place
-        for place in dict.fromkeys([*offered, *above])
-        if any(place.is_relative_to(root) for root in roots)
-    ]
-    counts = {place: len(uris) - len(missing_files(uris, [str(place)])) for place in allowed}
-    best = sorted(allowed, key=lambda place: (-counts[place], -len(place.parts), str(place)))
-    return [place for place in best if counts[place]][:most]
+    above = chain.from_iterable(place.parents for place in offered)
+    counts: dict[Path, int] = {}
+    for place in dict.fromkeys([*offered, *above]):
+        if any(map(place.is_relative_to, roots)):
+            n_found = len(uris) - len(missing_files(uris, [str(place)]))
+            if n_found:
+                counts[place] = n_found
+
+    # Of places with as many, the deepest is the nearest to the files.
+    return sorted(counts, key=lambda place: (-counts[place], -len(place.parts), str(place)))[:most]
 
 
 def missing_files(uris: Sequence[str], places: Sequence[str]) -> list[str]:
@@ -218,9 +231,10 @@ class FoundImages:
         if self.looked_for < self.named:
             files += f" looked for ({self.named:,} in all)"
         kept = "" if self.kept is None else f"; {self.kept} is kept for later commands"
-        said: list[Part] = [f"Images: {self.looked_for:,} of {files} found{kept}."]
+
+        parts: list[Part] = [f"Images: {self.looked_for:,} of {files} found{kept}."]
         if self.missing:
-            said = [
+            parts = [
                 f"Images: {len(self.missing):,} of {files} not found, such as "
                 f"{safe_text(strip_secrets(self.missing[0]))}; "
                 f"{looked_in(self.places)}{kept}. Set ",
@@ -228,10 +242,10 @@ class FoundImages:
                 " to the folder, ZIP file or URL that has them.",
             ]
         if self.common:
-            said += [f" {self.common:,} of them are in places for all datasets alone."]
+            parts.append(f" {self.common:,} of them are in places for all datasets alone.")
         if self.named < self.images:
-            said += [f" {inflect(self.images - self.named, 'images')} without a file's name."]
-        return tuple(said)
+            parts.append(f" {inflect(self.images - self.named, 'images')} without a file's name.")
+        return tuple(parts)
 
 
 def looked_in(places: Sequence[str]) -> str:
@@ -284,48 +298,60 @@ def find_images(
         The list of kept places cannot be read or written.
     """
     uris = annotations.images["uri"].dropna().to_numpy()
-    held = read_dataset_places(folders.home, dataset)
-    beside = [] if file is None else list(map(str, _beside(file, folders, within)))
-    added = [*(held.own if append else ()), *held.added]
-    common = list(folders.image_roots())
-    if not is_installed("worker"):  # it reads URLs and ZIP files
-        beside, added, common = (
-            [place for place in places if Path(place).is_dir()]
-            for places in (beside, added, common)
-        )
-    places = [*([place] for place in beside), added, common]
-    searches = [ImageRoots(some) for some in places]
-    end = time.monotonic() + seconds
-    files: list[list[bool]] = []
+    earlier = read_dataset_places(folders.home, dataset)
+    beside = _beside(file, folders, within)
+    own_places = earlier.own if append else ()
+    added, common = [*own_places, *earlier.added], list(folders.image_roots())
+    # The extra reads URLs and ZIP files.
+    if not is_installed("worker"):
+        beside, added, common = _only_folders(beside), _only_folders(added), _only_folders(common)
+
+    # Each place beside the annotations is searched by itself, to find the one that has most.
+    searches = [*([place] for place in beside), added, common]
     drawn = np.random.default_rng(0).permutation(uris)
-    for done, uri in enumerate(drawn):
+    is_in = _look_for(drawn, searches, seconds, progress)
+    in_own, in_common = is_in[:, -2], is_in[:, -1]
+    by_place = is_in[:, : len(beside)].sum(axis=0)
+    new_place = None
+    if by_place.any():
+        best = int(by_place.argmax())
+        in_own = in_own | is_in[:, best]
+        own_places = tuple(dict.fromkeys((*own_places, beside[best])))
+        if beside[best] not in earlier.own:
+            new_place = Path(beside[best])
+    if own_places != earlier.own:
+        change_dataset_places(folders.home, dataset, lambda places: replace(places, own=own_places))
+    return FoundImages(
+        images=len(annotations.images),
+        named=len(uris),
+        looked_for=len(is_in),
+        missing=tuple(drawn[: len(is_in)][~(in_own | in_common)]),
+        places=tuple(dict.fromkeys([*beside, *added, *common])),
+        kept=new_place,
+        common=int((in_common & ~in_own).sum()),
+    )
+
+
+def _only_folders(places: Iterable[str]) -> list[str]:
+    return [place for place in places if Path(place).is_dir()]
+
+
+def _look_for(
+    uris: "npt.NDArray[Any]", searches: Sequence[Sequence[str]], seconds: float, progress: Progress
+) -> BoolArray:
+    """Whether each image file is in each list of places; of those looked for in some seconds."""
+    roots = list(map(ImageRoots, searches))
+    end = time.monotonic() + seconds
+    rows: list[list[bool]] = []
+
+    for done, uri in enumerate(uris):
+        # One is looked for however long it takes.
         if done and time.monotonic() > end:
             break
         if done % _REPORTED == 0:
             progress("look for images", done, len(uris))
-        files.append([bool(file_identity(search, uri)) for search in searches])
-    there = np.array(files, dtype=bool).reshape(-1, len(searches))
-
-    found, own = there[:, -2], list[str]()
-    by_place = there[:, : len(beside)].sum(axis=0)
-    if by_place.any():
-        best = int(by_place.argmax())
-        own = [beside[best]]
-        found = found | there[:, best]
-    known = held.own if append else ()
-    new = tuple(dict.fromkeys((*known, *own)))
-    if new != held.own:
-        change_dataset_places(folders.home, dataset, lambda places: replace(places, own=new))
-    missing = ~(found | there[:, -1])
-    return FoundImages(
-        len(annotations.images),
-        len(uris),
-        len(files),
-        tuple(drawn[: len(files)][missing]),
-        tuple(dict.fromkeys([*beside, *added, *common])),
-        Path(own[0]) if {*own} - {*held.own} else None,
-        int((there[:, -1] & ~found).sum()),
-    )
+        rows.append([bool(file_identity(search, uri)) for search in roots])
+    return np.array(rows, dtype=bool).reshape(-1, len(roots))
 
 
 def roots_to_load(
@@ -335,21 +361,26 @@ def roots_to_load(
 
     The dataset's earlier own place is none of them; parameters are as of `find_images`.
     """
-    beside = [] if file is None else list(map(str, _beside(file, folders, within)))
+    beside = _beside(file, folders, within)
     earlier = read_dataset_places(folders.home, dataset).own
     others = (root for root in folders.image_roots(dataset) if root not in earlier)
     return tuple(dict.fromkeys((*beside, *others)))
 
 
-def _beside(file: Path, folders: Folders, within: Sequence[Path] | None) -> list[Path]:
+def _beside(file: Path | None, folders: Folders, within: Sequence[Path] | None) -> list[str]:
     """The places beside the annotations that may be kept, the narrowest first."""
+    if file is None:
+        return []
     place = file.resolve()
     folder = place if place.is_dir() else place.parent
-    archive = [place] if place.suffix.lower() == ".zip" else []
+    candidates = [(folder / "images").resolve(), folder]
+    if place.suffix.lower() == ".zip":
+        candidates.insert(0, place)
+
     return [
-        found
-        for found in (*archive, (folder / "images").resolve(), folder)
-        if found.exists()
-        and usable(found, folders.imports)
-        and (within is None or any(found.is_relative_to(root) for root in within))
+        str(candidate)
+        for candidate in candidates
+        if candidate.exists()
+        and usable(candidate, folders.imports)
+        and (within is None or any(map(candidate.is_relative_to, within)))
     ]

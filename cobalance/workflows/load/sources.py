@@ -17,8 +17,10 @@ from cobalance.ingest.problems import reword
 from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings
 
-WHOLE = "the files"  # what a folder of them is called in messages
-_LONGEST_NAME = 120  # characters; file systems allow 255 bytes
+WHOLE = "the files"
+"""The name of a folder of them in messages."""
+# Characters; file systems allow 255 bytes.
+_LONGEST_NAME = 120
 
 
 @contextmanager
@@ -42,8 +44,9 @@ def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path
             for name, content in contents.items():
                 (folder / name).write_bytes(content)
         except OSError as error:
-            said = f"{folder.parent}: {error.strerror}. Make room there and send the file again."
-            raise MachineError(said) from error
+            raise MachineError(
+                f"{folder.parent}: {error.strerror}. Make room there and send the file again."
+            ) from error
         with _named_plainly(folder):
             yield folder
 
@@ -68,18 +71,20 @@ class Uploads:
     def files(self) -> list[FoundFile]:
         """All files, described."""
         with self.open_files() as folder:
-            found = [
-                describe_file(folder / name, name)
-                or FoundFile(name, (folder / name).stat().st_size, None, "is no text")
-                for name in self._names()
-            ]
-            return with_whole(folder, found) if len(found) > 1 else found
+            files = []
+            for name in self._names():
+                path = folder / name
+                unknown = FoundFile(name, path.stat().st_size, None, "is no text")
+                files.append(describe_file(path, name) or unknown)
+            return with_whole(folder, files) if len(files) > 1 else files
 
     def open_files(self, *names: str) -> AbstractContextManager[Path]:
         """Write files to a private folder, and remove it afterwards."""
         contents = dict(zip(self._names(), self.contents, strict=True))
-        opened = contents if WHOLE_FOLDER in names else names or contents
-        return temporary_files({name: contents[name].getbuffer() for name in opened})
+        selected = names or tuple(contents)
+        if WHOLE_FOLDER in names:
+            selected = tuple(contents)
+        return temporary_files({name: contents[name].getbuffer() for name in selected})
 
     def _names(self) -> list[str]:
         """Each file's name on disk: without folders, printable, unique."""
@@ -138,11 +143,11 @@ class ServerFolder:
 
     def files(self) -> list[FoundFile]:
         """The annotation files and companion files in it; the chosen file first."""
-        found = find_files(self.path)
+        files = find_files(self.path)
         if self.file is None:
-            return found
+            return files
         chosen = describe_file(self.path / self.file, self.file)
-        others = [file for file in found if file.name != self.file]
+        others = [file for file in files if file.name != self.file]
         return [chosen, *others] if chosen is not None else others
 
     def open_files(self, *_names: str) -> AbstractContextManager[Path]:
@@ -180,13 +185,14 @@ def inside(path: str, root: Path) -> Path:
     OptionError
         It leads out of the folder, even if it does not exist.
     """
+    # A NUL, a name too long, or a loop of links leads nowhere.
     try:
-        found = (root / path.strip()).resolve()
-    except (OSError, ValueError, RuntimeError):  # a NUL, a name too long, or a loop of links
-        found = root.parent
-    if found != root and not found.is_relative_to(root):
+        target = (root / path.strip()).resolve()
+    except (OSError, ValueError, RuntimeError):
+        target = root.parent
+    if target != root and not target.is_relative_to(root):
         raise OptionError(
             f"{path!r} is not in {root}. Name a path in it, or have COBALANCE_IMPORTS name the "
             "folder that it is in."
         )
-    return found
+    return target

@@ -63,8 +63,10 @@ def worker_resources(settings: Settings) -> WorkerResources:
     roots_of = lru_cache(1)(ImageRoots)
 
     def read_image(dataset: str, uri: str) -> bytes:
-        try:  # folders may be added while a worker runs
-            return roots_of(settings.folders().image_roots(dataset)).find(uri).read()
+        # Folders may be added while a worker runs.
+        roots = settings.folders().image_roots(dataset)
+        try:
+            return roots_of(roots).find(uri).read()
         except ImageFileError as error:
             raise GenerationError(*error.parts) from error
 
@@ -72,6 +74,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
         images = source_images(store, dataset, job)
         if not any(of_class.ids for of_class in images.values()):
             return None
+
         folder = settings.folders().regions
         return Sources(
             images,
@@ -110,19 +113,20 @@ def _open_segmenters(job: JobSettings) -> _Segmenting:
     """Open a job's segmenters, for the object and for its parts; one computes at a time."""
     lock = threading.Lock()
     opened = _Segmenting()
-    described = dict[str, Any]()
+    provenance = dict[str, Any]()
     if job.object_segmenter is not None:
         segmenter = SEGMENTERS.open(job.object_segmenter, job.segmenter_options)
         opened["segment"] = _run_alone(lock, segmenter.segment)
         if isinstance(segmenter, InstanceSegmenter):
             opened["find_instances"] = _run_alone(lock, segmenter.instances)
-        described |= segmenter.describe()
+        provenance |= segmenter.describe()
+
     if job.parts is not None:
         parts = SEGMENTERS.open(job.parts, job.parts_options)
         opened["find_parts"] = _run_alone(lock, find_parts(parts, job.parts))
-        described["parts"] = dict(parts.describe())
-    if described:
-        opened["segmented_by"] = described
+        provenance["parts"] = dict(parts.describe())
+    if provenance:
+        opened["segmented_by"] = provenance
     return opened
 
 
@@ -165,58 +169,64 @@ def run_worker(
     with progress_bars() as progress:
         worker = Worker(worker_resources(settings), options, progress)
         with _stopping(worker, say) as was_stopped:
-            how = "" if idle_s is not None else " (Ctrl-C ends it)"
-            say(f"Worker {worker.id} writes to {settings.folders().output}{how}.")
+            hint = "" if idle_s is not None else " (Ctrl-C ends it)"
+            say(f"Worker {worker.id} writes to {settings.folders().output}{hint}.")
             worker.run()
-    left = {**worker.jobs_left, **worker.tasks_left}
-    if not (worker.jobs_seen or worker.tasks_seen or left or was_stopped()):
+
+    left_to_others = {**worker.jobs_left, **worker.tasks_left}
+    if not (worker.jobs_seen or worker.tasks_seen or left_to_others or was_stopped()):
         say("There was nothing to do.")
     failed = _say_results(worker, settings, say)
     if was_stopped():
         raise KeyboardInterrupt
-    if until_idle and (failed or left):
+    if until_idle and (failed or left_to_others):
         raise CobalanceError(
-            f"Not all jobs are done: {failed:,} failed, {len(left):,} left to others."
+            f"Not all jobs are done: {failed:,} failed, {len(left_to_others):,} left to others."
         )
 
 
 def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
     """Say the state of each job and task that a worker saw; return how many failed."""
-    left = [(f"Job {job}", missing) for job, missing in worker.jobs_left.items()]
-    left += [(f"Task {task}", missing) for task, missing in worker.tasks_left.items()]
-    for name, missing in left:
-        if missing in EXTRAS:
-            say(f"{MissingExtraError(name, missing)} It is left to workers that have them.")
-        else:
-            say(f"{name} is left to workers that have the {missing}; see cobalance plugins.")
+    for name, missing in worker.jobs_left.items():
+        _say_left(f"Job {name}", missing, say)
+    for name, missing in worker.tasks_left.items():
+        _say_left(f"Task {name}", missing, say)
+
     failed = 0
-    seen = [("Job", job) for job in worker.jobs_seen]
-    seen += [("Task", task) for task in worker.tasks_seen]
+    seen = [("Job", name) for name in worker.jobs_seen]
+    seen += [("Task", name) for name in worker.tasks_seen]
     with open_store(settings) as store:
         for kind, name in seen:
             try:
-                found = read_job(store, name) if kind == "Job" else read_task(store, name)
+                work = read_job(store, name) if kind == "Job" else read_task(store, name)
             except NotFoundError:
                 say(f"{kind} {name} is gone.")
                 continue
-            say(_describe(found))
-            for remark in found.remarks:
+            say(_describe(work))
+            for remark in work.remarks:
                 say(remark)
-            if isinstance(found, Job) and found.state == "done" and found.accepted:
+            if isinstance(work, Job) and work.state == "done" and work.accepted:
                 say(f"Next: cobalance rebalance {name}")
-            if found.state == "failed":
+            if work.state == "failed":
                 failed += 1
                 say(f"When that is mended: cobalance jobs retry {name}")
     return failed
 
 
-def _describe(found: Job | Task) -> str:
-    if isinstance(found, Task):
-        return f"Task {found.id} ({found.kind} of {found.dataset}) is {found.state}."
-    pending = f", {found.pending:,} pending" if found.pending else ""
+def _say_left(name: str, missing: str, say: Callable[[str], None]) -> None:
+    if missing in EXTRAS:
+        say(f"{MissingExtraError(name, missing)} It is left to workers that have them.")
+    else:
+        say(f"{name} is left to workers that have the {missing}; see cobalance plugins.")
+
+
+def _describe(work: Job | Task) -> str:
+    if isinstance(work, Task):
+        return f"Task {work.id} ({work.kind} of {work.dataset}) is {work.state}."
+    pending = f", {work.pending:,} pending" if work.pending else ""
     return (
-        f"Job {found.id} is {found.state}: {found.accepted:,} of {found.wanted:,} images "
-        f"accepted, {found.rejected:,} rejected{pending}."
+        f"Job {work.id} is {work.state}: {work.accepted:,} of {work.wanted:,} images "
+        f"accepted, {work.rejected:,} rejected{pending}."
     )
 
 
@@ -258,13 +268,13 @@ def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[Callable[[
     Yields a function that says whether Ctrl-C has stopped it.
     """
     interrupted = False
-    asked = 0
+    signals = 0
 
     def stop(number: int, _frame: object) -> None:
-        nonlocal asked, interrupted
-        asked += 1
+        nonlocal signals, interrupted
+        signals += 1
         interrupted = interrupted or number == signal.SIGINT
-        if asked > 1:
+        if signals > 1:
             os._exit(128 + number)
         say("Ending when the images under way are done; once more to end at once.")
         # In a thread: this one may hold the lock of what it waits for.
@@ -295,18 +305,18 @@ def gpu_numbers(gpus: str) -> list[int]:
     """
     with needs_extra("A worker on a GPU", "models"):
         import torch
-    there = range(torch.cuda.device_count())
+    available = range(torch.cuda.device_count())
     try:
-        wanted = list(there) if gpus == "all" else [int(number) for number in gpus.split(",")]
+        numbers = list(available) if gpus == "all" else list(map(int, gpus.split(",")))
     except ValueError:
         raise OptionError(f"--gpus {gpus!r}: give numbers such as 0,1, or all.") from None
-    missing = [number for number in wanted if number not in there]
-    if missing or not wanted:
+
+    if not numbers or not {*numbers} <= {*available}:
         raise OptionError(
-            f"--gpus {gpus!r}: this machine has {inflect(len(there), 'GPUs')} that torch can use. "
-            "Leave the option out to work without."
+            f"--gpus {gpus!r}: this machine has {inflect(len(available), 'GPUs')} that torch can "
+            "use. Leave the option out to work without."
         )
-    return wanted
+    return numbers
 
 
 def run_on_gpus(
@@ -325,14 +335,16 @@ def run_on_gpus(
         Some of them failed.
     """
     command = [sys.executable, "-m", "cobalance.app", "work", "--dead-after", str(dead_after_s)]
-    command += ["--until-idle"] if until_idle else []
+    if until_idle:
+        command.append("--until-idle")
     workers = [
         subprocess.Popen(command, env={**environment, "CUDA_VISIBLE_DEVICES": str(number)})  # noqa: S603
         for number in numbers
     ]
 
     def pass_on(number: int, _frame: object) -> None:
-        if number != signal.SIGINT:  # which a terminal sends to them, too
+        # A terminal sends Ctrl-C to the workers, too.
+        if number != signal.SIGINT:
             for worker in workers:
                 worker.send_signal(number)
 
