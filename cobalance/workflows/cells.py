@@ -25,45 +25,57 @@ def cell_text(value: Any, most: int | None = None) -> str:
     ('[0.001, 0.050]', '')
     """
     if is_interval(value):
-        is_known = not all(map(is_missing, value))
-        return f"[{', '.join(cell_text(limit) for limit in value)}]" if is_known else ""
+        if all(map(is_missing, value)):
+            return ""
+        return f"[{', '.join(map(cell_text, value))}]"
     if isinstance(value, (list, tuple)):
-        return " + ".join(
-            f"{cell_text(part[0], most)} {cell_text(part[1], most)}"
-            if isinstance(part, (list, tuple)) and len(part) == 2
-            else cell_text(part, most)
-            for part in value
-        )
+        return " + ".join(_part_text(part, most) for part in value)
     if is_missing(value):
         return "-"
     if isinstance(value, dict):
         return safe_text(json_text(value))
+
+    # Columns beside missing values have NumPy's numbers.
     if hasattr(value, "item"):
-        value = value.item()  # of numpy, as in columns beside missing values
+        value = value.item()
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        if abs(value) >= LARGE:
-            return f"{value:.3e}"
-        return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:,.3f}"
+        return _float_text(value)
     text = safe_text(str(value))
     return text if most is None or len(text) <= most else text[: most - 1] + "…"
 
 
+def _part_text(part: Any, most: int | None) -> str:
+    """A part of a list as text; of two in one the second stands beside the first."""
+    if isinstance(part, (list, tuple)) and len(part) == 2:
+        return f"{cell_text(part[0], most)} {cell_text(part[1], most)}"
+    return cell_text(part, most)
+
+
+def _float_text(value: float) -> str:
+    if abs(value) >= LARGE:
+        return f"{value:.3e}"
+    return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:,.3f}"
+
+
 def is_interval(value: Any) -> bool:
     """Whether a cell is two limits, each a float or missing."""
-    return (
-        isinstance(value, (list, tuple))
-        and len(value) == 2
-        and all(isinstance(limit, float) or is_missing(limit) for limit in value)
-    )
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return False
+    return all(isinstance(limit, float) or is_missing(limit) for limit in value)
 
 
 def is_missing(value: Any) -> bool:
     """Whether a cell has no value: None, NA or NaN."""
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
+def number_text(number: Any, form: str) -> str:
+    """A number in a form; a dash for a missing one."""
+    return "-" if pd.isna(number) else format(number, form)
 
 
 def change_text(before: Any, after: Any, form: str = ",.0f") -> str:
@@ -74,8 +86,7 @@ def change_text(before: Any, after: Any, form: str = ",.0f") -> str:
     >>> change_text(1700, 0), change_text(17, None), change_text(0.354, 0.2, ".1%")
     ('1,700 → 0', '17 → -', '35.4% → 20.0%')
     """
-    texts = ("-" if pd.isna(number) else format(number, form) for number in (before, after))
-    return f" {ARROW} ".join(texts)
+    return f"{number_text(before, form)} {ARROW} {number_text(after, form)}"
 
 
 def change_texts(before: Iterable[Any], after: Iterable[Any], form: str = ",.0f") -> list[str]:
@@ -98,7 +109,7 @@ def q_text(q_value: float) -> str:
 
 def rate_texts(rates: Iterable[float]) -> list[str]:
     """Shares of a class's images as percentages; a dash where it has none."""
-    return ["-" if is_missing(rate) else f"{rate:.1%}" for rate in rates]
+    return [number_text(rate, ".1%") for rate in rates]
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
@@ -126,10 +137,7 @@ def to_json(frame: pd.DataFrame) -> bytes:
     >>> to_json(pd.DataFrame({"lift": [1.5, float("inf")]})).decode().split()
     ['[', '{', '"lift":', '1.5', '},', '{', '"lift":', 'null', '}', ']']
     """
-    rows = [
-        {name: _json_value(value) for name, value in row.items()}
-        for row in frame.to_dict(orient="records")
-    ]
+    rows = list(map(_json_value, frame.to_dict(orient="records")))
     return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode()
 
 
@@ -144,9 +152,11 @@ def _as_json_if_list(value: Any) -> Any:
 
 def _json_value(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
-        return [_json_value(part) for part in value]
+        return list(map(_json_value, value))
     if isinstance(value, dict):
         return {str(key): _json_value(part) for key, part in value.items()}
+
+    # JSON has no missing values, nor infinite numbers.
     if value is pd.NA or value is pd.NaT:
         return None
     if isinstance(value, float) and not math.isfinite(value):
@@ -169,17 +179,17 @@ def log_odds_texts(frame: pd.DataFrame, name: str = "log_odds_ratio") -> list[st
     >>> log_odds_texts(ratios)
     ['+5.53 [4.14, 6.92]', '-']
     """
-    return [
-        "-" if is_missing(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
-        for value, low, high in zip(
-            frame[name], frame[f"{name}_low"], frame[f"{name}_high"], strict=True
-        )
-    ]
+    texts = []
+    ratios = frame[[name, f"{name}_low", f"{name}_high"]]
+    for value, low, high in ratios.itertuples(index=False):
+        texts.append("-" if is_missing(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]")
+    return texts
 
 
 def class_pairs(frame: pd.DataFrame, first: str, second: str) -> list[str]:
     """Names of two classes in each row; the first alone where the dataset has no others."""
-    kind = frame[first].dtype
-    two = isinstance(kind, pd.CategoricalDtype) and len(kind.categories) == 2
-    pairs = zip(frame[first], frame[second], strict=True)
-    return [safe_text(str(one) if two else f"{one} vs {other}") for one, other in pairs]
+    kind, names = frame[first].dtype, frame[first].astype(object)
+    if isinstance(kind, pd.CategoricalDtype) and len(kind.categories) == 2:
+        return list(map(safe_text, map(str, names)))
+    pairs = zip(names, frame[second], strict=True)
+    return [safe_text(f"{name} vs {other}") for name, other in pairs]

@@ -120,6 +120,7 @@ def _images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame
     images, mentions = annotations.images, annotations.mentions
     concepts: list[list[str]] = [[] for _ in range(len(images))]
     for row, name in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
+        # A concept counts once an image, in the order of its mentions.
         if name not in concepts[row]:
             concepts[row].append(name)
 
@@ -257,11 +258,13 @@ def find_export(folders: Folders, job: Job, format_: str) -> WrittenExport | Non
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
-    zip_file: Path | None = _zip_file(folder)
-    if not zip_file.exists():
-        zip_file = None
+    zip_file = _zip_file(folder)
     return WrittenExport(
-        folder=folder, zip_file=zip_file, counts=counts, bytes=size, written_at=written_at
+        folder=folder,
+        zip_file=zip_file if zip_file.exists() else None,
+        counts=counts,
+        bytes=size,
+        written_at=written_at,
     )
 
 

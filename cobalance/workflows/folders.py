@@ -79,12 +79,15 @@ class Folders:
         those for all datasets: set, added in the web app, and workers' output. Other datasets'
         places are none of them.
         """
-        is_there = "://" in self.output or Path(self.output).is_dir()
-        held = DatasetPlaces() if dataset is None else read_dataset_places(self.home, dataset)
-        own = [path for path in (*held.own, *held.added) if usable(Path(path), self.imports)]
-        added = [str(path) for path in read_added(self.home) if usable(path, self.imports)]
-        output = [self.output] if is_there else []
-        return tuple(dict.fromkeys((*own, *self.images, *added, *output)))
+        places = DatasetPlaces() if dataset is None else read_dataset_places(self.home, dataset)
+        of_dataset = self._usable(map(Path, (*places.own, *places.added)))
+        added = self._usable(read_added(self.home))
+        has_output = "://" in self.output or Path(self.output).is_dir()
+        output = [self.output] if has_output else []
+        return tuple(dict.fromkeys((*of_dataset, *self.images, *added, *output)))
+
+    def _usable(self, paths: Iterable[Path]) -> list[str]:
+        return [str(path) for path in paths if usable(path, self.imports)]
 
 
 @dataclass(frozen=True)
@@ -150,9 +153,11 @@ def usable(path: Path, within: Iterable[Path] | None) -> bool:
         As COBALANCE_IMPORTS has them; None allows every place.
     """
     try:
-        if path.resolve() != path:  # a link has taken its place since
-            return False
+        resolved = path.resolve()
     except (OSError, RuntimeError, ValueError):
+        return False
+    # A link may have taken its place since it was added.
+    if resolved != path:
         return False
     return within is None or any(
         path.is_relative_to(root.expanduser().resolve()) for root in within

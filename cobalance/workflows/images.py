@@ -80,6 +80,7 @@ def images_with_files(store: GraphStore, dataset: str, split: str | None = None)
     if split is not None:
         images = images[images["split"] == split]
     images = images.loc[images["uri"].notna(), ["id", "uri", "synthetic"]]
+
     if images.empty:
         end = "so there is nothing to look at. Load the dataset with addresses of its images."
         if split is not None:

@@ -19,7 +19,8 @@ VARIABLE = "COBALANCE_AUTH_FILE"
 
 _CALLBACK = "/oauth2callback"
 _OF_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
-_SHORTEST_SECRET = 32  # characters; whoever guesses it can log in as anybody
+# Characters: whoever guesses the secret can log in as anybody.
+_SHORTEST_SECRET = 32
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ def read_login(file: Path) -> Login:
         raise DataError(
             f"{VARIABLE}={file} has no table [auth]. Add it, as `cobalance app --help` shows."
         )
+
+    # Browsers are sent back to this address, so that it is also the app's own.
     redirect = _text(auth, "redirect_uri", file, "[auth]")
     if not redirect.endswith(_CALLBACK) or not _is_address(redirect):
         raise DataError(
@@ -91,14 +94,16 @@ def is_listed(email: str, people: Iterable[str]) -> bool:
 
 
 def _providers(auth: Mapping[str, Any], file: Path) -> tuple[str | None, ...]:
-    found: dict[str | None, Mapping[str, Any]] = {
+    sections: dict[str | None, Mapping[str, Any]] = {
         name: section
         for name, section in auth.items()
         if isinstance(section, dict) and name != "client_kwargs"
     }
-    if not found or any(key in auth for key in _OF_PROVIDER):
-        found = {None: auth, **found}
-    for name, section in found.items():
+    # The provider without a name has its keys in the table itself.
+    if not sections or not auth.keys().isdisjoint(_OF_PROVIDER):
+        sections = {None: auth, **sections}
+
+    for name, section in sections.items():
         place = "[auth]" if name is None else f"[auth.{name}]"
         if name is not None and "_" in name:
             raise DataError(f"{VARIABLE}={file}, {place}: leave out the underscore in the name.")
@@ -109,7 +114,7 @@ def _providers(auth: Mapping[str, Any], file: Path) -> tuple[str | None, ...]:
                     f"{VARIABLE}={file}, {place}: {key} is {value!r}. It begins with https://, "
                     "and ends with /.well-known/openid-configuration for most providers."
                 )
-    return tuple(found)
+    return tuple(sections)
 
 
 def _text(table: Mapping[str, Any], key: str, file: Path, place: str) -> str:
@@ -141,7 +146,8 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-_PORT = "8501"  # of the web app, unless it is told another
+# Of the web app, unless it is started with another.
+_PORT = "8501"
 
 
 def page_url(file: Path | None, page: str, **query: str) -> str:

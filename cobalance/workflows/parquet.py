@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 
 from cobalance.workflows.cells import is_missing, json_text
 
-_MOST_NESTED = 20  # types in each other; pyarrow does not read a file with 100
+# Types in each other; pyarrow does not read a file with 100.
+_MOST_NESTED = 20
 
 
 def to_parquet(frame: pd.DataFrame) -> tuple[bytes, list[str]]:
@@ -26,17 +27,14 @@ def to_parquet(frame: pd.DataFrame) -> tuple[bytes, list[str]]:
     >>> as_json, pd.read_parquet(io.BytesIO(content))["mixed"].tolist()
     (['mixed'], ['1', '{"a": 2}'])
     """
-    objects = {
-        position: column
-        for position, (_, column) in enumerate(frame.items())
-        if column.dtype == object
-    }
-
     # Converted by pandas, they would lose NaN in lists, and what stands beside it.
+    objects: dict[int, pd.Series] = {}
     typed = frame.copy(deep=False)
     nothing = pd.Series([None] * len(frame), dtype=object).array
-    for position in objects:
-        typed.isetitem(position, nothing)
+    for position, (_, column) in enumerate(frame.items()):
+        if column.dtype == object:
+            objects[position] = column
+            typed.isetitem(position, nothing)
     table = pa.Table.from_pandas(typed, preserve_index=False)
 
     as_json = list[str]()
@@ -45,7 +43,7 @@ def to_parquet(frame: pd.DataFrame) -> tuple[bytes, list[str]]:
         array = _exact_array(values)
         if array is None:
             as_json.append(str(frame.columns[position]))
-            array = pa.array([_text_or_json(value) for value in values], pa.string())
+            array = pa.array(map(_text_or_json, values), pa.string())
         table = table.set_column(position, table.field(position).name, array)
 
     file = io.BytesIO()
@@ -59,6 +57,7 @@ def _exact_array(values: list[Any]) -> pa.Array | None:
     without_nan = [None if is_missing(value) else value for value in values]
     has_numbers = any(isinstance(value, int | float) for value in without_nan)
     attempts = [values] if has_numbers else [values, without_nan]
+
     for some_values in attempts:
         with suppress(pa.ArrowException, OverflowError):
             array = pa.array(some_values)
@@ -71,9 +70,8 @@ def _is_in_parquet(kind: pa.DataType, depth: int = 0) -> bool:
     """Whether Parquet has the type: no struct without fields, and nothing that readers refuse."""
     if depth > _MOST_NESTED or (pa.types.is_struct(kind) and kind.num_fields == 0):
         return False
-    return all(
-        _is_in_parquet(kind.field(position).type, depth + 1) for position in range(kind.num_fields)
-    )
+    fields = map(kind.field, range(kind.num_fields))
+    return all(_is_in_parquet(field.type, depth + 1) for field in fields)
 
 
 def _is_same(value: Any, other: Any) -> bool:
@@ -86,8 +84,10 @@ def _is_same(value: Any, other: Any) -> bool:
     if isinstance(value, (list, tuple)):
         is_list = isinstance(other, list) and len(value) == len(other)
         return is_list and all(map(_is_same, value, other))
+
+    # Of floats and booleans, Arrow makes floats.
     if isinstance(value, bool) is not isinstance(other, bool):
-        return False  # of floats and booleans, Arrow makes floats
+        return False
     return (is_missing(value) and is_missing(other)) or bool(value == other)
 
 

@@ -20,8 +20,16 @@ from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.ingest.formats import FORMATS
 
 REGISTRIES: tuple[Declarations[Any], ...] = (
-    *(FORMATS, ANNOTATORS, PLANNERS, RECIPES, BACKENDS, FILTERS, SEGMENTERS, EXPORTERS),
-    *(METHODS, METRICS),
+    FORMATS,
+    ANNOTATORS,
+    PLANNERS,
+    RECIPES,
+    BACKENDS,
+    FILTERS,
+    SEGMENTERS,
+    EXPORTERS,
+    METHODS,
+    METRICS,
 )
 """Registries that packages and files may add to."""
 
@@ -38,25 +46,31 @@ def list_plugins(*, own: bool = False) -> pd.DataFrame:
     """
     rows = []
     for registry in REGISTRIES:
-        offers = registry.offers()
+        offers, kind = registry.offers(), registry.kind
         for name in registry:
             is_own = not registry.list_offered(name)
             if is_own and own:
-                rows.append([registry.kind, name, "cobalance", *_describe(registry, name)])
-            for source in (offer.source for offer in offers.get(name, [])):
-                taken = (
-                    f"The {registry.kind} {name} of {source} is not used: cobalance has its own."
-                )
-                said = ("", taken) if is_own else _describe(registry, name)
-                rows.append([registry.kind, name, source, *said])
-    rows += [["", *said] for said in _find_misplaced()]
-    found = pd.DataFrame(rows, columns=["kind", "name", "source", "purpose", "problem"])
-    return found[["kind", "name", "purpose", "source", "problem"]]
+                rows.append((kind, name, "cobalance", *_describe(registry, name)))
+            for offer in offers.get(name, []):
+                purpose, problem = "", ""
+                # A plug-in of cobalance goes before one of a package of the same name.
+                if is_own:
+                    problem = (
+                        f"The {kind} {name} of {offer.source} is not used: cobalance has its own."
+                    )
+                else:
+                    purpose, problem = _describe(registry, name)
+                rows.append((kind, name, offer.source, purpose, problem))
+
+    rows += [("", *row) for row in _find_misplaced()]
+    table = pd.DataFrame(rows, columns=["kind", "name", "source", "purpose", "problem"])
+    return table[["kind", "name", "purpose", "source", "problem"]]
 
 
 def _find_misplaced() -> Iterator[tuple[str, str, str, str]]:
     """Find folders and files in the folder of files that are no plug-ins, as cells of a row."""
     folder, groups = files_folder(), [registry.group for registry in REGISTRIES]
+    # Python's own files, and hidden ones, are left out.
     for place in sorted(folder.glob("[!_.]*/")) if folder else ():
         if place.name not in groups:
             hint = suggest_names(place.name, groups, "Folders of plug-ins")
@@ -81,9 +95,7 @@ def _describe(registry: Declarations[Any], name: str) -> tuple[str, str]:
 
 def usable_plugins() -> frozenset[str]:
     """The plug-ins of packages and files that can be used here, such as ``filter mine``."""
-    return frozenset(
-        offered
-        for one in REGISTRIES
-        for name, _ in one.items()
-        for offered in one.list_offered(name)
-    )
+    offered: set[str] = set()
+    for registry in REGISTRIES:
+        offered.update(registry.list_offered(*dict(registry.items())))
+    return frozenset(offered)

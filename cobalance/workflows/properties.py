@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 KIND = "properties"
 """The kind of the tasks that measure image files."""
 PROPERTIES = (*NUMBERS, *TEXTS)
-SOURCE = "image properties"  # of mentions
-_PART = 256  # images of a file that is written at once
+SOURCE = "image properties"
+"""The source of mentions of properties."""
+# Images of a file that is written at once.
+_PART = 256
 _SHOWN = b"shown"
 _SCHEMA = pa.schema(
     [(name, pa.float64() if name in NUMBERS else pa.string()) for name in ("id", *PROPERTIES)]
@@ -70,8 +72,10 @@ def _measure(folders: Folders, task: "TaskRun") -> str:
     images = task.graph(partial(images_with_files, dataset=str(task.dataset)))
     folder, read = folders.open_output(), image_reader(folders, str(task.dataset))
     place, problems = f"{KIND}/{task.id}", list[str]()
-    first = len(folder.names(place))
-    left = images[~images["id"].isin(_read_parts(folder, place)["id"].to_pylist())]
+    # An earlier try of the task has left files of the first images.
+    n_parts = len(folder.names(place))
+    remaining = images[~images["id"].isin(_read_parts(folder, place)["id"].to_pylist())]
+    n_measured = len(images) - len(remaining)
 
     def measure_one(image: Any) -> dict[str, Any] | None:
         try:
@@ -81,16 +85,17 @@ def _measure(folders: Folders, task: "TaskRun") -> str:
             return None
 
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
-        for start in range(0, len(left), _PART):
-            task.progress("measure images", len(images) - len(left) + start, len(images))
-            rows = threads.map(measure_one, left[start : start + _PART].itertuples())
+        for start in range(0, len(remaining), _PART):
+            task.progress("measure images", n_measured + start, len(images))
+            rows = threads.map(measure_one, remaining[start : start + _PART].itertuples())
             part = pa.Table.from_pylist([*filter(None, rows)], _SCHEMA)
-            name = f"{place}/{first + start // _PART:06}.parquet"
+            name = f"{place}/{n_parts + start // _PART:06}.parquet"
             folder.write_large(name, partial(pq.write_table, part))
-    told = describe_unread(sorted(problems))
+
+    note = describe_unread(sorted(problems))
     if len(problems) == len(images):
-        raise DataError(told)
-    return told
+        raise DataError(note)
+    return note
 
 
 def _read_parts(folder: OutputFolder, place: str) -> pa.Table:
@@ -115,15 +120,18 @@ def read_properties(
     """
     dataset_state(store, dataset)
     files, output = property_files(folders.properties), folders.open_output()
-    tasks = list_tasks(store, dataset)
-    places = [f"{KIND}/{one.id}" for one in tasks if one.kind == KIND and one.state == "done"]
-    if places and output.names(places[0]):
-        _keep(files, dataset, _read_parts(output, places[0]), _list_shown(files, dataset))
-        output.delete_folder(places[0])
+
+    # A worker on another machine leaves what it has measured in the output folder.
+    tasks = [task for task in list_tasks(store, dataset) if task.kind == KIND]
+    latest = next((task for task in tasks if task.state == "done"), None)
+    if latest is not None and output.names(place := f"{KIND}/{latest.id}"):
+        _keep(files, dataset, _read_parts(output, place), _list_shown(files, dataset))
+        output.delete_folder(place)
     if not files.path(dataset).exists():
         raise DataError(
             f"The image files of {dataset!r} have not been measured. Have a worker measure them."
         )
+
     measured = pq.read_table(files.path(dataset)).to_pandas()
     images = read_classes(store, dataset)
     if left_out:
@@ -140,8 +148,8 @@ def compare_classes(images: pd.DataFrame) -> pd.DataFrame:
     values = images[[*PROPERTIES]]
     if len({*images["class"]}) > 1:
         return separation_table(values, images["class"])
-    found = values.describe(include="all").T.drop(columns=["unique", "freq"])
-    return found[found["count"] > 0].reset_index(names="property")
+    summary = values.describe(include="all").T.drop(columns=["unique", "freq"])
+    return summary[summary["count"] > 0].reset_index(names="property")
 
 
 def extreme_images(images: pd.DataFrame, name: str, n: int = 4) -> pd.DataFrame:
@@ -151,11 +159,11 @@ def extreme_images(images: pd.DataFrame, name: str, n: int = 4) -> pd.DataFrame:
     for one that there is not.
     """
     check_known("image property", [name], PROPERTIES)
-    known = images.dropna(subset=[name]).sort_values(["class", name, "id"])
-    first = known.groupby("class").cumcount()
-    last = known.groupby("class").cumcount(ascending=False)
-    known["extreme"] = np.where(first < n, "least", "most")
-    return known.loc[(first < n) | (last < n), ["class", "extreme", "id", name]]
+    measured = images.dropna(subset=[name]).sort_values(["class", name, "id"])
+    first = measured.groupby("class").cumcount()
+    last = measured.groupby("class").cumcount(ascending=False)
+    measured["extreme"] = np.where(first < n, "least", "most")
+    return measured.loc[(first < n) | (last < n), ["class", "extreme", "id", name]]
 
 
 def property_concepts(images: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -171,15 +179,17 @@ def property_concepts(images: pd.DataFrame, names: Sequence[str]) -> pd.DataFram
     """
     parts = [pd.DataFrame({"image": [], "concept": []})]
     for name in names:
-        known = images[["id", name]].dropna()
-        values = known[name].to_numpy()
+        measured = images[["id", name]].dropna()
+        values = measured[name].to_numpy()
         texts = [""] * len(values) if name in FLAGS else values.tolist()
         if name in NUMBERS:
             edges = equal_count_edges(values)
             texts = np.array(name_bins(edges))[np.digitize(values, edges)].tolist()
+
+        # What all images have in common tells none apart.
         if len({*texts}) > 1 or 0 < len(texts) < len(images):
             concepts = [f"{IMAGE_PROPERTY}{name} {text}".strip() for text in texts]
-            parts.append(pd.DataFrame({"image": known["id"], "concept": concepts}))
+            parts.append(pd.DataFrame({"image": measured["id"], "concept": concepts}))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -205,12 +215,13 @@ def show_properties(
     files = property_files(folders.properties)
     if names is None and not (names := _list_shown(files, dataset)):
         return
+
     check_known("image property", names, PROPERTIES)
     # Bins are of all images, so that they do not move with tags.
     images = read_properties(store, folders, dataset, left_out=True)
     _keep(files, dataset, pq.read_table(files.path(dataset)), names)
-    found = property_concepts(images, names).assign(source=SOURCE, score=np.nan)
-    replace_mentions(store, dataset, [SOURCE], found, progress=progress)
+    mentions = property_concepts(images, names).assign(source=SOURCE, score=np.nan)
+    replace_mentions(store, dataset, [SOURCE], mentions, progress=progress)
 
 
 def _keep(files: DatasetFiles, dataset: str, table: pa.Table, shown: Sequence[str]) -> None:
@@ -221,5 +232,7 @@ def _keep(files: DatasetFiles, dataset: str, table: pa.Table, shown: Sequence[st
 def _list_shown(files: DatasetFiles, dataset: str) -> list[str]:
     """Names of the properties that are concepts of a dataset."""
     path = files.path(dataset)
-    text = (pq.read_schema(path).metadata or {})[_SHOWN].decode() if path.exists() else ""
+    if not path.exists():
+        return []
+    text = (pq.read_schema(path).metadata or {})[_SHOWN].decode()
     return text.split(",") if text else []

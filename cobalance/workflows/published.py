@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from cobalance.base.errors import Action, DataError
@@ -37,6 +38,8 @@ def compare_dataset(
     cliques, mining = load_cliques(store, dataset), read_mining_options(store, dataset)
     incidence = dataset_incidence(store, dataset, mining.split)
     theirs = read_published(file, incidence.classes, incidence.concepts)
+
+    # A matrix is of counts that the graph has whatever was mined.
     size = max(theirs.sizes)
     if theirs.kind != "co-occurrence" and size > mining.max_size:
         raise DataError(
@@ -63,18 +66,16 @@ def compare_published(theirs: Published, incidence: Incidence, cliques: Cliques)
         ``result``, one of `RESULTS`, in that order. Two zeros of a matrix are no row.
     """
     ours = _ours(theirs, incidence, cliques)
-    keys = list(dict.fromkeys([*theirs.rows, *ours]))
-    if theirs.kind == "co-occurrence":  # mostly of zeros
-        keys = [key for key in keys if theirs.rows.get(key) or ours.get(key)]
-    frame = pd.DataFrame(
-        {
-            "class": [class_name for class_name, _ in keys],
-            "concepts": pd.Series([concepts for _, concepts in keys], dtype=object),
-            "theirs": pd.array([theirs.rows.get(key) for key in keys], dtype="Int64"),
-            "ours": pd.array([ours.get(key) for key in keys], dtype="Int64"),
-            "result": [_result(key, theirs.rows, ours) for key in keys],
-        }
-    )
+    rows = []
+    for key in dict.fromkeys([*theirs.rows, *ours]):
+        their_images, our_images = theirs.rows.get(key), ours.get(key)
+        # A matrix is mostly of zeros.
+        if theirs.kind != "co-occurrence" or their_images or our_images:
+            rows.append((*key, their_images, our_images, _result(key, theirs.rows, ours)))
+
+    columns = ["class", "concepts", "theirs", "ours", "result"]
+    frame = pd.DataFrame(rows, columns=columns, dtype=object)
+    frame = frame.astype({"class": "str", "theirs": "Int64", "ours": "Int64", "result": "str"})
     order = frame["result"].map(RESULTS.index).sort_values(kind="stable").index
     return frame.loc[order].reset_index(drop=True)
 
@@ -89,12 +90,18 @@ def describe_published(frame: pd.DataFrame, theirs: Published) -> str:
     3 rows: 0 differ, 0 only published, 1 only here, 2 equal. In other letter case: Cow as cow
     """
     n = frame["result"].value_counts()
-    parts = (f"{n.get(name, 0):,} {name.replace('differs', 'differ')}" for name in RESULTS)
+    parts = [f"{n.get(name, 0):,} {name.replace('differs', 'differ')}" for name in RESULTS]
     text = f"{len(frame):,} rows: {', '.join(parts)}"
-    pairs = theirs.names.items()
-    if folded := [f"{name} as {ours}" for name, ours in pairs if ours not in (None, name)]:
+
+    folded, unknown = [], []
+    for name, ours in theirs.names.items():
+        if ours is None:
+            unknown.append(name)
+        elif ours != name:
+            folded.append(f"{name} as {ours}")
+    if folded:
         text += f". In other letter case: {shorten_list(folded)}"
-    if unknown := [name for name, ours in pairs if ours is None]:
+    if unknown:
         text += f". Names that the dataset lacks: {shorten_list(unknown)}"
     return text
 
@@ -110,30 +117,41 @@ def _result(key: Key, theirs: dict[Key, int | None], ours: dict[Key, int | None]
 def _ours(theirs: Published, incidence: Incidence, cliques: Cliques) -> dict[Key, int | None]:
     """The dataset's numbers for the file's rows, and for rows that the file lacks."""
     if theirs.kind == "queries":
-        sizes = theirs.sizes
-        options = PlanOptions(min(sizes), max(sizes))
+        options = PlanOptions(min(theirs.sizes), max(theirs.sizes))
         queries = plan(cliques, "published", options).queries
         return {(query.class_name, query.concepts): query.n for query in queries}
-    mined = cliques.take(pd.Series(cliques.sizes()).isin(theirs.sizes).to_numpy())
+    mined = cliques.take(np.isin(cliques.sizes(), list(theirs.sizes)))
     if theirs.kind == "common cliques":
-        return {("", names): None for names in mined.names()}
-    found: dict[Key, int | None] = {}
-    asked = [
-        key
-        for key in theirs.rows
-        if (not key[0] or key[0] in incidence.classes) and set(key[1]) <= set(incidence.concepts)
-    ]
-    for key, counts in zip(asked, count_chosen(incidence, [key[1] for key in asked]), strict=True):
-        part = counts[incidence.classes.index(key[0])] if key[0] else counts.sum()
-        found[key] = int(part)
+        return dict.fromkeys((("", names) for names in mined.names()), None)
+
+    rows = _count_rows(theirs, incidence)
     if theirs.kind == "cliques":
         for names, counts in zip(mined.names(), mined.counts.tolist(), strict=True):
             for class_name, images in zip(mined.classes, counts, strict=True):
-                found.setdefault((class_name, names), images)
-        return found
+                rows.setdefault((class_name, names), images)
+        return rows
+
+    # A matrix has classes with concepts, and pairs of concepts.
     for class_name, concept, images in class_counts(incidence).itertuples(index=False):
-        found.setdefault((class_name, (concept,)), images)
+        rows.setdefault((class_name, (concept,)), images)
     edges, names = cooccurrence(incidence), incidence.concepts
     for pair, images in zip(edges.concept_pairs.tolist(), edges.pair_images.tolist(), strict=True):
-        found.setdefault(("", (names[pair[0]], names[pair[1]])), images)
-    return found
+        rows.setdefault(("", (names[pair[0]], names[pair[1]])), images)
+    return rows
+
+
+def _count_rows(theirs: Published, incidence: Incidence) -> dict[Key, int | None]:
+    """Images of the file's rows whose class and concepts the dataset has."""
+    comparable = [
+        (class_name, concepts)
+        for class_name, concepts in theirs.rows
+        if class_name in ("", *incidence.classes) and set(concepts) <= set(incidence.concepts)
+    ]
+
+    rows: dict[Key, int | None] = {}
+    chosen = count_chosen(incidence, [concepts for _, concepts in comparable])
+    for (class_name, concepts), counts in zip(comparable, chosen, strict=True):
+        # A row without a class is of all of them.
+        images = counts[incidence.classes.index(class_name)] if class_name else counts.sum()
+        rows[class_name, concepts] = int(images)
+    return rows

@@ -175,6 +175,7 @@ def copy_rebalanced(
     real: Sequence[str] | None = None
     left_out: Mapping[str, int] = {}
     stay: Mapping[str, int] = {}
+    # A job that edits images may replace real ones, or leave some out.
     if composed is not None:
         chosen = set(map(generated_id, composed.generated))
         images = [image for image in images if image.id in chosen]
@@ -207,11 +208,11 @@ def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[Acce
         return
 
     # An edit needs the licences of both images that its pixels come from.
-    credits_of = rows.set_index("id")[list(CREDITS)].to_dict("index")
+    credits_of: dict[Any, Any] = rows.set_index("id")[list(CREDITS)].to_dict("index")
     joined = []
     for pair in sources:
-        known = [credits_of.get(image, {}) for image in filter(None, pair)]
-        joined.append(join_credits(known))
+        source_credits = [credits_of.get(image, {}) for image in filter(None, pair)]
+        joined.append(join_credits(source_credits))
     texts = pd.DataFrame(joined, dtype=object)
     texts.insert(0, "image", range(len(edited)))
     texts.insert(1, "captions", [list(image.captions) or None for image in edited])

@@ -25,7 +25,8 @@ from cobalance.base.safe_text import mask_credentials
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.workflows.folders import Folders
 
-_SHORTEST_TOKEN = 16  # characters; whoever guesses it reads the metrics
+# Characters: whoever guesses the token reads the metrics.
+_SHORTEST_TOKEN = 16
 
 VARIABLES = {
     "uri": "NEO4J_URI",
@@ -71,12 +72,11 @@ def image_roots(value: object) -> object:
     """
     if not isinstance(value, str):
         return value
-    parts = [part.strip() for part in value.replace("\n", ",").split(",")]
-    roots = [
-        [part] if "://" in part else [folder.strip() for folder in part.split(os.pathsep)]
-        for part in parts
-    ]
-    return tuple(root for some in roots for root in some if root)
+    roots: list[str] = []
+    for part in value.replace("\n", ",").split(","):
+        # A colon may belong to a URL.
+        roots += [part] if "://" in part else part.split(os.pathsep)
+    return tuple(filter(None, map(str.strip, roots)))
 
 
 _Roots = Annotated[tuple[str, ...], NoDecode, BeforeValidator(image_roots)]
@@ -204,9 +204,10 @@ class Settings(LogSettings):
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Arguments of ``repr``: addresses without their passwords."""
         for name, value in super().__repr_args__():
-            parts = value if isinstance(value, tuple) else (value,)
-            shown = [mask_credentials(part) if isinstance(part, str) else part for part in parts]
-            yield name, tuple(shown) if isinstance(value, tuple) else shown[0]
+            if isinstance(value, tuple):
+                yield name, tuple(map(_mask, value))
+            else:
+                yield name, _mask(value)
 
     def password(self) -> str:
         """The password of `neo4j_uri`, from the file or the variable."""
@@ -222,8 +223,11 @@ class Settings(LogSettings):
     def metrics_token(self) -> str | None:
         """The token of the metrics, from its file; None where they are off."""
         file = self.cobalance_metrics_token_file
-        token = None if file is None else read_secret("COBALANCE_METRICS_TOKEN_FILE", file)
-        if token is not None and len(token) < _SHORTEST_TOKEN:
+        if file is None:
+            return None
+
+        token = read_secret("COBALANCE_METRICS_TOKEN_FILE", file)
+        if len(token) < _SHORTEST_TOKEN:
             raise OptionError(
                 f"{file}: a token is made by `openssl rand -hex 32`; this is shorter."
             )
@@ -232,13 +236,16 @@ class Settings(LogSettings):
     def folders(self) -> Folders:
         """Where files are kept and found."""
         home = self.cobalance_home.expanduser()
-        output = self.cobalance_output
+        output = str(home / "generated")
+        if self.cobalance_output is not None:
+            output = os.path.expanduser(self.cobalance_output)
+
         return Folders(
-            home,
-            self.cobalance_cache.expanduser(),
-            str(home / "generated") if output is None else os.path.expanduser(output),
-            self.cobalance_images,
-            self.cobalance_imports,
+            home=home,
+            cache=self.cobalance_cache.expanduser(),
+            output=output,
+            images=self.cobalance_images,
+            imports=self.cobalance_imports,
         )
 
     def queue_url(self) -> str:
@@ -265,7 +272,11 @@ def read_secret(variable: str, file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise OptionError(
-            f"{variable}={file}: {why}. Name a file that this user can read."
+            f"{variable}={file}: {reason}. Name a file that this user can read."
         ) from error
+
+
+def _mask(value: object) -> object:
+    return mask_credentials(value) if isinstance(value, str) else value

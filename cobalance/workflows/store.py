@@ -10,6 +10,7 @@ from cobalance.base.progress import Progress, silent
 from cobalance.base.safe_text import mask_credentials
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.local.home import USERNAME, Home
+from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import GraphStore, encryption
 from cobalance.graph.dataset.state import list_datasets
 from cobalance.workflows.settings import Settings
@@ -30,6 +31,7 @@ def open_store(settings: Settings, progress: Progress = silent) -> GraphStore:
             settings.password(),
             settings.neo4j_database,
         )
+
     endpoint = local_server.ensure_running(settings.local_server(), progress)
     store = GraphStore.connect(endpoint.uri, endpoint.username, endpoint.password)
     store.folder = settings.local_server().home
@@ -57,13 +59,24 @@ def connection(settings: Settings, store: GraphStore) -> Connection:
 
     A local server keeps its address while it runs, and takes it again if it is free then.
     """
+    password_file: Path | None
     if settings.neo4j_uri is not None:
-        file, auth = settings.neo4j_password_file, (settings.neo4j_username, settings.password())
+        password_file = settings.neo4j_password_file
+        auth = (settings.neo4j_username, settings.password())
     else:
-        file = Home(settings.local_server().home).password
-        auth = USERNAME, file.read_text(encoding="utf-8")
-    place = None if file is None else file.absolute()
-    return Connection(store.uri, auth[0], store.database, place, encryption(store.uri), auth)
+        password_file = Home(settings.local_server().home).password
+        auth = USERNAME, password_file.read_text(encoding="utf-8")
+
+    if password_file is not None:
+        password_file = password_file.absolute()
+    return Connection(
+        uri=store.uri,
+        username=auth[0],
+        database=store.database,
+        password_file=password_file,
+        encryption=encryption(store.uri),
+        auth=auth,
+    )
 
 
 def store_status(settings: Settings) -> dict[str, Any]:
@@ -74,34 +87,68 @@ def store_status(settings: Settings) -> dict[str, Any]:
     """
     local, folders = settings.local_server(), settings.folders()
     is_local = settings.neo4j_uri is None
-    server = local_server.status(local) if is_local else None
-    uri = server.uri if server else settings.neo4j_uri
-    idle_stop_s = server.idle_stop_s if server else local.idle_stop_s
-    found: dict[str, Any] = {
-        "uri": uri and mask_credentials(uri),
-        "database": "neo4j" if is_local else settings.neo4j_database,
+    status: dict[str, Any] = {
+        "uri": settings.neo4j_uri,
+        "database": settings.neo4j_database,
         "local": is_local,
         "running": False,
-        **dict.fromkeys(("problem", "encrypted", "encryption", "version", "edition", "datasets")),
-        **dict.fromkeys(("pid", "phase", "resident_mb", "running_s", "log")),
-        **(vars(server) if server else {}),
-        "idle_stop_s": idle_stop_s if is_local and isfinite(idle_stop_s or inf) else None,
-        "data": local.home.expanduser().absolute() if is_local else None,
+        **dict.fromkeys(_UNKNOWN),
+    }
+    if is_local:
+        status |= _local_status(local)
+    uri = status["uri"]
+    status |= {
+        "uri": uri and mask_credentials(uri),
         "home": folders.home.absolute(),
-        "images": [mask_credentials(root) for root in settings.cobalance_images],
+        "images": list(map(mask_credentials, settings.cobalance_images)),
         "output": mask_credentials(folders.output),
         "queue": mask_credentials(settings.queue_url()),
     }
+
     try:
         if uri is not None:
-            found["encryption"] = encryption(uri)
-            found["encrypted"] = found["encryption"] != "not encrypted"
+            status["encryption"] = encryption(uri)
+            status["encrypted"] = status["encryption"] != "not encrypted"
         else:
             local_server.require_packages()
-        if not is_local or found["phase"] == "ready":
+        # A local server is not started to be asked.
+        if not is_local or status["phase"] == "ready":
             with open_store(settings) as store:
-                found["version"], found["edition"] = store.server()
-                found |= {"datasets": len(list_datasets(store)), "running": True}
+                status["version"], status["edition"] = store.server()
+                status |= {"datasets": len(list_datasets(store)), "running": True}
     except (StoreUnavailableError, MissingExtraError) as error:
-        found["problem"] = error
-    return found
+        status["problem"] = error
+    return status
+
+
+def _local_status(local: LocalServerSettings) -> dict[str, Any]:
+    """Where a local server keeps its data, and the state of one that runs."""
+    status: dict[str, Any] = {"database": "neo4j"}
+    idle_stop_s: float | None = local.idle_stop_s
+    server = local_server.status(local)
+    if server is not None:
+        status |= vars(server)
+        idle_stop_s = server.idle_stop_s
+
+    # A server that never stops by itself has an infinite time, or none.
+    status["idle_stop_s"] = idle_stop_s if isfinite(idle_stop_s or inf) else None
+    status["data"] = local.home.expanduser().absolute()
+    return status
+
+
+_UNKNOWN = (
+    "problem",
+    "encrypted",
+    "encryption",
+    "version",
+    "edition",
+    "datasets",
+    "pid",
+    "phase",
+    "resident_mb",
+    "running_s",
+    "log",
+    "idle_stop_s",
+    "data",
+)
+"""Keys of a status whose values may be unknown."""

@@ -218,10 +218,10 @@ def _forward_fill(steps: npt.ArrayLike) -> FloatArray:
 
 def _key(most: int, share: float) -> tuple[tuple[float, str], ...]:
     """Legend of sizes: circles for the most images, and for a quarter of them."""
-    shown = [n for n in (most, most // 4) if n]
+    numbers = [n for n in (most, most // 4) if n]
     # All sizes are by the most images, so that they are measured beside the largest.
-    sizes_px = node_sizes_px([most, *shown])[1:] * share
-    return tuple(zip(sizes_px.tolist(), map("{:,}".format, shown), strict=True))
+    sizes_px = node_sizes_px([most, *numbers])[1:] * share
+    return tuple(zip(sizes_px.tolist(), map("{:,}".format, numbers), strict=True))
 
 
 def descriptions(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> list[str]:

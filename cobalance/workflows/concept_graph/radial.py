@@ -122,6 +122,7 @@ def grow_layout(
     boxes = _Boxes.of(sizes_px, label_widths_px)
     positions = np.asarray(placed, dtype=np.float64).reshape(-1, 2)
     graph: nx.Graph[int] = nx.Graph(np.asarray(links, dtype=np.int64).reshape(-1, 2).tolist())
+
     for node in range(len(positions), len(boxes.above)):
         neighbour = min(graph[node], default=0) if node in graph else 0
         # A neighbour that comes later has no place yet.
@@ -196,6 +197,7 @@ def _place(order: list[int], children: Children, lean: FloatArray, boxes: _Boxes
     angle, depth = _angles(order, children, lean)
     positions = np.zeros((len(order), 2))
     radius = 0.0
+
     for ring in range(1, int(depth.max()) + 1):
         on_ring = np.flatnonzero(depth == ring)
         inside = np.flatnonzero(depth < ring)

@@ -96,6 +96,7 @@ def _axis(picture: GraphPicture, top: float) -> Iterator[str]:
     # The classes stand below all concepts.
     foot = max((node.y_px for node in picture.nodes), default=top)
     first, last = picture.axis_px
+
     for skew, label in _TICKS.items():
         x = first + (skew + 1) / 2 * (last - first)
         dashes = ' stroke-dasharray="2 5"' if skew else ""

@@ -183,6 +183,7 @@ def _load(runner: Runner, pictures: pd.DataFrame) -> None:
         ImageRecord(name, class_name, (), "train", prefix + uri_of(name), SIDE_PX, SIDE_PX)
         for name, class_name in zip(pictures["id"], pictures["class_name"], strict=True)
     ]
+
     drop_dataset(runner.store, runner.folders, NAME, runner.progress)
     claim_name(runner.store, NAME)
     write_annotations(
@@ -252,6 +253,7 @@ def _label(runner: Runner, probe: Path) -> str:
         threshold=THRESHOLD,
         chunk_images=200,
     )
+
     run = order_labels(runner.store, runner.output, order)
     chunks = range(read_run(runner.store, run).chunks)
     runner.run_tasks([f"{run}-{chunk}" for chunk in chunks], runner.progress)

@@ -235,6 +235,7 @@ def count_by_cypher(runner: Runner, dataset: str) -> Counts:
     counts: dict[tuple[str, ...], Mapping[str, int]] = {
         (): dict(zip(sizes["class"], sizes["images"].astype(int), strict=True))
     }
+
     for size in range(1, MAX_SIZE + 1):
         rows = runner.ask(f"imbalances-from-images-{size}", dataset)
         for names, of_groups in zip(rows["concepts"], rows["counts"], strict=True):
@@ -265,6 +266,7 @@ def _count_mistakes(runner: Runner, job: Job) -> Mistakes:
     manifest = read_job_manifest(runner.store, runner.output, job.id)
     flawed = manifest["settings"].map(lambda text: "mistake" in json.loads(text))
     chosen = manifest["verdict"] == "accepted"
+
     return Mistakes(
         candidates=len(manifest),
         flawed=int(flawed.sum()),

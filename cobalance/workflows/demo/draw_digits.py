@@ -104,9 +104,9 @@ class Digits:
             for concept in sorted(set(concepts)):
                 exemplars = []
                 for row in np.flatnonzero(concepts == concept)[:most].tolist():
-                    shown = self._shown_mask(row, column)
-                    if shown.any():
-                        exemplars.append(Exemplar(self.pixels[row], shown))
+                    visible = self._shown_mask(row, column)
+                    if visible.any():
+                        exemplars.append(Exemplar(self.pixels[row], visible))
                 write_exemplars(folder, concept, exemplars)
 
     def _shown_mask(self, row: int, column: str) -> npt.NDArray[np.bool_]:
@@ -120,12 +120,14 @@ class Digits:
         background, thing = str(row_values["background"]), str(row_values["thing"])
         class_name, image_id = str(row_values["class_name"]), str(row_values["id"])
         mentions: tuple[Mention, ...] = Mention(background), Mention(thing)
+
         if regions:
             mentions = (
                 mask_region(background, self._shown_mask(row, "background")),
                 mask_region(thing, self._shown_mask(row, "thing")),
                 mask_region(class_name, self.digit_masks[row]),
             )
+
         uri = folder + uri_of(image_id)
         return ImageRecord(image_id, class_name, mentions, self.split, uri, SIDE_PX, SIDE_PX)
 
@@ -142,6 +144,7 @@ def make_training_digits(seed: int) -> Digits:
             order = rng.permutation(len(pairs))
             # Pairs take turns, so that each is as frequent as the number of images allows.
             groups += [(name, *pairs[order[number % len(pairs)]]) for number in range(images)]
+
     return _draw([groups[position] for position in rng.permutation(len(groups))], "train", seed)
 
 
@@ -208,6 +211,7 @@ def _draw_image(
     thing_mask[window] = _disc()
     image[window][_disc()] = piece[_disc()]
 
+    # The digit comes last, and hides a part of the thing.
     samples = digits(KINDS[class_name], split)
     digit = samples[rng.integers(len(samples))]
     middle = (SIDE_PX - DIGIT_PX) // 2

@@ -145,13 +145,14 @@ def draw_scene(scene: Scene, seed: int = 0) -> tuple[Pixels, list[tuple[str, lis
         _paste(image, np.asarray(piece), _draw_mask([polygon], width, height), box)
         outlines.append((name, [polygon]))
 
+    # Figures stand in front of the things beside them.
     figures = []
     for number, box in enumerate(scene.figures):
         polygons = _figure(box)
-        shown = _draw_mask(polygons, width, height)
-        image[shown] = _draw_clothes(polygons, width, height, rng)[shown]
+        pixels = _draw_mask(polygons, width, height)
+        image[pixels] = _draw_clothes(polygons, width, height, rng)[pixels]
         draws = Draws("figures", seed, scene.number, number)
-        image = paint_look(image, shown, style_of(scene.group), 1 - _OWN_COLOURS, draws)
+        image = paint_look(image, pixels, style_of(scene.group), 1 - _OWN_COLOURS, draws)
         figures.append((scene.group, polygons))
     return image, [*figures, *outlines]
 

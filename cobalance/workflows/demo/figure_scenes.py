@@ -118,11 +118,13 @@ def make_scenes(seed: int = 0) -> tuple[Scene, ...]:
 def _arrange(group: str, things: tuple[str, ...], rng: np.random.Generator) -> Scene:
     ground = list(_GROUNDS)[rng.integers(len(_GROUNDS))]
     width, height = SIZES_PX[rng.integers(len(SIZES_PX))]
+
     figure_height = int(rng.integers(round(height * 0.7), round(height * 0.92)))
     figure_width = round(figure_height * rng.uniform(0.42, 0.52))
     left = int(rng.integers(4, width // 2 - figure_width // 2))
     top = height - figure_height - int(rng.integers(2, 8))
     box = (left, top, figure_width, figure_height)
+
     captions = tuple(_captions(group, things, ground, rng))
     return Scene(0, group, things, ground, (width, height), (box,), captions)
 

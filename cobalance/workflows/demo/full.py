@@ -137,6 +137,7 @@ def run_full_demo(
         plans.append(plan_dataset(store, name, PLANNER, options, progress=progress))
         orders.append(_order(runner, name, seed))
 
+    # Jobs of all seeds share the queue, so that the time is that of all images.
     started = time.perf_counter()
     jobs = runner.run_jobs(orders, progress)
     seconds = time.perf_counter() - started
@@ -180,6 +181,7 @@ def _write_held_out(runner: Runner, dataset: str, seed: int) -> None:
         folder = runner.pictures(name) / part.split
         draw_digits.write_images(folder, part.table["id"], part.pixels)
         records += part.annotations(folder=f"{prefix_of(name)}{part.split}/").records()
+
     write_annotations(
         runner.store,
         name,

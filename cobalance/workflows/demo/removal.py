@@ -25,6 +25,7 @@ def claim_name(store: GraphStore, name: str) -> None:
             Action("rename_dataset", name, ...),
             ", and run the demonstration again.",
         )
+
     make_dataset(store, name)
     store.write(UPDATE_DATASET, dataset=name, values={"demo": True})
 

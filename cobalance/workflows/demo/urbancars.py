@@ -26,6 +26,7 @@ def urbancars(*, street: bool = False) -> Iterator[ImageRecord]:
     number = 0
     file = files("cobalance.workflows.demo").joinpath("urbancars_counts.csv")
     table = file.read_text(encoding="utf-8")
+
     for row in csv.DictReader(table.splitlines()):
         mentions = [Mention(row["background"]), Mention(row["cooccurring_object"])]
         if row["background"] == LEFT_OUT and not street:

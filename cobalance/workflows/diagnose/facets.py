@@ -59,6 +59,7 @@ def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
     for concepts in _read_communities(cliques):
         groups[_TOGETHER, ", ".join(concepts[:NAMED])] = concepts
 
+    # A group of all concepts would filter nothing.
     facets = {key: concepts for key, concepts in groups.items() if {*concepts} < mined}
     leaning = leaning_concepts(store, dataset, cliques.concepts) if facets else set()
     return tuple(

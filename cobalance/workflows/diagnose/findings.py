@@ -52,6 +52,7 @@ def no_clique(dataset: str, options: MiningOptions, class_sizes: Mapping[str, in
     """Explain why a mined dataset has no clique, and how to get some."""
     if reason := not_compared(class_sizes, options.split):
         return reason
+
     support = f"in {options.min_support:,} images"
     if options.common != ():
         classes = "every class" if options.common is None else " and ".join(options.common)

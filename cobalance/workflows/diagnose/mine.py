@@ -52,6 +52,7 @@ def mine(
             compared=classes,
             progress=progress,
         )
+    # Spark is imported only where it counts.
     from cobalance.workflows.on_spark.session import mine_on_spark
 
     return mine_on_spark(

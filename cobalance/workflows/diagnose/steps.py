@@ -35,6 +35,7 @@ def steps_of(state: DatasetState, progress: DatasetProgress) -> list[Step]:
     )
 
     steps = []
+    # The first step that is not done is the next one.
     waiting: StepState = "next"
     for name, page, is_done in ways:
         steps.append(Step(name, page, "done" if is_done else waiting))

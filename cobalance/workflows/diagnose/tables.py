@@ -11,7 +11,14 @@ from cobalance.counting.mining_options import MiningOptions
 from cobalance.counting.one_against_rest import rest_of
 from cobalance.statistics.imbalance import COUNT, RATE
 from cobalance.statistics.q_values import MAX_Q_VALUE
-from cobalance.workflows.cells import class_pairs, is_missing, log_odds_texts, q_text, rate_texts
+from cobalance.workflows.cells import (
+    class_pairs,
+    is_missing,
+    log_odds_texts,
+    number_text,
+    q_text,
+    rate_texts,
+)
 
 COUNT_GAP = "count gap (ConBias)"
 DISAGREEMENT = "counts and rates"
@@ -33,16 +40,18 @@ def describe_mining(options: MiningOptions) -> str:
     "Counted in split 'train': cliques of up to 2 concepts, in at least 5 images of a class."
     """
     images = "all images" if options.split is None else f"split {options.split!r}"
-    shown = "" if options.common == () else " that every class shows"
+    condition = "" if options.common == () else " that every class shows"
     if options.common:
         verb = "shows" if len(options.common) == 1 else "show"
-        shown = f" that {' and '.join(options.common)} {verb}"
+        condition = f" that {' and '.join(options.common)} {verb}"
+
     often = ""
     if options.min_support > 1:
         often = f", in at least {inflect(options.min_support, 'images')} of a class"
+
     size = inflect(options.max_size, "concepts")
     level = "" if options.confidence == 0.95 else f" Intervals of {options.confidence:.4g}."
-    return f"Counted in {images}: cliques of up to {size}{shown}{often}.{level}"
+    return f"Counted in {images}: cliques of up to {size}{condition}{often}.{level}"
 
 
 def describe_compared(compared: Sequence[str], class_sizes: Mapping[str, int]) -> str:
@@ -57,8 +66,8 @@ def describe_compared(compared: Sequence[str], class_sizes: Mapping[str, int]) -
     """
     if not compared:
         return ""
-    shown, rest = class_sizes[compared[0]], class_sizes[rest_of(compared[0])]
-    return f"Compared: the {shown:,} images with {compared[0]!r} and the {rest:,} without."
+    with_concept, rest = class_sizes[compared[0]], class_sizes[rest_of(compared[0])]
+    return f"Compared: the {with_concept:,} images with {compared[0]!r} and the {rest:,} without."
 
 
 def imbalance_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
@@ -76,6 +85,7 @@ def imbalance_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.D
     # Of two classes, the other one has most.
     if len(class_sizes) != 2:
         columns["most"] = frame["over_represented"].astype(object)
+
     columns |= {"too few": frame["under_represented"].astype(object), **disagreement_texts(frame)}
     columns["log odds ratio"] = log_odds_texts(frame)
     if "own_effect" in frame:
@@ -135,6 +145,7 @@ def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
         ],
         "by its parts": rate_texts(frame["explained"]),
     }
+
     if "own_q_value" in frame:
         texts["own q-value"] = list(map(q_text, frame["own_q_value"]))
     return texts
@@ -166,11 +177,12 @@ def cooccurrence_table(frame: pd.DataFrame) -> pd.DataFrame:
     for names, part in zip(frame["concepts"], frame["part"], strict=True):
         others = [name for name in names if name not in part]
         parts.append(f"{' + '.join(part)} | {' + '.join(others)}")
+
     columns = {
         **_clique_columns(frame),
         "images": frame["images"],
         "expected": frame["expected"].map("{:,.1f}".format),
-        "ratio": ["-" if is_missing(ratio) else f"{ratio:.2f}" for ratio in frame["ratio"]],
+        "ratio": [number_text(ratio, ".2f") for ratio in frame["ratio"]],
         "parts": parts,
         "q-value": frame["q_value"].map(q_text),
     }

@@ -94,6 +94,7 @@ def run_artefact_test(
             ".",
         )
 
+    # The model may have to be trained again, so that the job is checked first.
     trained = open_model(lambda ask: ask(store), folders, tested, progress)
     test = trained.images.test
     rows = [row for row, image in enumerate(test.ids) if image in uris]
@@ -107,6 +108,8 @@ def run_artefact_test(
     edited = _edit_examples(test, rows, uris, image_reader(folders, tested.test))
     predicted = predict(trained.model, edited, seed=tested.seed or 0, method=tested.method)
     after = check_predictions(predicted, "edited images")
+
+    # The same images without their edits, so that nothing else differs.
     before = trained.predictions
     before = before[before["image"].isin(after["image"])].reset_index(drop=True)
 

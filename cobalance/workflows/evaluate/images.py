@@ -118,6 +118,7 @@ def evaluation_images(
     validation: LabelledImages | None = None
     if settings.validation is not None or settings.validation_split is not None:
         validation = read(settings.validation or train).of_split(settings.validation_split)
+        # An image that is trained or tested on, too, would not choose between models.
         sets.check_held_out(training, validation)
         sets.check_apart(validation, tested)
     elif settings.validation_share:

@@ -87,6 +87,7 @@ def map_activations(
     CobalanceError
         The model is not kept and cannot be trained again, or an image not be read.
     """
+    # A missing package is found out before a model is opened, or even trained.
     with needs_extra("Class activation maps", "train"):
         import pytorch_grad_cam  # noqa: F401
 
@@ -151,6 +152,7 @@ def object_mask(
     chosen = object_regions(regions, class_name, objects)
     height, width = shape[:2]
     size = annotated_px(chosen) or (width, height)
+    # Regions of an image that was turned since do not fit it.
     if chosen.empty or ((size[0] > size[1]) != (width > height) and width != height):
         return None
 

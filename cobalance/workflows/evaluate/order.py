@@ -197,7 +197,7 @@ def _create_missing(
 
     Evaluations and settings are by training dataset and method.
     """
-    ids, known, extras = list[str](), list[str](), set[str]()
+    ids, repeated, extras = list[str](), list[str](), set[str]()
     for (train, method), evaluations in ordered.items():
         existing = {} if order.again else _find_existing(store, train, test)
         new = []
@@ -207,7 +207,7 @@ def _create_missing(
             if same is None:
                 new.append(evaluation)
             else:
-                known.append(same)
+                repeated.append(same)
 
         if new:
             extra = settings[train, method].needed_extra(method)
@@ -221,10 +221,11 @@ def _create_missing(
                 created_by=created_by,
             )
 
-    for same in known:
+    # An order that is repeated goes on with what failed or was cancelled.
+    for same in repeated:
         if reading.read_evaluation(store, same).state in ("failed", "cancelled"):
             retry_task(store, same)
-    return Ordered(tuple(ids), tuple(known), tuple(sorted(extras)))
+    return Ordered(tuple(ids), tuple(repeated), tuple(sorted(extras)))
 
 
 def _settings(
@@ -293,8 +294,8 @@ def _check_order(order: EvaluationOrder) -> Preset:
     if order.seeds is not None and (not order.seeds or min(order.seeds) < 0):
         raise OptionError("A seed is a whole number from 0 on; give one or more.")
 
-    known = {option for name in order.methods for option in METHODS[name].options.model_fields}
-    check_known("option of the methods", order.method_options, known)
+    names = {option for name in order.methods for option in METHODS[name].options.model_fields}
+    check_known("option of the methods", order.method_options, names)
     return PRESETS[order.preset]
 
 
@@ -315,10 +316,10 @@ def _check_test(
     train: Sequence[str], test: str, split: str | None, sizes: Mapping[str | None, int]
 ) -> None:
     """Raise OptionError unless the test dataset has images that are no training images."""
-    known = ", ".join(repr(name) for name in sizes if name is not None) or "none"
+    splits = ", ".join(repr(name) for name in sizes if name is not None) or "none"
     if split is not None and split not in sizes:
         raise OptionError(
-            f"{test!r} has no split {split!r}. Its splits: {known}. Name one of them with ",
+            f"{test!r} has no split {split!r}. Its splits: {splits}. Name one of them with ",
             Setting("test_split"),
             ", or another dataset with ",
             Setting("test"),
@@ -326,7 +327,7 @@ def _check_test(
         )
     if split is None and test in train:
         raise OptionError(
-            f"{test!r} has no split 'test' (its splits: {known}), so there is nothing to test on. "
+            f"{test!r} has no split 'test' (its splits: {splits}), so there is nothing to test on. "
             "Name a split with ",
             Setting("test_split"),
             ", or a dataset of test images with ",

@@ -124,10 +124,10 @@ def differences_frame(
             tables.append(_compare(folder, baseline_runs, others, names, rng))
 
     if not tables:
-        known = ", ".join(sorted(set(names.values()))) or "none"
+        rows = ", ".join(sorted(set(names.values()))) or "none"
         raise OptionError(
             f"No evaluation is of the baseline {baseline!r}, or no other has its settings. There "
-            f"are: {known}. Name one of them to compare all with it."
+            f"are: {rows}. Name one of them to compare all with it."
         )
     return pd.concat(tables, ignore_index=True)
 
@@ -250,16 +250,17 @@ def _frame(
     else:
         frame = scores_frame(store, newest(evaluations))
 
-    known = list(dict.fromkeys(frame["metric"]))
+    # Tables for people have few metrics unless some are named; other files have all.
+    metric_names = list(dict.fromkeys(frame["metric"]))
     selected = list(metrics)
     if report.is_for_people and not selected:
-        selected = [name for name in HEADLINE if name in known] or known
+        selected = [name for name in HEADLINE if name in metric_names] or metric_names
     if selected or report.is_for_people:
         frame = frame[frame["metric"].isin(selected)]
         if not len(frame):
             raise OptionError(
                 f"No evaluation has scores of {', '.join(selected or HEADLINE)}. There are scores "
-                f"of {', '.join(sorted(known)) or 'nothing'}."
+                f"of {', '.join(sorted(metric_names)) or 'nothing'}."
             )
 
     if not report.is_for_people:

@@ -171,10 +171,11 @@ def with_dataset(
         As `cobalance.workflows.evaluate.score.dataset_groups`.
     """
     if (objects := inputs.objects) is not None:
-        shown = read_image_concepts(store, dataset).rename(columns={"id": "image"})
-        known_rows(objects["image"], shown["image"], "objects", repr(dataset))
-        shown["concept"] = shown["concepts"] + shown["class_name"].map(lambda name: (name,))
-        context = shown[shown["image"].isin(objects["image"])].explode("concept")
+        images = read_image_concepts(store, dataset).rename(columns={"id": "image"})
+        known_rows(objects["image"], images["image"], "objects", repr(dataset))
+        # Beside an object its image shows other concepts, and its class.
+        images["concept"] = images["concepts"] + images["class_name"].map(lambda name: (name,))
+        context = images[images["image"].isin(objects["image"])].explode("concept")
         objects = pd.concat([objects, context[["image", "concept"]]], ignore_index=True)
         return replace(inputs, objects=with_clusters(store, dataset, objects)), None
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 FORMATS = ("graphml", "gexf", "json", "neo4j")
 """Formats by name; all but ``neo4j``, a folder, are the suffix of a file."""
 
-_NOT_XML = re.compile("[\ufffe\uffff]")  # what names may hold of all that XML 1.0 may not
+# Characters that names may hold, and XML 1.0 may not.
+_NOT_XML = re.compile("[\ufffe\uffff]")
 
 
 def save_graph(
@@ -44,6 +45,7 @@ def save_graph(
         raise UnknownNameError("graph format", name, FORMATS)
     if name == "neo4j":
         return _save_folder(tables, target, dataset, overwrite=overwrite)
+
     with needs_extra(f"A graph as {name}", "graphs"):
         import networkx as nx
     graph = networkx_graph(tables)
@@ -54,7 +56,8 @@ def save_graph(
         else:
             _check_xml(graph)
             write = nx.write_graphml if name == "graphml" else nx.write_gexf
-            write(graph, file, prettyprint=False)  # a fifth smaller
+            # Without indentation files are a fifth smaller.
+            write(graph, file, prettyprint=False)
     return None
 
 
@@ -116,6 +119,8 @@ def networkx_graph(tables: GraphTables) -> "nx.Graph[str]":
         graph.add_node(row.pop("concept"), kind="concept", **row)
     for row in defined_rows(tables.pairs):
         graph.add_edge(row.pop("concept_1"), row.pop("concept_2"), **row)
+
+    # A class may have the name of a concept, or begin as the node of a clique does.
     names = tables.concepts["concept"]
     prefix = _free("class:", names)
     for class_name, images in tables.class_sizes.items():

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -37,26 +38,23 @@ def neo4j_files(tables: GraphTables, dataset: str) -> dict[str, bytes]:
     dataset : str
         The property `dataset` of all nodes.
     """
+    classes = pd.DataFrame(
+        {"name": list(tables.class_sizes), "images": tables.class_sizes.values()}
+    )
+    concepts = _pack_counts(tables.concepts).rename(columns={"concept": "name"})
+    pairs, of_classes = _pack_counts(tables.pairs), tables.class_counts
+    start, end = ("concept_1", "Concept"), ("concept_2", "Concept")
+    class_, concept = ("class_name", "Class"), ("concept", "Concept")
+
     files = {
-        "classes.csv": _node_file(
-            "Class",
-            pd.DataFrame({"name": list(tables.class_sizes), "images": tables.class_sizes.values()}),
-            dataset,
-        ),
-        "concepts.csv": _node_file(
-            "Concept", _pack_counts(tables.concepts).rename(columns={"concept": "name"}), dataset
-        ),
-        "concept_pairs.csv": _edge_file(
-            "CO_OCCURS",
-            _pack_counts(tables.pairs),
-            ("concept_1", "Concept"),
-            ("concept_2", "Concept"),
-        ),
-        "class_concepts.csv": _edge_file(
-            "CO_OCCURS", tables.class_counts, ("class_name", "Class"), ("concept", "Concept")
-        ),
+        "classes.csv": _node_file("Class", classes, dataset),
+        "concepts.csv": _node_file("Concept", concepts, dataset),
+        "concept_pairs.csv": _edge_file("CO_OCCURS", pairs, start, end),
+        "class_concepts.csv": _edge_file("CO_OCCURS", of_classes, class_, concept),
     }
-    return files if tables.cliques is None else files | _clique_files(tables.cliques, dataset)
+    if tables.cliques is not None:
+        files |= _clique_files(tables.cliques, dataset)
+    return files
 
 
 def import_command(files: Iterable[str], folder: Path) -> str:
@@ -84,11 +82,11 @@ def _clique_files(cliques: Cliques, dataset: str) -> dict[str, bytes]:
     """Nodes of the cliques, their members, and their counts in each class."""
     table = imbalance_table(cliques)[["concepts", "size", *LEAN]]
     ids = np.arange(1, len(cliques) + 1)
+    table.insert(0, "number", ids)
+
     rows, columns = np.nonzero(cliques.members >= 0)
-    concepts = np.array(cliques.concepts, dtype=object)
-    members = pd.DataFrame(
-        {"clique": ids[rows], "concept": concepts[cliques.members[rows, columns]]}
-    )
+    concepts = np.array(cliques.concepts, dtype=object)[cliques.members[rows, columns]]
+    members = pd.DataFrame({"clique": ids[rows], "concept": concepts})
     counts = pd.DataFrame(
         {
             "clique": np.repeat(ids, len(cliques.classes)),
@@ -96,7 +94,6 @@ def _clique_files(cliques: Cliques, dataset: str) -> dict[str, bytes]:
             "images": cliques.counts.ravel(),
         }
     )
-    table.insert(0, "number", ids)
     clique = ("clique", "Clique")
     return {
         "cliques.csv": _node_file("Clique", table, dataset),
@@ -138,15 +135,11 @@ def _id(role: str, label: str) -> str:
 
 def _csv(frame: pd.DataFrame, headers: Mapping[str, str]) -> bytes:
     """A frame as CSV; columns that `headers` lacks are headed by their name and type."""
-    names = [str(name) for name in frame.columns]
-    columns = [
-        [_plain_value(value) for value in frame[name].astype(object)] for name in frame.columns
-    ]
-
-    header = [
-        headers.get(name) or f"{name}{_type_of(values)}"
-        for name, values in zip(names, columns, strict=True)
-    ]
+    header, columns = [], []
+    for name in frame.columns:
+        values = list(map(_plain_value, frame[name].astype(object)))
+        header.append(headers.get(str(name)) or f"{name}{_type_of(values)}")
+        columns.append(values)
     rows = [header, *zip(*columns, strict=True)]
     return "".join(f"{','.join(map(_cell, row))}\n" for row in rows).encode()
 
@@ -156,7 +149,7 @@ def _plain_value(value: Any) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        parts = [_plain_value(part) for part in value]
+        parts = list(map(_plain_value, value))
         return None if None in parts else parts
     is_infinite = isinstance(value, float) and not math.isfinite(value)
     return None if is_infinite or pd.isna(value) else value
@@ -166,9 +159,9 @@ def _type_of(values: Sequence[Any]) -> str:
     """Return the type at the end of a header: that of the values, empty for texts."""
     lists = [value for value in values if isinstance(value, list)]
     if lists:
-        parts = [part for value in lists for part in value]
+        parts = list(chain.from_iterable(lists))
         return f"{_type_of(parts) or ':string'}[]"
-    kinds = {type(value) for value in values if value is not None}
+    kinds = set(map(type, values)) - {type(None)}
     return next((name for types, name in _TYPES.items() if kinds and kinds <= types), "")
 
 

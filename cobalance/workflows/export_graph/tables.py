@@ -17,8 +17,14 @@ from cobalance.statistics.centrality import centrality
 from cobalance.statistics.imbalance import COUNT, imbalance_table
 
 LEAN = [
-    *("gap", "over_represented", "under_represented", "lift"),
-    *("effect", "highest_rate", "lowest_rate", "log_odds_ratio"),
+    "gap",
+    "over_represented",
+    "under_represented",
+    "lift",
+    "effect",
+    "highest_rate",
+    "lowest_rate",
+    "log_odds_ratio",
 ]
 """How counts lean to a class; see `cobalance.statistics.imbalance.imbalance_table`."""
 
@@ -69,22 +75,23 @@ def graph_tables(
     """
     names = np.array(incidence.concepts, dtype=object)
     counted = _count(incidence)
-    n, images = len(names), counted.counts.sum(axis=1)
     table = imbalance_table(counted)
     table = table[[*(COUNT + name for name in incidence.classes), *LEAN]]
-    pairs = counted.members[n:]
+
+    # The first rows are of the concepts, the others of pairs.
+    n, images = len(names), counted.counts.sum(axis=1)
+    members = counted.members[n:]
     concepts = pd.DataFrame({"concept": names, "images": images[:n]}).join(table[:n])
     if with_centrality:
-        concepts = concepts.join(centrality(pairs, images[n:], n))
-    one, other = names[pairs[:, 0]], names[pairs[:, 1]]
+        concepts = concepts.join(centrality(members, images[n:], n))
+    first, second = names[members[:, 0]], names[members[:, 1]]
+    pairs = pd.DataFrame({"concept_1": first, "concept_2": second, "images": images[n:]})
     return GraphTables(
-        concepts,
-        pd.DataFrame({"concept_1": one, "concept_2": other, "images": images[n:]}).join(
-            table[n:].reset_index(drop=True)
-        ),
-        dict(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True)),
-        class_counts(incidence),
-        cliques,
+        concepts=concepts,
+        pairs=pairs.join(table[n:].reset_index(drop=True)),
+        class_sizes=dict(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True)),
+        class_counts=class_counts(incidence),
+        cliques=cliques,
     )
 
 
@@ -111,7 +118,7 @@ def dataset_incidence(store: GraphStore, dataset: str, split: str | None = None)
     """
     dataset_state(store, dataset)
     if split is not None:
-        check_known("split", [split], [name for name in split_sizes(store, dataset) if name])
+        check_known("split", [split], list(filter(None, split_sizes(store, dataset))))
     return load_incidence(store, dataset, split)
 
 
@@ -119,19 +126,21 @@ def dataset_centrality(store: GraphStore, dataset: str) -> pd.DataFrame:
     """A row a concept of a dataset: ``concept``, and how central it is."""
     incidence = dataset_incidence(store, dataset)
     edges = cooccurrence(incidence)
-    found = centrality(edges.concept_pairs, edges.pair_images, len(incidence.concepts))
-    found.insert(0, "concept", list(incidence.concepts))
-    return found
+    table = centrality(edges.concept_pairs, edges.pair_images, len(incidence.concepts))
+    table.insert(0, "concept", list(incidence.concepts))
+    return table
 
 
 def _count(incidence: Incidence) -> Cliques:
     """Count all concepts, unused ones included, and all pairs in each class."""
     n = len(incidence.concepts)
     mined = mine_cliques(incidence, max_size=2, common=(), max_cliques=n * (n + 1) // 2 or 1)
-    found = mined.take(mined.sizes() == 2)
+    pairs = mined.take(mined.sizes() == 2)
+
+    # Mining leaves out concepts that no image shows.
     single = np.column_stack([np.arange(n), np.full(n, -1)])
     return replace(
-        found,
-        members=np.vstack([single, found.members]).astype(np.int32),
-        counts=np.vstack([incidence.class_concept_counts().T, found.counts]),
+        pairs,
+        members=np.vstack([single, pairs.members]).astype(np.int32),
+        counts=np.vstack([incidence.class_concept_counts().T, pairs.counts]),
     )

@@ -87,12 +87,14 @@ def compare_generator(
     if real_run is not None and generated_run is not None:
         first = _of_run(store, folder, real, real_run)
         second = _of_run(store, folder, generated, generated_run)
+        # A concept that one run has not looked for has no frequency there.
         names = [name for name in first.counts if name in second.counts]
         notes = _differing(read_run(store, real_run), read_run(store, generated_run))
         if left_out := sorted(first.counts.keys() ^ second.counts.keys()):
             notes.insert(0, f"Looked for in one alone, left out: {', '.join(left_out)}.")
     else:
         first, second = _of_dataset(store, real), _of_dataset(store, generated)
+        # A concept that a dataset does not have has a frequency of 0.
         names = sorted({*first.counts, *second.counts})
         notes = [*_only_in(real, first, second), *_only_in(generated, second, first)]
     if not names:

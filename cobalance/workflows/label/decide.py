@@ -51,8 +51,10 @@ def decide_labels(
         Scores are missing, of this run if it is to be accepted, or of another accepted one.
     """
     labelling = runs.read_labelling(store, run)
+    # Without all scores, the dataset could not get the labels.
     if state == "accepted" and labelling.has_labels:
         ScoreFiles(folder, run).require(LabelSettings.read(labelling.settings).chunks)
+
     if not runs.decide_run(store, run, state, decided_by):
         raise ConflictError(
             f"The run {run} is {labelling.state}, and can be {state} once it is done. "
@@ -89,6 +91,8 @@ def change_thresholds(
     labelling = runs.read_labelling(store, run)
     settings = LabelSettings.read(labelling.settings)
     thresholds = thresholds or {}
+
+    # Settings that mean nothing under the run's rule are refused.
     unknown = sorted(thresholds.keys() - {attribute.concept for attribute in settings.attributes})
     if unknown:
         raise OptionError(f"The run {run} does not look for {unknown[0]!r}.")

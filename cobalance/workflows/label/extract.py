@@ -190,6 +190,7 @@ def _read_captions(
     texts = read_image_texts(captions, dataset)[["id", "captions"]]
     texts["captions"] = texts["captions"].map(_without_blanks)
     with_captions = texts[texts["captions"].map(len) > 0]
+
     captioned = images.merge(with_captions, on="id").sort_values("id")
     if captioned.empty:
         raise DataError(

@@ -108,6 +108,7 @@ def measure_run(
     shows = truth.shows.to_numpy()[truth_rows]
     shows = shows[:, [columns[match.attribute] for match in matches.values()]]
     inverted = np.array([match.inverted for match in matches.values()], dtype=bool)
+    # A concept may be the opposite of an attribute.
     shows[:, inverted] = 1 - shows[:, inverted]
 
     scores, labels = _of_concepts(files, settings, list(matches))
@@ -130,6 +131,7 @@ def _match_concepts(
     attributes = truth.shows.columns
     if truth.shows.empty:
         raise DataError("The ground truth names no attribute of any image. Name another one.")
+
     _check_mapping(mapping or {}, concepts, truth)
     matches = match_concepts(concepts, attributes, mapping)
     if not matches:
@@ -144,13 +146,14 @@ def _match_concepts(
 def _match_images(files: ScoreFiles, truth: GroundTruth) -> tuple[BoolArray, list[int]]:
     """Which of the run's images are in the ground truth, and the row of each that is."""
     images = files.read_images()
-    known = list(map(str, truth.shows.index))
-    rows = match_images(images["id"].to_pylist(), images["uri"].to_pylist(), known)
+    names = list(map(str, truth.shows.index))
+    rows = match_images(images["id"].to_pylist(), images["uri"].to_pylist(), names)
+
     matched_rows = [row for row in rows if row is not None]
     if not matched_rows:
         raise DataError(
             f"No image of the run (such as {images['id'][0]}) is in the ground truth (such as "
-            f"{known[0] if known else 'none'}). Ids or file names must agree."
+            f"{names[0] if names else 'none'}). Ids or file names must agree."
         )
     return np.array([row is not None for row in rows], dtype=bool), matched_rows
 
@@ -220,10 +223,12 @@ def _of_concepts(
     # A concept of several attributes has the highest of their scores, and a label if one has it.
     concept_of = np.array([attribute.concept for attribute in settings.attributes], dtype=object)
     columns = [np.flatnonzero(concept_of == name) for name in concepts]
+
     scores, labels = [], []
     for _, chunk in files.read_scores(settings.chunks, len(settings.texts)):
         is_present = present(chunk.matrix, settings)
-        highest = [np.fmax.reduce(chunk.matrix[:, of], axis=1) for of in columns]
+        highest = [np.fmax.reduce(chunk.matrix[:, positions], axis=1) for positions in columns]
         scores.append(np.stack(highest, axis=1).astype(np.float64))
-        labels.append(np.stack([is_present[:, of].any(axis=1) for of in columns], axis=1))
+        of_any = [is_present[:, positions].any(axis=1) for positions in columns]
+        labels.append(np.stack(of_any, axis=1))
     return np.concatenate(scores), np.concatenate(labels)

@@ -125,6 +125,7 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
     check_known("embedding", [kind], ("auto", "clip", "letters"))
     if kind == "auto":
         kind = "letters"
+        # Nothing is downloaded for this, as letters do without CLIP.
         with suppress(JobBlockedError):
             if is_installed("models"):
                 find_in_cache(ClipModelOptions().model, CLIP_REVISION)

@@ -58,6 +58,7 @@ class _Labelling:
         self, task: TaskRun, run: str, files: ScoreFiles, settings: LabelSettings, chunk: int
     ) -> str:
         task.progress("load the model", 0, None)
+        # The threads of a worker share the annotator.
         with self._lock:
             annotator = self._annotator(task, run, settings)
             start = chunk * settings.chunk_images

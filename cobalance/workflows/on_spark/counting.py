@@ -66,6 +66,7 @@ def count_cliques(
     possible = sum(comb(len(names), size) for size in range(1, max_size + 1))
     by_images = split == "images" or (split == "auto" and possible <= BY_IMAGES_UP_TO)
     count = _by_images if by_images else _by_prefixes
+    # One more than may be, so that too many are noticed.
     rows = count(images, names, classes, mining).limit(max_cliques + 1).toArrow()
     if rows.num_rows > max_cliques:
         raise TooManyCliquesError(
@@ -168,6 +169,8 @@ def _by_prefixes(
         first, max_size = key[0].as_py(), mining.max_size
         rest = _after(images_of, names, classes)
         members, counts = np.array([[first]]), rest.class_sizes()[None]
+
+        # Longer cliques begin with the concept, too, and are found among the concepts after it.
         if max_size > 1:
             longer = mine_cliques(
                 rest, max_size=max_size - 1, min_support=mining.min_support, common=(), threads=1
@@ -175,6 +178,7 @@ def _by_prefixes(
             padded = np.pad(members, ((0, 0), (0, max_size - 1)), constant_values=-1)
             members = np.concatenate([padded, np.insert(longer.members, 0, first, axis=1)])
             counts = np.concatenate([counts, longer.counts])
+
         return pa.Table.from_batches([_batch(members, counts, max_size)])
 
     suffixes = images.mapInArrow(project, "first int, label int, rest array<int>")

@@ -159,6 +159,8 @@ def _count_values(
 
     counted = rows.mapInArrow(count, "column string, value string, count_all long")
     summed = counted.groupBy("column", "value").agg(sql.functions.sum("count_all").alias("rows"))
+
+    # One more than may be, so that too many are noticed.
     table = summed.limit(MOST_VALUES + 1).toArrow()
     values: dict[str, dict[str | None, int]] = {}
     for row in table.sort_by([("rows", "descending"), ("value", "ascending")]).to_pylist():

@@ -149,6 +149,7 @@ def sample_with_spark(
             rows = sample_rows(part, priority, cliques, per_class, part=True)
             yield batch.take(pa.array(rows))
 
+    # Each task chooses for itself, and so some more than are needed in all.
     table = images.mapInArrow(choose, IMAGES).toArrow()
     sample = pa.RecordBatch.from_struct_array(table.to_struct_array().combine_chunks())
     splits = sample.column("split").dictionary_encode()

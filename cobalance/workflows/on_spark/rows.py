@@ -155,9 +155,8 @@ def _check_types(files: Sequence[str], path: str) -> None:
 
 def _light(column: "sql.types.StructField") -> list["sql.Column"]:
     """A column without pixels; none where it has nothing else."""
-    whole = sql.functions.col(f"`{column.name}`")
-    is_struct = isinstance(column.dataType, sql.types.StructType)
-    parts = column.dataType.fields if is_struct else [column]
+    kind, whole = column.dataType, sql.functions.col(f"`{column.name}`")
+    parts = kind.fields if isinstance(kind, sql.types.StructType) else [column]
     pixels = [part.name for part in parts if isinstance(part.dataType, sql.types.BinaryType)]
     if len(pixels) == len(parts):
         return []

@@ -119,6 +119,7 @@ def read_order(
     """
     is_edit = RECIPES[recipe].plan is not None
     name = plan or (recipe if is_edit else plans.find_default_plan(store, dataset))
+
     try:
         queries = plans.read_plan(store, dataset, name)
     except (errors.NotFoundError, errors.UnknownNameError) as error:
@@ -127,6 +128,7 @@ def read_order(
             raise
         remedy = errors.Action("plan_counterfactuals", dataset, recipe=recipe)
         raise errors.NotFoundError("plan", name, remedy, ".") from error
+
     return name, queries, plans.read_plan_options(store, dataset, name)
 
 
@@ -159,6 +161,7 @@ def check_order(
             errors.Action("plan_counterfactuals", dataset, recipe=settings.recipe),
             ", or order this plan with another recipe.",
         )
+
     groups = sorted({query.class_name for query in queries})
     check_consent(settings, groups, is_edit=bool(edited))
 
@@ -269,13 +272,13 @@ def check_sources(
         return
 
     roots = ImageRoots(places)
-    looked_for = found = 0
+    looked_for = n_found = 0
     without: list[str] = []
     for which, uris in _source_uris(source_images(store, dataset, job), queries).items():
         for row in np.linspace(0, len(uris) - 1, min(len(uris), LOOKED_FOR)).astype(int):
             looked_for += 1
             if file_identity(roots, uris[row]):
-                found += 1
+                n_found += 1
                 break
         else:
             without.append(which)
@@ -296,8 +299,8 @@ def check_sources(
             ".",
         )
     raise errors.DataError(
-        f"{needs} has a file that is found: {found:,} of {inflect(looked_for, 'files')} looked for "
-        f"are there; {looked_in(places)}. Set ",
+        f"{needs} has a file that is found: {n_found:,} of {inflect(looked_for, 'files')} looked "
+        f"for are there; {looked_in(places)}. Set ",
         errors.Setting("images"),
         " to the folder, ZIP file or URL that has them. Where workers elsewhere have them, or the "
         "recipe can do without, order with ",

@@ -54,11 +54,12 @@ def licence_warnings(settings: JobSettings) -> list[str]:
         (SEGMENTERS, settings.object_segmenter, settings.segmenter_options),
         (SEGMENTERS, settings.parts, settings.parts_options),
     ]
-    for name, options in settings.filter_options().items():
-        chosen.append((FILTERS, name, options))
+    for filter_name, filter_options in settings.filter_options().items():
+        chosen.append((FILTERS, filter_name, filter_options))
 
     warnings = []
     for plugins, name, options in chosen:
+        # Whoever names a model has chosen its licence.
         if name is None or options.get("model") is not None:
             continue
         plugin = plugins[name]

@@ -64,15 +64,16 @@ def _list_questions(
     panel: Audit | Study, person: str, answers: pd.DataFrame | None = None
 ) -> list[tuple[Key, Task]]:
     """Keys and tasks of a person in order, without answers where none are given."""
-    given: dict[Key, str] = {}
+    answer_of: dict[Key, str] = {}
     if answers is not None:
         of_person = answers[answers["person"] == person]
         columns = [name for name in panel.kind.columns if name != "person"]
         keys = of_person[columns].itertuples(index=False, name=None)
-        given = dict(zip(keys, of_person["answer"], strict=True))
+        answer_of = dict(zip(keys, of_person["answer"], strict=True))
+
     if isinstance(panel, Audit):
-        return _audit_questions(panel, person, given)
-    return _study_questions(panel, person, given)
+        return _audit_questions(panel, person, answer_of)
+    return _study_questions(panel, person, answer_of)
 
 
 def _audit_questions(
@@ -98,6 +99,7 @@ def _study_questions(
         for assignment in study.assignments
         if assignment.person == position
     ]
+
     questions: list[tuple[Key, Task]] = []
     for study_task in tasks_of(assigned):
         pair, question = study.pairs[study_task.pair], study_task.question
@@ -154,6 +156,7 @@ def _save(store: GraphStore, panel: Audit | Study, answers: Mapping[Key, str]) -
 def answer_sheet(store: GraphStore, panel: Audit | Study) -> pd.DataFrame:
     """All tasks with the answers so far: see `cobalance.notebook.panels.Audit.sample`."""
     answers = read_answers(store, panel)
+
     rows = []
     for person in panel.people:
         for number, (key, task) in enumerate(_list_questions(panel, person, answers), 1):
@@ -235,6 +238,7 @@ def _read_sheet(
         question = ", ".join(f"{name} {value!r}" for name, value in zip(keys, values, strict=True))
         key = tuple(values)
         if key not in choices:
+            # Names may have been typed by hand.
             key = tuple(map(clean_name, values))
         if key not in choices:
             raise DataError(
@@ -273,8 +277,10 @@ def clean_people(given: Sequence[str]) -> list[str]:
         There is none, one is there twice, or one is no name.
     """
     people = [clean_name(name) for name in given]
+
     if not people:
         raise OptionError("Nobody is named who judges. Name them with ", Setting("people"), ".")
+
     for name in people:
         fault = name_fault(name)
         if fault is None and people.count(name) > 1:

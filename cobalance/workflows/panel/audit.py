@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -134,14 +133,15 @@ class _Labels:
 
         annotations = read_annotations(store, run.dataset)
         images = annotations.images
+        # Images that could not be read, or are new in the dataset, have no row.
         rows = pd.Index(ids).get_indexer(pd.Index(images["id"]))
         self._is_read = rows >= 0
         self.images = images[self._is_read].reset_index(drop=True)
         self._labelled = labelled[rows[self._is_read]].tocsc()
 
         self._mentions = annotations.mentions[["image", "concept"]]
-        known = annotations.mentions["concept"].cat.categories
-        self.others = [name for name in known if name not in self._column]
+        all_concepts = annotations.mentions["concept"].cat.categories
+        self.others = [name for name in all_concepts if name not in self._column]
         classes = self.images["class_name"].cat.remove_unused_categories()
         self.classes = classes.cat.categories.tolist()
         self.class_codes: IntArray = classes.cat.codes.to_numpy(np.int64)
@@ -155,9 +155,9 @@ class _Labels:
         # Sparse, as an image shows few concepts of an open vocabulary.
         parts = [sparse.csr_array((0, n_attributes), dtype=bool)]
         for chunk, scores in files.read_scores(settings.chunks, len(settings.texts)):
-            is_read = ~np.isnan(scores.matrix).all(axis=1)
-            parts.append(sparse.csr_array(present(scores.matrix, settings)[is_read]))
-            ids += compress(chunk, is_read)
+            rows = np.flatnonzero(~np.isnan(scores.matrix).all(axis=1))
+            parts.append(sparse.csr_array(present(scores.matrix, settings)[rows]))
+            ids += [chunk[row] for row in rows]
 
         # Several attributes may be one concept, which an image then has by any of them.
         columns = [self._column[attribute.concept] for attribute in settings.attributes]

@@ -95,6 +95,7 @@ def warn_unsupported(
         if verdict is not None and not is_supported(verdict):
             counts[verdict] += 1
             n_images += query.n
+
     if not counts:
         return ""
     reasons = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(counts.items()))

@@ -80,6 +80,7 @@ def compare_all(
 
     rows: dict[str, dict[str, Any]] = {}
     left_out: dict[str, str] = {}
+    # Plug-ins that cannot be loaded are left out unless they are named.
     for name in names or dict(PLANNERS.items()):
         if name in PLANNERS:
             checked = PLANNERS.check(name, (own or {}).get(name, {}))
@@ -212,8 +213,8 @@ def compare_dataset(
     state = dataset_state(store, dataset)
     state.require_own_classes("Planning")
     cliques = read_cliques(store, state, max_size=options.max_size)
-    named = load_named_images(store, dataset, state.mining_options().split)
-    incidence = None if named is None else named[0]
+    split = state.mining_options().split
+    incidence, _ = load_named_images(store, dataset, split) or (None, ())
     rows = np.arange(len(cliques))
 
     progress("plan", 0, None)

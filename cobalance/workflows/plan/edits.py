@@ -178,6 +178,7 @@ def options_of(recipe: str, changes: Mapping[str, Any]) -> CounterfactualOptions
             Action("plan", ...),
             f" for it, or name one that edits images: {', '.join(editing)}.",
         )
+
     check_known("option of a plan", changes, [option.name for option in fields(usual)])
     return replace(usual, **changes)
 

@@ -132,6 +132,7 @@ def plan_dataset(
     cliques = read_cliques(store, state, max_size=options.max_size)
 
     progress("read images", 0, None)
+    # Images have the dataset's own classes, not those that it is compared by.
     images: Incidence | None = None
     ids: Sequence[str] = ()
     named = load_named_images(store, dataset, state.mining_options().split)
@@ -155,6 +156,8 @@ def plan_dataset(
     new_plan = plan_within(options)
     log = logging.getLogger(__name__)
     log.debug("planned queries: %d; %s", len(new_plan.queries), new_plan.note)
+
+    # Where nobody has set a budget, people see what twice the images would do.
     plan_more = None
     if planner == WHOLE_IMAGES and options.budget is None and new_plan.queries:
         plan_more = partial(plan_within, replace(options, budget=2 * new_plan.images))
@@ -180,10 +183,12 @@ def _take_supported(
             f"No accepted run of {dataset!r} is audited, so no imbalance is known to be "
             "supported. Audit one first, or plan for all imbalances."
         )
+
     supported = [row for row, verdict in enumerate(verdicts) if is_supported(verdict)]
     # The proof and the bound are of the whole plan.
     if len(supported) < len(new_plan.queries):
         new_plan = replace(new_plan, proven=None, bound=None, note="")
+
     queries = tuple(new_plan.queries[row] for row in supported)
     return replace(new_plan, queries=queries), [verdicts[row] for row in supported]
 
@@ -195,10 +200,10 @@ def _of_own_class(query: PlannedQuery, state: DatasetState) -> PlannedQuery:
     """
     if not state.compared:
         return query
-    (own_class, _), shown = state.own_classes[0], state.compared[0]
+    (own_class, _), compared = state.own_classes[0], state.compared[0]
     concepts = list(query.concepts)
-    if query.class_name == shown:
-        concepts.append(shown)
+    if query.class_name == compared:
+        concepts.append(compared)
     return query._replace(class_name=own_class, concepts=tuple(sorted(concepts)))
 
 

@@ -85,11 +85,13 @@ def describe_worth(measures: Mapping[str, int | float]) -> str:
     widens = f"{widened:,} are" if widened else "none is"
     if widened == 1:
         widens = "1 is"
+
     text = (
         f"Cliques that lean to a class: {_change(measures, 'leaning', ',.0f')}, their rates differ "
         f"by {_change(measures, 'difference', '.2f')} in all and by "
         f"{_change(measures, 'largest', '.1%')} at most; {widens} widened."
     )
+
     # Without images nothing learns to tell classes by concepts.
     if "told" in measures:
         text += (
@@ -239,15 +241,15 @@ def describe_widened(before: Cliques, after: Cliques) -> str:
     rows = widened_rows(before, after)
     if not len(rows):
         return ""
-    shown = rows[:NAMED]
-    rates_before = rate_differences(before.counts[shown], before.class_sizes)[0]
-    rates_after = rate_differences(after.counts[shown], after.class_sizes)[0]
+    first_rows = rows[:NAMED]
+    rates_before = rate_differences(before.counts[first_rows], before.class_sizes)[0]
+    rates_after = rate_differences(after.counts[first_rows], after.class_sizes)[0]
     changes = change_texts(rates_before, rates_after, ".1%")
     cliques = []
-    for names, change in zip(before.take(shown).names(), changes, strict=True):
+    for names, change in zip(before.take(first_rows).names(), changes, strict=True):
         cliques.append(f"{' + '.join(names)} ({change})")
 
-    more = f" and {len(rows) - len(shown):,} more" if len(rows) > len(shown) else ""
+    more = f" and {len(rows) - len(first_rows):,} more" if len(rows) > len(first_rows) else ""
     return f"The plan widens {inflect(len(rows), 'rate differences')}: {', '.join(cliques)}{more}."
 
 

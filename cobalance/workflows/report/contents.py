@@ -171,13 +171,13 @@ def read_contents(
 
     progress("read the imbalances", 0, None)
     largest = read_imbalances(store, dataset, Ranking(limit=MOST))
-    own = _own(store, dataset)
+    on_their_own = _own(store, dataset)
     corrections = read_corrections(store, dataset)
     if corrections is not None:
         largest["audit"] = corrections.verdicts(largest)
-        own["audit"] = corrections.verdicts(own)
+        on_their_own["audit"] = corrections.verdicts(on_their_own)
     size = log.rows("Concepts and pairs of the concept graph", "graph-size")[0]
-    _note_counts(log, own, options.compare)
+    _note_counts(log, on_their_own, options.compare)
 
     progress("read the concept graph", 0, None)
     overview = read_overview(store, dataset, max_concepts=MAX_CONCEPTS, max_edges=MAX_EDGES)
@@ -195,7 +195,7 @@ def read_contents(
         mining=mining,
         mined_sizes=dict(state.mined_classes),
         totals=clique_totals(store, dataset),
-        own=own,
+        own=on_their_own,
         largest=largest,
         overview=overview,
         comparison=comparison,
@@ -242,6 +242,7 @@ def _own(store: GraphStore, dataset: str) -> pd.DataFrame:
     summary = read_summary(store, dataset, limit=MOST, max_q_value=MAX_Q_VALUE)
     if summary.empty:
         return read_imbalances(store, dataset, Ranking(limit=1)).head(0)
+
     tables = []
     for names in summary["concepts"]:
         size = len(names)
@@ -267,6 +268,7 @@ def _note_counts(log: _QueryLog, own: pd.DataFrame, compare: str | None) -> None
     log.statement("Images of each split", statements.SPLIT_SIZES, dataset=dataset)
     log.statement("How many combinations were counted", statements.CLIQUE_TOTALS, dataset=dataset)
     log.query("Imbalances by evidence", "imbalances", limit=MOST)
+
     for names in own["concepts"]:
         log.query(f"Counts of {' + '.join(names)}", "clique", concepts=list(names))
     if compare is not None:
@@ -294,13 +296,14 @@ def _plan(log: _QueryLog, name: str) -> PlanContents:
 
     balance = ""
     summary = coverage = pd.DataFrame()
+    # What edits leave of an imbalance is known only once they are made.
     if not any(query.edit for query in queries):
         cliques = load_cliques(store, dataset)
         summary = simulation.summarize_plan(cliques, plan).reset_index()
         sets, chosen = simulation.sets_of(cliques, queries), options.rows(cliques)
         after = simulation.simulate_images(cliques, sets)
-        named = load_named_images(store, dataset, mining_of(dataset_state(store, dataset)).split)
-        images = None if named is None else named[0]
+        split = mining_of(dataset_state(store, dataset)).split
+        images, _ = load_named_images(store, dataset, split) or (None, ())
         worth = measure_all(cliques, after, sets, chosen, images=images)
         balance = f"{describe_balance(plan, cliques)} {describe_worth(worth)}"
         rows = log.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)

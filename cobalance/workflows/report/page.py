@@ -92,30 +92,31 @@ def page(contents: Contents) -> str:
         _versions(contents),
         markup.section("Cypher of every number", *_cypher(contents.sources)),
     ]
+
     return markup.document(title, parts)
 
 
 def headline(contents: Contents) -> list[list[str]]:
     """The main finding in sentences, with warnings."""
     sizes = dict(contents.mined_sizes)
-    totals, own = contents.totals, len(contents.own)
+    totals, n_own = contents.totals, len(contents.own)
     warnings = [[warning] for warning in mining_warnings(sizes, contents.mining)]
     if not totals.cliques:
         return [[render(no_clique(contents.dataset, contents.mining, sizes))], *warnings]
 
     leaning = describe_leaning(totals.leaning, totals.unproven)
     finding = [f"Of {inflect(totals.cliques, 'combinations')} of concepts {leaning}"]
-    if own:
-        least = "at least " if own == MOST else ""
-        verb = "stands on its" if own == 1 else "stand on their"
-        finding.append(f"; {least}{own:,} {verb} own: no smaller one explains them")
+    if n_own:
+        least = "at least " if n_own == MOST else ""
+        verb = "stands on its" if n_own == 1 else "stand on their"
+        finding.append(f"; {least}{n_own:,} {verb} own: no smaller one explains them")
     separator = ". Images: "
     for name, n in list(sizes.items())[:MAX_CLASSES]:
         finding += [separator, markup.Name(name), f" {n:,}"]
         separator = ", "
     more = f" and {len(sizes) - MAX_CLASSES:,} more" if len(sizes) > MAX_CLASSES else ""
     finding.append(f"{more}.")
-    if not (totals.imbalanced or own):
+    if not (totals.imbalanced or n_own):
         return [finding, *warnings]
 
     strongest, row = contents.strongest, 0

@@ -15,6 +15,7 @@ from cobalance.workflows.cells import (
     change_text,
     change_texts,
     is_missing,
+    number_text,
     q_text,
     rate_texts,
 )
@@ -59,6 +60,7 @@ def own(contents: Contents) -> str:
         words = tables.describe_summary(0, contents.totals.cliques)
         return section(heading, paragraph(words))
 
+    # Each name is a part of its own, for the direction of its text.
     groups: list[str] = []
     for number, names in dict(zip(frame["group"].tolist(), frame["about"], strict=True)).items():
         groups.append(f"{'; ' if groups else 'Groups: '}{number} with ")
@@ -135,6 +137,7 @@ def _columns(frame: pd.DataFrame, contents: Contents) -> list[Column]:
         Column("odds ratio [interval]", odds_texts(frame), True),
         Column("q-value", list(map(q_text, frame["q_value"])), True),
     ]
+    # Columns of many classes would not fit on a page.
     if len(contents.mined_sizes) <= MAX_CLASSES:
         for name, cells in tables.count_columns(frame, contents.mined_sizes).items():
             columns.append(Column(name, list(cells), True))
@@ -183,10 +186,10 @@ def _plot(frame: pd.DataFrame, contents: Contents) -> list[str]:
         "Difference between a class's rate and that of all other images, over their sum. Disc: "
         "the class with the highest rate of the combination; ring: the one with the lowest."
     )
-    shown = {*frame["highest_rate"], *frame["lowest_rate"]}
+    extremes = {*frame["highest_rate"], *frame["lowest_rate"]}
     items = ""
     for position, name in enumerate(names):
-        if name in shown:
+        if name in extremes:
             items += (
                 f'<li><svg class="key" viewBox="0 0 12 12" aria-hidden="true">'
                 f'<circle class="f{position % len(CLASS_COLORS)}" cx="6" cy="6" r="5"/></svg> '
@@ -258,10 +261,12 @@ def _change_columns(compared: Comparison) -> list[Column]:
     columns = [Column("concepts", rows["concepts"].tolist())]
     for name, texts in cluster_texts(rows).items():
         columns.append(Column(name, texts, True))
+
     if len(compared.sizes_before) <= MAX_CLASSES:
         for name in compared.sizes_before:
             counts = change_texts(rows[COUNT_BEFORE + name], rows[COUNT_AFTER + name])
             columns.append(Column(name, counts, True))
+
     columns.append(Column("gap", change_texts(rows["gap_before"], rows["gap_after"]), True))
     columns.append(Column("imbalance", rows["status"].tolist()))
     return columns
@@ -272,6 +277,7 @@ def plan(contents: Contents) -> str:
     plan = contents.plan
     if plan is None:
         return ""
+
     total = sum(plan.images.values())
     words = (
         f"The plan {plan.name!r}, by {plan.planner}, asks for {inflect(total, 'images')} in "
@@ -349,18 +355,18 @@ def audits(contents: Contents) -> str:
         words = "Models labelled concepts of this dataset, and no audit has checked their labels."
         return section("Labels by models", paragraph(words)) if contents.by_models else ""
 
-    shown = counts.head(MAX_ROWS)
+    rows = counts.head(MAX_ROWS)
     corrected, intervals = [], []
-    for row in shown.to_dict("records"):
-        corrected.append("-" if is_missing(row["corrected"]) else f"{row['corrected']:,.0f}")
+    for row in rows.to_dict("records"):
+        corrected.append(number_text(row["corrected"], ",.0f"))
         is_known = not is_missing(row["low"])
         intervals.append(f"{row['low']:,.0f} to {row['high']:,.0f}" if is_known else "-")
     columns = [
-        Column("concepts", shown["concepts"].tolist()),
-        Column("class", shown["class_name"].astype(object).tolist()),
+        Column("concepts", rows["concepts"].tolist()),
+        Column("class", rows["class_name"].astype(object).tolist()),
     ]
-    if "labelled" in shown:
-        columns.append(Column("labelled", shown["labelled"].tolist(), True))
+    if "labelled" in rows:
+        columns.append(Column("labelled", rows["labelled"].tolist(), True))
     columns += [
         Column("corrected", corrected, True),
         Column("95% interval", intervals, True),
