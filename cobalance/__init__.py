@@ -54,7 +54,8 @@ __all__ = sorted(_HOME)
 
 
 def _plugin_folder() -> Path | None:
-    if not os.environ.get("COBALANCE_PLUGINS"):  # settings take a tenth of a second to import
+    # Settings take a tenth of a second to import.
+    if not os.environ.get("COBALANCE_PLUGINS"):
         return None
     from cobalance.workflows.settings import LogSettings
 
@@ -62,7 +63,8 @@ def _plugin_folder() -> Path | None:
     return None if folder is None else folder.absolute()
 
 
-take_files_from(_plugin_folder)  # whichever front end this process is
+# Whichever front end this process is, plug-ins in files are found.
+take_files_from(_plugin_folder)
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ def open_progress(*, quiet: bool = False, notebook_only: bool = False) -> Progre
     """A bar in a notebook; elsewhere each stage on standard error, once; nothing if `quiet`."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
+    # Only a notebook's shell has a kernel; IPython in a terminal has none.
     in_notebook = hasattr(shell, "kernel")
     if quiet or (notebook_only and not in_notebook):
         return silent
@@ -43,10 +44,15 @@ class NotebookBar:
     def __call__(self, stage: str, done: int, total: int | None) -> None:
         """Take a report, see `cobalance.base.progress.Progress`."""
         now = time.monotonic()
+        # Drawing more often would slow down what is reported.
         if stage != self._stage or now > self._drawn_at + 0.1:
             self._stage, self._drawn_at = stage, now
-            said = f"{stage} …" if total is None else f"{stage}: {done:,} of {total:,}"
-            self._draw(card(said, bar_html(done / total if total else 0.0)))
+            title, share = f"{stage} …", 0.0
+            if total is not None:
+                title = f"{stage}: {done:,} of {total:,}"
+            if total:
+                share = done / total
+            self._draw(card(title, bar_html(share)))
 
     def _draw(self, html: str) -> None:
         if self._shown is None:

@@ -3,7 +3,7 @@
 import builtins
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -32,7 +32,7 @@ _SOURCES = {
 
 
 def check_call(
-    function: Callable[..., Any], given: tuple[Any, ...], named: Mapping[str, Any]
+    function: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> None:
     """Check the names and kinds of a call's arguments.
 
@@ -42,55 +42,78 @@ def check_call(
         There is no such argument, one is missing or too many, or of another kind.
     """
     signature = _signature(function)
-    known = signature.parameters
-    if not any(one.kind is one.VAR_KEYWORD for one in known.values()):
-        for option in named.keys() - known:
+    parameters = signature.parameters
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        for option in keywords.keys() - parameters:
             raise UnknownNameError(f"option of {function.__name__}()", option, _takes(signature))
     try:
-        bound = signature.bind(*given, **named)
+        bound = signature.bind(*arguments, **keywords)
     except TypeError as error:
         takes = suggest_names("", _takes(signature), "It takes")
         raise OptionError(f"{function.__name__}(): {error}. {takes}") from None
+
     for option, value in bound.arguments.items():
-        one = known[option]
-        if option != "self" and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
-            check_value(option, one.annotation, value)
+        parameter = parameters[option]
+        is_one_value = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if option != "self" and is_one_value:
+            check_value(option, parameter.annotation, value)
 
 
 def _takes(signature: inspect.Signature) -> list[str]:
     """Names of arguments, those of any number with stars; of typed keywords each."""
-    names = []
-    for name, one in signature.parameters.items():
-        typed = get_args(one.annotation) if one.kind is one.VAR_KEYWORD else ()
-        shown = str(one.replace(annotation=one.empty, default=one.empty))
-        names += [*typed[0].__annotations__] if typed else [shown] * (name != "self")
+    names: list[str] = []
+    for name, parameter in signature.parameters.items():
+        typed = ()
+        if parameter.kind is parameter.VAR_KEYWORD:
+            typed = get_args(parameter.annotation)
+        if typed:
+            names += typed[0].__annotations__
+        elif name != "self":
+            bare = parameter.replace(annotation=parameter.empty, default=parameter.empty)
+            names.append(str(bare))
     return names
 
 
-def check_options(function: str, kind: Any, given: Mapping[str, Any]) -> None:
+def check_options(function: str, kind: Any, options: Mapping[str, Any]) -> None:
     """Check options by a dataclass or typed dictionary; errors as of `check_call`."""
     hints = kind.__annotations__
-    for option, value in given.items():
+    for option, value in options.items():
         if option not in hints:
             raise UnknownNameError(f"option of {function}()", option, hints)
         check_value(option, hints[option], value)
 
 
+def list_names(names: Sequence[str] | str) -> tuple[str, ...]:
+    """Names of a sequence, or a single name."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def check_value(option: str, hint: Any, value: Any) -> None:
     """Raise OptionError unless a value is of the kind that its annotation says."""
     parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    choices = [one for part in parts if get_origin(part) is Literal for one in get_args(part)]
-    kinds = [_kind(part) for part in parts if get_origin(part) is not Literal]
+    choices: list[Any] = []
+    kinds = []
+    for part in parts:
+        if get_origin(part) is Literal:
+            choices += get_args(part)
+        else:
+            kinds.append(_kind(part))
+
+    # A frame or an array cannot be compared with choices.
     if isinstance(value, str | int) and value in choices:
         return
-    if any(isinstance(value, takes) and not isinstance(value, no) for takes, no, _ in kinds):
+    if any(
+        isinstance(value, accepted) and not isinstance(value, other) for accepted, other, _ in kinds
+    ):
         return
     if choices and isinstance(value, str):
         raise UnknownNameError(option, value, map(str, choices))
-    plain = isinstance(value, str | int | float | np.number)
-    said = repr(value)[:60] if plain else f"of the type {type(value).__name__}"
-    wanted = " or ".join([*map(str, choices), *(word for _, _, word in kinds)])
-    raise OptionError(f"{option} is {said}, where {wanted} is needed.")
+
+    text = f"of the type {type(value).__name__}"
+    if isinstance(value, str | int | float | np.number):
+        text = repr(value)[:60]
+    needed = " or ".join([*map(str, choices), *(name for _, _, name in kinds)])
+    raise OptionError(f"{option} is {text}, where {needed} is needed.")
 
 
 def _kind(hint: Any) -> tuple[Any, Any, str]:
@@ -98,8 +121,10 @@ def _kind(hint: Any) -> tuple[Any, Any, str]:
     origin = get_origin(hint) or hint
     if origin in _KINDS:
         return _KINDS[origin]
+    # Nothing is known of other annotations, and protocols cannot always be asked.
     if not isinstance(origin, type) or origin is Any or getattr(origin, "_is_protocol", False):
         return object, (), ""
+
     if issubclass(origin, Mapping):
         return origin, (), "a dict"
     if origin.__module__ in ("builtins", "collections.abc") and issubclass(origin, Iterable):
@@ -111,7 +136,7 @@ class _Named(type):
     """Classes that are imported for type checkers alone, and so known by their names."""
 
     def __instancecheck__(cls, value: object) -> bool:
-        return cls.__name__ in {one.__name__ for one in type(value).__mro__}
+        return cls.__name__ in {base.__name__ for base in type(value).__mro__}
 
     def __getitem__(cls, _: object) -> type:
         return cls
@@ -122,9 +147,12 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     def evaluate(hint: Any) -> Any:
         if not isinstance(hint, str):
             return hint
-        named = {one: _Named(one, (), {}) for one in set(re.findall(r"\w+", hint))}
-        return eval(hint, named | vars(builtins) | function.__globals__)  # noqa: S307
+        classes = {name: _Named(name, (), {}) for name in set(re.findall(r"\w+", hint))}
+        return eval(hint, classes | vars(builtins) | function.__globals__)  # noqa: S307
 
-    found = inspect.signature(function)
-    known = [one.replace(annotation=evaluate(one.annotation)) for one in found.parameters.values()]
-    return found.replace(parameters=known)
+    signature = inspect.signature(function)
+    parameters = []
+    for parameter in signature.parameters.values():
+        annotation = evaluate(parameter.annotation)
+        parameters.append(parameter.replace(annotation=annotation))
+    return signature.replace(parameters=parameters)

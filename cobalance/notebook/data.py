@@ -17,14 +17,16 @@ from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.notebook.announcing import open_progress
-from cobalance.notebook.arguments import check_options
+from cobalance.notebook.arguments import check_options, list_names
 from cobalance.notebook.display import Result, card, matching_rows, rows_at, table_html
 from cobalance.notebook.remedies import speaks_python
 from cobalance.statistics.imbalance import COUNT
 from cobalance.workflows.demo.urbancars import NAME, urbancars as records
 
-FRAME = "frame"  # what messages call one without a name
-CLASSES = 8  # that a title names
+FRAME = "frame"
+"""The name of a frame without one, in messages."""
+CLASSES = 8
+"""Classes that a title names."""
 
 
 class ReaderOptions(TypedDict, total=False):
@@ -69,7 +71,7 @@ class ReaderOptions(TypedDict, total=False):
     max_skipped: int
 
 
-def read_options(given: ReaderOptions) -> ReadOptions:
+def read_options(keywords: ReaderOptions) -> ReadOptions:
     """Make `ReadOptions` of the keywords of `read`; None is the default.
 
     Raises
@@ -77,9 +79,9 @@ def read_options(given: ReaderOptions) -> ReadOptions:
     OptionError
         There is no such option, or it is of another kind.
     """
-    wanted = {name: value for name, value in given.items() if value is not None}
-    check_options("read", ReaderOptions, wanted)
-    return ReadOptions(**{name: _convert(name, value) for name, value in wanted.items()})
+    options = {name: value for name, value in keywords.items() if value is not None}
+    check_options("read", ReaderOptions, options)
+    return ReadOptions(**{name: _convert(name, value) for name, value in options.items()})
 
 
 def _convert(option: str, value: Any) -> Any:
@@ -88,18 +90,15 @@ def _convert(option: str, value: Any) -> Any:
         case "vocabulary" if not isinstance(value, str | Path):
             return tuple(value)
         case "class_category" if not isinstance(value, Mapping):
-            return {name: name for name in _names(value)}
+            names = list_names(value)
+            return dict(zip(names, names, strict=True))
         case "class_file" | "class_captions" | "captions" | "concept_table" | "vocabulary":
             return Path(value)
         case "join":
             return tuple(map(Path, [value] if isinstance(value, str | Path) else value))
         case "keep_class" | "keep_split" | "concept_columns":
-            return _names(value)
+            return list_names(value)
     return str(value) if option.endswith("_column") else value
-
-
-def _names(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,8 +141,9 @@ class Data(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on assumptions of reading, and on records set aside or skipped."""
-        aside = (f"set aside {count:,}: {why}" for why, count in self.annotations.set_aside.items())
-        return (*self.annotations.notes, *aside, *self.annotations.skipped)
+        annotations = self.annotations
+        set_aside = [f"set aside {count:,}: {why}" for why, count in annotations.set_aside.items()]
+        return (*annotations.notes, *set_aside, *annotations.skipped)
 
     @property
     def fields(self) -> pd.DataFrame:
@@ -158,11 +158,12 @@ class Data(Result):
 
     def to_pandas(self) -> pd.DataFrame:
         """A row an image: ``concepts``, a tuple of names, among the columns of `images`."""
-        named = self.mentions[["image", "concept"]].astype({"concept": object}).drop_duplicates()
-        held = named.sort_values(["image", "concept"]).groupby("image")["concept"].agg(tuple)
-        rows = pd.Series([held.get(row, ()) for row in range(len(self))], dtype=object)
+        mentions = self.mentions[["image", "concept"]].astype({"concept": object}).drop_duplicates()
+        mentions = mentions.sort_values(["image", "concept"])
+        named = mentions.groupby("image")["concept"].agg(tuple)
         images = self.images.copy()
-        images.insert(2, "concepts", rows)
+        concepts = [named.get(row, ()) for row in range(len(self))]
+        images.insert(2, "concepts", pd.Series(concepts, dtype=object))
         return images
 
     def query(self, expression: str) -> "Data":
@@ -182,9 +183,12 @@ class Data(Result):
         if isinstance(at, str):
             check_known("image", [at], ids.tolist())
             at = int((ids == at).argmax())
+
         rows = rows_at(at, len(self), "image")
-        taken = self.annotations.take(np.atleast_1d(rows))
-        return replace(self, annotations=taken) if np.ndim(rows) else next(taken.records())
+        annotations = self.annotations.take(np.atleast_1d(rows))
+        if np.ndim(rows):
+            return replace(self, annotations=annotations)
+        return next(annotations.records())
 
     def __iter__(self) -> Iterator[ImageRecord]:
         return self.annotations.records()
@@ -202,13 +206,13 @@ class Data(Result):
         """
         annotations = self.annotations
         if split is not None:
-            kept = ReadOptions(keep_split=(split,))
-            annotations = refine(annotations, kept, self.source or FRAME)
+            options = ReadOptions(keep_split=(split,))
+            annotations = refine(annotations, options, self.source or FRAME)
         return incidence_of(annotations)
 
     def title(self) -> str:
         """Images, classes and concepts."""
-        sizes = shorten_list((f"{name} {n:,}" for name, n in self.classes.items()), CLASSES)
+        sizes = shorten_list(map("{} {:,}".format, self.classes.index, self.classes), CLASSES)
         concepts = self.mentions["concept"].nunique()
         return f"{len(self.images):,} images ({sizes}) with {concepts:,} concepts"
 
@@ -229,13 +233,13 @@ class Data(Result):
 def concept_counts(incidence: Incidence) -> pd.DataFrame:
     """A row a concept: ``concept``, ``images``, ``count_<class>``."""
     counts = incidence.class_concept_counts()
-    return pd.DataFrame(
-        {
-            "concept": pd.Series(incidence.concepts, dtype=object),
-            "images": counts.sum(axis=0),
-            **{COUNT + name: counts[code] for code, name in enumerate(incidence.classes)},
-        }
-    )
+    columns = {
+        "concept": pd.Series(incidence.concepts, dtype=object),
+        "images": counts.sum(axis=0),
+    }
+    for code, name in enumerate(incidence.classes):
+        columns[COUNT + name] = counts[code]
+    return pd.DataFrame(columns)
 
 
 @speaks_python
@@ -311,17 +315,21 @@ def read(
     >>> print(read(frame, class_column="label", concepts_column="objects").title())
     2 images (farm 1, town 1) with 2 concepts
     """
-    read_with = read_options(options)
+    reader_options = read_options(options)
     if isinstance(file, pd.DataFrame):
         if input_format is not None:
             raise OptionError("input_format is of files. Leave it out, or read the file itself.")
-        label = name or FRAME
-        return Data(read_frame(file, read_with, concept_column=concept_column, name=label), name)
+        annotations = read_frame(
+            file, reader_options, concept_column=concept_column, name=name or FRAME
+        )
+        return Data(annotations, name)
+
     if concept_column is not None:
         raise OptionError("concept_column is of frames. Read the file with pandas first.")
     progress = open_progress(quiet=quiet, notebook_only=True)
     path = local_path(file, progress).expanduser()
-    return Data(read_annotations(path, read_with, input_format, progress), path.name, path)
+    annotations = read_annotations(path, reader_options, input_format, progress)
+    return Data(annotations, path.name, path)
 
 
 @speaks_python

@@ -1,6 +1,5 @@
 """A dataset in the store: mined, diagnosed, planned for, and rebalanced by jobs."""
 
-import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -83,14 +82,16 @@ class Questions(SpeaksPython):
         StaleError
             The dataset has to be mined first.
         """
+        # An expression of pandas, or Cypher, is often tried here.
         if re.search(r"[=<>()]", name):
             raise OptionError(
                 f"{name!r} is no name of a saved query, see store.queries(). Ask for images with "
                 ".read().query(...), and Cypher with .cypher(...)."
             )
+
         query, bound = bind_named(self.graph, name, self.scope() | parameters)
         rows = self.graph.read(query.text, **bound)
-        return answer_frame(query.columns, [[*row.values()] for row in rows])
+        return answer_frame(query.columns, [list(row.values()) for row in rows])
 
     def cypher(
         self,
@@ -117,8 +118,9 @@ class Questions(SpeaksPython):
         QueryRefusedError, QueryError, QueryTimeoutError
             It does more than read, is wrong, or takes too long.
         """
-        given = {**self.scope(), **(parameters or {}), **named}
-        return result_frame(ConsoleQuery(text, False, given, max_rows, timeout_s).run(self.graph))
+        values = {**self.scope(), **(parameters or {}), **named}
+        query = ConsoleQuery(text, False, values, max_rows, timeout_s)
+        return result_frame(query.run(self.graph))
 
     def jobs(self) -> pd.DataFrame:
         """A row a job, the newest first."""
@@ -187,7 +189,17 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         )
         return self
 
-    def imbalances(self, **where: Any) -> Imbalances:
+    def imbalances(
+        self,
+        *,
+        under_represented: str | None = None,
+        concepts: str | Sequence[str] = (),
+        min_gap: int = 0,
+        max_q_value: float | None = None,
+        min_size: int = 1,
+        max_size: int | None = None,
+        closed: bool = False,
+    ) -> Imbalances:
         """The mined cliques with their imbalances; takes the keywords of `Imbalances.where`.
 
         Raises
@@ -198,10 +210,17 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         options = read_mining_options(self.graph, self.name)
         cliques = load_cliques(self.graph, self.name)
         images = read_clustered_images(self.graph, self.name, cliques)
-        found = Imbalances.of(cliques, options.confidence, images, options.min_support)
-        return found.where(**where) if where else found
+        mined = Imbalances.of(cliques, options.confidence, images, options.min_support)
 
-    vars(imbalances)["__signature__"] = inspect.signature(Imbalances.where)
+        return mined.where(
+            under_represented=under_represented,
+            concepts=concepts,
+            min_gap=min_gap,
+            max_q_value=max_q_value,
+            min_size=min_size,
+            max_size=max_size,
+            closed=closed,
+        )
 
     def plan(
         self,
@@ -237,14 +256,22 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             The dataset has not been mined, or has changed since.
         """
         options = PlanOptions(min_size, max_size, max_per_query, budget)
-        kept = None if name is None else clean_name(name)
+        plan_name = _clean(name)
         planned = plan_dataset(
-            *(self.graph, self.name, planner, options, kept, self.progress, planner_options),
+            self.graph,
+            self.name,
+            planner,
+            options,
+            plan_name,
+            self.progress,
+            planner_options,
             chosen=cliques,
             continued=continued,
         )
-        name = planned.plan.planner if kept is None else kept
-        return Plan(planned.plan, planned.cliques, name, planned.chosen, planned.images)
+
+        if plan_name is None:
+            plan_name = planned.plan.planner
+        return Plan(planned.plan, planned.cliques, plan_name, planned.chosen, planned.images)
 
     def resample(
         self,
@@ -301,16 +328,18 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             The recipe edits no images, an option cannot be used, captions are needed and there are
             none, or no image is left to edit.
         """
-        name = None if name is None else clean_name(name)
-        named = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in options.items()
-        }
+        name = _clean(name)
+        # Options of a plan are tuples, for which people write lists.
+        changes = dict(options)
+        for key, value in options.items():
+            if isinstance(value, list):
+                changes[key] = tuple(value)
+
         folder = self.settings.folders().captions
-        made = plan_counterfactual_dataset(
-            self.graph, folder, self.name, recipe, named, name, self.progress
+        planned = plan_counterfactual_dataset(
+            self.graph, folder, self.name, recipe, changes, name, self.progress
         )
-        return CounterfactualPlan(made.plan, made.summary(), recipe if name is None else name)
+        return CounterfactualPlan(planned.plan, planned.summary(), recipe if name is None else name)
 
     def keep(self, plan: Plan, name: str) -> Plan:
         """Keep a plan in the graph under a name, such as one that was edited.
@@ -347,10 +376,9 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         DataError, StaleError
             They have different classes, or one has not been mined.
         """
-        name = clean_name(other) if isinstance(other, str) else other.name
-        return Comparison(
-            compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=ALL)
-        )
+        name = _name_of(other)
+        compared = compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=ALL)
+        return Comparison(compared)
 
     def compare_splits(
         self, first: str, second: str, *, max_size: int | None = None, max_q_value: float = 0.05
@@ -365,11 +393,10 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         OptionError, StaleError, TooManyCliquesError
             There is no such split, the dataset is not complete, or there are too many cliques.
         """
-        return SplitComparison(
-            compare_dataset_splits(
-                self.graph, self.name, first, second, max_size=max_size, max_q_value=max_q_value
-            )
+        compared = compare_dataset_splits(
+            self.graph, self.name, first, second, max_size=max_size, max_q_value=max_q_value
         )
+        return SplitComparison(compared)
 
     def check_splits(self, similarity: float = 0.97) -> pd.DataFrame:
         """Clusters and near duplicates in several splits, a row an image; see `find_across_splits`.
@@ -420,13 +447,15 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         if recipe is None and isinstance(plan, CounterfactualPlan):
             recipe = plan.record.planner
         checked = check_settings(settings if recipe is None else {"recipe": recipe, **settings})
+
         planned: Mapping[str, Any]
         if isinstance(plan, Plan | CounterfactualPlan):
             name = plan.name or plan.record.planner
             queries, planned = list(plan.record.queries), plan.record.planner_options
         else:
-            named = None if plan is None else clean_name(plan)
-            name, queries, planned = read_order(self.graph, self.name, checked["recipe"], named)
+            plan_name = _clean(plan)
+            name, queries, planned = read_order(self.graph, self.name, checked["recipe"], plan_name)
+
         job = order_plan(
             self.graph,
             self.name,
@@ -457,17 +486,17 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         OptionError
             There are no test images, or an option or the images cannot be used.
         """
-        names = (one.name if isinstance(one, Dataset) else clean_name(one) for one in others)
         check_options("evaluate", EvaluationOrder, order)
-        asked = EvaluationOrder(tuple(dict.fromkeys((self.name, *names))), **order)
-        ordered = order_evaluations(self.graph, asked, progress=self.progress)
+        names = dict.fromkeys((self.name, *map(_name_of, others)))
+        ordered = order_evaluations(
+            self.graph, EvaluationOrder(tuple(names), **order), progress=self.progress
+        )
         return Evaluations(self.graph, self.settings, ordered.ids, self.progress)
 
     def evaluations(self) -> Evaluations:
         """Models that were trained or tested on it, or on a job's dataset made from it."""
-        found = list_evaluations(self.graph, self.name)
-        ids = tuple(one.id for one in found)
-        return Evaluations(self.graph, self.settings, ids, self.progress)
+        ids = [evaluation.id for evaluation in list_evaluations(self.graph, self.name)]
+        return Evaluations(self.graph, self.settings, tuple(ids), self.progress)
 
     def report(
         self,
@@ -497,9 +526,13 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         StaleError
             The dataset has not been mined, or has changed since.
         """
-        other = compare.name if isinstance(compare, Dataset) else compare
-        named = [None if name is None else clean_name(name) for name in (other, plan)]
-        options = ReportOptions(named[0], named[1], evaluation, date)
+        options = ReportOptions(
+            compare=None if compare is None else _name_of(compare),
+            plan=_clean(plan),
+            evaluation=evaluation,
+            date=date,
+        )
+
         file = Path(path).expanduser()
         write_report(
             self.graph, self.name, file, options, overwrite=overwrite, progress=self.progress
@@ -518,8 +551,8 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
 
     def concept_graph(self, *, split: str | None = None) -> ConceptGraph:
         """The concept graph of all images, or of one split."""
-        named = None if split is None else clean_name(split)
-        return ConceptGraph.of(dataset_incidence(self.graph, self.name, named), self.name)
+        incidence = dataset_incidence(self.graph, self.name, _clean(split))
+        return ConceptGraph.of(incidence, self.name)
 
     @property
     def images(self) -> pd.DataFrame:
@@ -548,14 +581,22 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
     def title(self) -> str:
         """Name, and whether the dataset is mined."""
         state = dataset_state(self.graph, self.name)
-        if not state.is_mined:
-            return " ".join([f"Dataset {self.name!r}, not mined", *self.remarks])
-        counted_in = describe_mining(state.mining_options())
-        return " ".join([f"Dataset {self.name!r}, mined. {counted_in}", *self.remarks])
+        title = f"Dataset {self.name!r}, not mined"
+        if state.is_mined:
+            title = f"Dataset {self.name!r}, mined. {describe_mining(state.mining_options())}"
+        return " ".join([title, *self.remarks])
 
     def scope(self) -> dict[str, str]:
         """The name of the dataset, as a parameter."""
         return {"dataset": self.name}
+
+
+def _clean(name: str | None) -> str | None:
+    return None if name is None else clean_name(name)
+
+
+def _name_of(dataset: Dataset | str) -> str:
+    return clean_name(dataset) if isinstance(dataset, str) else dataset.name
 
 
 def job_of(graph: GraphStore, settings: Settings, job: str, report: Progress) -> Job[Dataset]:

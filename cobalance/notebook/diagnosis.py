@@ -17,6 +17,7 @@ from cobalance.counting.mining_options import MiningOptions
 from cobalance.counting.one_against_rest import label_by, mine_one_against_rest
 from cobalance.ingest.published import Published, read_published
 from cobalance.ingest.tables.columns import shorten_list
+from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.display import ALL, Result, matching_rows, rows_at
 from cobalance.notebook.plots import draw_skews
@@ -113,6 +114,8 @@ class Imbalances(Result):
             ascending = by in SMALLEST_FIRST
         if by not in (EVIDENCE, *self.table.columns):
             raise UnknownNameError("column", by, [EVIDENCE, *map(str, self.table.columns)])
+
+        # In the order of the table small cliques come first, and a stable sort keeps them there.
         part = self.table.iloc[np.sort(self.rows)]
         if by == EVIDENCE:
             order = by_evidence(part, ascending=ascending).index
@@ -153,11 +156,14 @@ class Imbalances(Result):
         OptionError
             There is no such class or concept, or a number is out of range.
         """
-        names = (concepts,) if isinstance(concepts, str) else tuple(concepts)
+        names = list_names(concepts)
         passed = CliqueFilter(under_represented, names, min_gap, max_q_value).rows(self.cliques)
         sizes = self.cliques.sizes()
         largest = sizes.max(initial=0) if max_size is None else max_size
-        fits = (sizes >= min_size) & (sizes <= largest) & np.isin(np.arange(len(sizes)), passed)
+
+        fits = np.zeros(len(sizes), dtype=bool)
+        fits[passed] = True
+        fits &= (sizes >= min_size) & (sizes <= largest)
         if closed:
             fits &= find_closed(self.cliques)
         return replace(self, rows=self.rows[fits[self.rows]])
@@ -212,13 +218,14 @@ class Imbalances(Result):
         rows = self.table.iloc[self.rows]
         unproven = int(((rows["gap"] > 0) & ~rows["leans"]).sum())
         leaning = describe_leaning(int(rows["leans"].sum()), unproven)
-        sizes = self.cliques.class_images().items()
-        of = shorten_list((f"{name} {n:,}" for name, n in sizes), CLASSES)
-        said = f"{len(self):,} concept combinations, {leaning}; images: {of}"
-        why = not_compared(self.cliques.class_images()) or (
-            "" if len(self.cliques.counts) else NO_COMMON_CONCEPT + "; common=() keeps the others."
-        )
-        return f"{said}. {why}" if why else said
+        class_sizes = self.cliques.class_images()
+        sizes = shorten_list((f"{name} {n:,}" for name, n in class_sizes.items()), CLASSES)
+        title = f"{len(self):,} concept combinations, {leaning}; images: {sizes}"
+
+        reason = not_compared(class_sizes)
+        if not reason and not len(self.cliques.counts):
+            reason = f"{NO_COMMON_CONCEPT}; common=() keeps the others."
+        return f"{title}. {reason}" if reason else title
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -324,13 +331,14 @@ def imbalances(
         counted = mine_one_against_rest(incidence, (name,), max_cliques=max_cliques, **counting)
         cliques = with_clusters(counted.of(name), label_by(incidence, name))
         return Imbalances.of(cliques, confidence, incidence, min_support)
-    cliques = mine_cliques(
-        incidence,
-        common=None if common is None else tuple(map(clean_name, common)),
-        max_cliques=max_cliques,
-        **counting,
-    )
+
+    common = _clean_names(common)
+    cliques = mine_cliques(incidence, common=common, max_cliques=max_cliques, **counting)
     return Imbalances.of(with_clusters(cliques, incidence), confidence, incidence, min_support)
+
+
+def _clean_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(map(clean_name, names))
 
 
 @speaks_python
@@ -376,12 +384,12 @@ def imbalances_with_spark(
     from cobalance.workflows.on_spark.deciding import decide_columns
     from cobalance.workflows.on_spark.session import SparkImages, spark_session
 
-    given = ReadOptions(
+    columns = ReadOptions(
         class_column=class_column, concepts_column=concepts_column, delimiter=delimiter
     )
     mining = MiningOptions(max_size, min_support, None if common is None else tuple(common))
     with spark_session(master) as session:
-        options, _ = decide_columns(session, path, given)
+        options, _ = decide_columns(session, path, columns)
         cliques = SparkImages(session, path, options).count(mining, max_cliques).cliques
     return Imbalances.of(cliques, confidence, None, min_support)
 
@@ -459,17 +467,16 @@ def compare_splits(
     """
     if first == second:
         raise OptionError(f"{first!r} is named twice. Give two different splits.")
-    return SplitComparison(
-        ComparedSplits.of(
-            (first, second),
-            (data.incidence(first), data.incidence(second)),
-            max_size=max_size,
-            min_support=min_support,
-            common=None if common is None else tuple(map(clean_name, common)),
-            max_q_value=max_q_value,
-            max_cliques=max_cliques,
-        )
+    compared = ComparedSplits.of(
+        (first, second),
+        (data.incidence(first), data.incidence(second)),
+        max_size=max_size,
+        min_support=min_support,
+        common=_clean_names(common),
+        max_q_value=max_q_value,
+        max_cliques=max_cliques,
     )
+    return SplitComparison(compared)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -495,7 +502,8 @@ class PublishedComparison(Result):
 
     def title(self) -> str:
         """How many rows are equal and how many are not, and which names are not the same."""
-        from cobalance.workflows.published import describe_published  # with it comes the driver
+        # With it comes the database's driver, which takes a while to import.
+        from cobalance.workflows.published import describe_published
 
         return describe_published(self.frame, self.theirs)
 
@@ -526,7 +534,8 @@ def compare_published(
 
     incidence = data.incidence(split)
     theirs = read_published(file, incidence.classes, incidence.concepts)
+    # No image shows a clique of more concepts.
     largest = int(np.diff(incidence.indptr).max(initial=1))
-    size = min(max(theirs.sizes), max(1, largest))  # no image shows more
-    found = imbalances(data, max_size=size, common=common, split=split)
-    return PublishedComparison(compared(theirs, incidence, found.cliques), theirs)
+    size = min(max(theirs.sizes), max(1, largest))
+    ours = imbalances(data, max_size=size, common=common, split=split)
+    return PublishedComparison(compared(theirs, incidence, ours.cliques), theirs)

@@ -5,6 +5,7 @@ import sys
 from abc import abstractmethod
 from collections.abc import Collection, Iterator
 from html import escape
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,12 @@ from cobalance.workflows.cells import cell_text, is_missing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ALL = 2**31  # rows: no limit
-ROWS = 10  # of a table; `.frame` has all
-WIDTH = 120  # characters of a line, where there is no terminal
+ALL = 2**31
+"""Rows where there is no limit."""
+ROWS = 10
+"""Rows of a table; `.frame` has all."""
+WIDTH = 120
+"""Characters of a line, where there is no terminal."""
 BARS = ("#4c8fd6", "#e07b39", "#3aa675", "#b565c9", "#c9a227", "#5f6b7a")
 """Colours of the classes, by position; laid on at 35%, they can be read on white and on black."""
 
@@ -81,26 +85,29 @@ class Result(SpeaksPython):
 
     def __getitem__(self, at: Any) -> Any:
         """A column of `frame` by its name, a row by its number, or rows by a slice."""
-        if isinstance(at, str):
-            check_known("column", [at], self.frame.columns)
-            return self.frame[at]
         frame = self.frame
-        found = frame.iloc[rows_at(at, len(frame))]
-        return found if isinstance(found, pd.DataFrame) else found.to_dict()
+        if isinstance(at, str):
+            check_known("column", [at], frame.columns)
+            return frame[at]
+        rows = frame.iloc[rows_at(at, len(frame))]
+        return rows if isinstance(rows, pd.DataFrame) else rows.to_dict()
 
     def __iter__(self) -> Iterator[Any]:
         yield from self.frame.to_dict("records")
 
     def __repr__(self) -> str:
-        shown = self.shown()
+        rows = self.shown()
         title = safe_text(self.title())
-        if shown.empty:
+        if rows.empty:
             return title
-        cells = shown.head(ROWS).map(cell_text)
+
+        cells = rows.head(ROWS).map(cell_text)
         left_out = _too_wide(cells, self.bars)
         table = cells.drop(columns=left_out).rename(columns=lambda name: safe_text(str(name)))
-        more = f"\n… and the columns {', '.join(map(cell_text, left_out))}" if left_out else ""
-        return f"{title}\n{table.to_string(index=False)}{_more(len(shown))}{more}"
+        text = f"{title}\n{table.to_string(index=False)}{_more(len(rows))}"
+        if left_out:
+            text += f"\n… and the columns {', '.join(map(cell_text, left_out))}"
+        return text
 
     def _repr_html_(self) -> str:
         return card(self.title(), table_html(self.shown(), self.bars))
@@ -111,8 +118,9 @@ def rows_at(at: Any, n: int, kind: str = "row") -> Any:
     try:
         return np.arange(n)[at if isinstance(at, slice) else np.asarray(at)]
     except (IndexError, TypeError, ValueError) as error:
-        said = f"There is no {kind} {str(at)[:60]}. There are {n:,}, by number from 0 on."
-        raise OptionError(said) from error
+        raise OptionError(
+            f"There is no {kind} {str(at)[:60]}. There are {n:,}, by number from 0 on."
+        ) from error
 
 
 def matching_rows(frame: pd.DataFrame, expression: str) -> IntArray:
@@ -125,22 +133,24 @@ def matching_rows(frame: pd.DataFrame, expression: str) -> IntArray:
     except pd.errors.UndefinedVariableError as error:
         raise UnknownNameError("column", str(error).split("'")[1], frame.columns) from None
     except (SyntaxError, TypeError, ValueError, KeyError, AttributeError) as error:
-        why = str(error).partition("\n")[0][:80]
+        reason = str(error).partition("\n")[0][:80]
         raise OptionError(
-            f"The expression {expression!r} does not say which rows ({why}). Compare a column: "
+            f"The expression {expression!r} does not say which rows ({reason}). Compare a column: "
             f"{', '.join(map(str, frame.columns))}."
         ) from None
 
 
 def _too_wide(cells: pd.DataFrame, bars: Collection[str]) -> list[Any]:
     """Columns that do not fit on a line: of classes first, then from the right."""
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     widths = {name: 1 + max(len(str(name)), *map(len, cells[name])) for name in cells.columns}
     of_classes = [name for name in widths if str(name).removeprefix("% of ") in bars]
+    # The first column names the rows, and stays.
     others = [name for name in widths if name not in of_classes][1:]
+
     left_out: list[Any] = []
     for name in (*reversed(of_classes), *reversed(others)):
-        if sum(widths.values()) <= room:
+        if sum(widths.values()) <= width:
             break
         del widths[name]
         left_out.insert(0, name)
@@ -174,25 +184,28 @@ def table_html(frame: pd.DataFrame, bars: Collection[str] = (), rows: int = ROWS
     if frame.empty:
         return ""
     first = frame.head(rows)
+    # Bars of all columns share one scale.
     longest = max((float(first[name].max()) for name in bars), default=0.0)
-    colours = {name: BARS[at % len(BARS)] for at, name in enumerate(bars)}
-    right = {name: pd.api.types.is_numeric_dtype(first[name].dtype) for name in first.columns}
-    head = "".join(
-        f'<th style="{_align(right[name])}">{escape(safe_text(str(name)))}</th>'
-        for name in first.columns
-    )
-    body = []
+    colours = dict(zip(bars, cycle(BARS), strict=False))
+
+    head, styles = "", {}
+    for name in first.columns:
+        styles[name] = _align(pd.api.types.is_numeric_dtype(first[name].dtype))
+        head += f'<th style="{styles[name]}">{escape(safe_text(str(name)))}</th>'
+
+    body = ""
     for row in first.itertuples(index=False, name=None):
-        cells = []
+        cells = ""
         for name, value in zip(first.columns, row, strict=True):
-            style = _align(right[name])
+            style = styles[name]
             if name in colours and longest > 0 and not is_missing(value):
                 style += _bar(colours[name], float(value) / longest)
-            cells.append(f'<td style="{style}">{escape(cell_text(value))}</td>')
-        body.append(f"<tr>{''.join(cells)}</tr>")
+            cells += f'<td style="{style}">{escape(cell_text(value))}</td>'
+        body += f"<tr>{cells}</tr>"
+
     return (
         '<div style="overflow-x:auto"><table style="border-collapse:collapse;color:inherit">'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         f'<div style="opacity:.7;font-size:90%">{escape(_more(len(frame), rows).strip())}</div>'
     )
 

@@ -124,8 +124,8 @@ class Embedded(SpeaksPython):
         DataError
             The dataset has no vectors.
         """
-        found = require_embedded(self.graph, self.settings.folders(), self.name)
-        groups = found.duplicates(similarity, self.progress)
+        embedded = require_embedded(self.graph, self.settings.folders(), self.name)
+        groups = embedded.duplicates(similarity, self.progress)
         if as_clusters:
             cluster_duplicates(self.graph, self.name, groups, self.progress)
         return groups

@@ -1,5 +1,6 @@
 """Scores of models: of anybody's predictions, and of models that are trained on datasets."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,8 +47,8 @@ class Scores(Result):
 
     def shown(self) -> pd.DataFrame:
         """The scores, without methods and seeds where there is one run."""
-        idle = [name for name in ("method", "seed") if len(set(self.frame[name])) <= 1]
-        return self.frame.drop(columns=idle)
+        n_values = self.frame[["method", "seed"]].nunique(dropna=False)
+        return self.frame.drop(columns=n_values.index[n_values <= 1])
 
     def of(self, metric: str) -> pd.DataFrame:
         """The scores of one metric."""
@@ -98,9 +99,15 @@ def evaluate(
     """
     if isinstance(predictions, pd.DataFrame):
         predictions = check_predictions(predictions)
-    given = {"predictions": predictions, "groups": groups, "training": training, **tables}
-    files = {name: Path(one) for name, one in given.items() if isinstance(one, str | Path)}
-    frames: dict[str, Any] = {name: one for name, one in given.items() if name not in files}
+    # Tables come as frames or as files, each under its own name.
+    all_tables = {"predictions": predictions, "groups": groups, "training": training, **tables}
+    files, frames = dict[str, Path](), dict[str, Any]()
+    for name, table in all_tables.items():
+        if isinstance(table, str | Path):
+            files[name] = Path(table)
+        else:
+            frames[name] = table
+
     inputs = replace(read_tables(files, seed) if files else Inputs(seed=seed), **frames)
     return Scores(score_tables(inputs, metrics, options))
 
@@ -138,7 +145,7 @@ class Evaluations(Result):
 
     def records(self) -> list[Evaluation]:
         """The evaluations as they are in the graph, with state, error and settings."""
-        return [read_evaluation(self.graph, one) for one in self.ids]
+        return [read_evaluation(self.graph, evaluation) for evaluation in self.ids]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -152,9 +159,11 @@ class Evaluations(Result):
     def predictions(self) -> pd.DataFrame:
         """Predictions of all that are done, with ``evaluation``; NoPredictionsError without any."""
         folder = self.settings.folders().open_output()
-        return self._of_each(
-            lambda one: read_saved_predictions(folder, read_evaluation(self.graph, one))
-        )
+
+        def read(evaluation: str) -> pd.DataFrame:
+            return read_saved_predictions(folder, read_evaluation(self.graph, evaluation))
+
+        return self._of_each(read)
 
     def differences(self, baseline: str, *, seed: int = 0) -> pd.DataFrame:
         """How far models differ from a baseline, by a bootstrap paired over seeds and images.
@@ -169,23 +178,31 @@ class Evaluations(Result):
 
         `first` and `second` are the predicted groups whose ratio shifts.
         """
-        groups = job if isinstance(job, str) else job.id, first, second
-        place, progress = (self.graph, self.settings.folders()), self.progress
-        return self._of_each(
-            lambda one: run_artefact_test(*place, one, *groups, progress=progress).scores
-        )
+        job_id = job if isinstance(job, str) else job.id
+        folders, progress = self.settings.folders(), self.progress
+
+        def test(evaluation: str) -> pd.DataFrame:
+            tested = run_artefact_test(
+                self.graph, folders, evaluation, job_id, first, second, progress=progress
+            )
+            return tested.scores
+
+        return self._of_each(test)
 
     def activations(self, *, most: int = 200, objects: Sequence[str] = ()) -> pd.DataFrame:
         """Map where networks look (GradCAM): ``cam_energy`` and ``mask_share`` of each image."""
-        place, progress = (self.graph, self.settings.folders()), self.progress
-        return self._of_each(
-            lambda one: (
-                map_activations(*place, one, most=most, objects=objects, progress=progress).images
+        folders, progress = self.settings.folders(), self.progress
+
+        def map_images(evaluation: str) -> pd.DataFrame:
+            mapped = map_activations(
+                self.graph, folders, evaluation, most=most, objects=objects, progress=progress
             )
-        )
+            return mapped.images
+
+        return self._of_each(map_images)
 
     def _of_each(self, table: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
-        tables = [table(one).assign(evaluation=one) for one in self.ids]
+        tables = [table(evaluation).assign(evaluation=evaluation) for evaluation in self.ids]
         return pd.concat(tables, ignore_index=True)
 
     def delete(self) -> None:
@@ -201,8 +218,6 @@ class Evaluations(Result):
 
     def title(self) -> str:
         """How many there are, and how many are done."""
-        found = self.records()
-        done = sum(one.state == "done" for one in found)
-        failed = sum(one.state == "failed" for one in found)
-        said = f"{inflect(len(found), 'evaluations')}, {done:,} done"
-        return said + (f", {failed:,} failed" if failed else "")
+        states = Counter(evaluation.state for evaluation in self.records())
+        title = f"{inflect(states.total(), 'evaluations')}, {states['done']:,} done"
+        return f"{title}, {states['failed']:,} failed" if states["failed"] else title

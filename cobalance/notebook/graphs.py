@@ -62,13 +62,13 @@ class ConceptGraph(Result):
                 "images": counted.pair_images,
             }
         )
-        sizes = dict(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True))
+
         return cls(
-            concept_counts(incidence),
-            edges.sort_values("images", ascending=False, kind="stable", ignore_index=True),
-            sizes,
-            incidence,
-            name,
+            nodes=concept_counts(incidence),
+            edges=edges.sort_values("images", ascending=False, kind="stable", ignore_index=True),
+            class_sizes=dict(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True)),
+            incidence=incidence,
+            name=name,
         )
 
     @property
@@ -129,9 +129,9 @@ class ConceptGraph(Result):
         communities.
         """
         counted = cooccurrence(self.incidence)
-        found = centrality(counted.concept_pairs, counted.pair_images, len(self.nodes), seed=seed)
-        nodes = self.nodes.drop(columns=list(found.columns), errors="ignore")
-        return replace(self, nodes=nodes.join(found))
+        columns = centrality(counted.concept_pairs, counted.pair_images, len(self.nodes), seed=seed)
+        nodes = self.nodes.drop(columns=list(columns.columns), errors="ignore")
+        return replace(self, nodes=nodes.join(columns))
 
     def save(
         self,
@@ -177,11 +177,11 @@ class ConceptGraph(Result):
     def _tables(self, cliques: Imbalances | None = None) -> GraphTables:
         """All of the graph with its classes."""
         return GraphTables(
-            self.nodes,
-            self.edges,
-            self.class_sizes,
-            class_counts(self.incidence),
-            None if cliques is None else cliques.chosen,
+            concepts=self.nodes,
+            pairs=self.edges,
+            class_sizes=self.class_sizes,
+            class_counts=class_counts(self.incidence),
+            cliques=None if cliques is None else cliques.chosen,
         )
 
     def title(self) -> str:

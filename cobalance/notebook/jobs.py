@@ -20,9 +20,9 @@ from cobalance.graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
 from cobalance.graph.jobs.status import Job as JobRecord, read_job, read_queries
 from cobalance.graph.panels.panel import list_panels
 from cobalance.graph.panels.studies import Study as StudyRecord
-from cobalance.notebook.arguments import check_options
+from cobalance.notebook.arguments import check_options, list_names
 from cobalance.notebook.display import Result, bar_html, card, table_html
-from cobalance.notebook.panels import Study, list_names
+from cobalance.notebook.panels import Study
 from cobalance.notebook.remedies import SpeaksPython
 from cobalance.workflows.export import export_job
 from cobalance.workflows.panel.study import Sample, draw_study
@@ -32,7 +32,8 @@ from cobalance.workflows.work.tables import candidates_frame, jobs_frame
 
 MadeDataset = TypeVar("MadeDataset")
 
-_PAGE = 1000  # candidates read at once
+# Candidates that are read at once.
+_PAGE = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,24 +79,23 @@ class JobProgress(Result):
     def title(self) -> str:
         """One line."""
         job = self.record
-        made = ""
+        # Of several candidates for each image, images are accepted late.
+        steps = ""
         if job.is_active and job.best_of > 1:
-            made = ", {:,} of {:,} candidates made".format(*job.steps)
-        left = "" if job.seconds_left is None else f", about {job.seconds_left:,.0f} s left"
+            steps = ", {:,} of {:,} candidates made".format(*job.steps)
+
+        remaining = "" if job.seconds_left is None else f", about {job.seconds_left:,.0f} s left"
         return (
             f"Job {job.id} is {job.state}: {job.covered:,} of {job.wanted:,} images accepted, "
-            f"{job.rejected:,} rejected{made}, {job.workers:,} workers{left}"
+            f"{job.rejected:,} rejected{steps}, {job.workers:,} workers{remaining}"
         )
 
     def __repr__(self) -> str:
         return safe_text("\n".join([self.title(), *self.record.remarks]))
 
     def _repr_html_(self) -> str:
-        return card(
-            self.title(),
-            bar_html(self.share),
-            table_html(pd.DataFrame({"note": self.record.remarks})),
-        )
+        remarks = pd.DataFrame({"note": self.record.remarks})
+        return card(self.title(), bar_html(self.share), table_html(remarks))
 
 
 def run_in_process(
@@ -185,12 +185,12 @@ class Job(SpeaksPython, Generic[MadeDataset]):
     def _until_ended(self, timeout_s: float | None, poll_s: float) -> Iterator[str]:
         deadline = math.inf if timeout_s is None else time.monotonic() + timeout_s
         while True:
-            now = self.progress()
-            yield now.title()
-            if not now.record.is_active:
+            progress = self.progress()
+            yield progress.title()
+            if not progress.record.is_active:
                 return
             if time.monotonic() >= deadline:
-                raise WaitedTooLongError(f"{now.title()}. Wait longer, or start workers.")
+                raise WaitedTooLongError(f"{progress.title()}. Wait longer, or start workers.")
             time.sleep(poll_s)
 
     def cancel(self) -> Self:
@@ -218,13 +218,16 @@ class Job(SpeaksPython, Generic[MadeDataset]):
         verdict : {"pending", "accepted", "rejected"}, optional
             Only those.
         """
-        found: list[Candidate] = []
-        page, total = 1, 1
-        while len(found) < total:
-            more = list_candidates(self.graph, self.id, verdict=verdict, page=page, per_page=_PAGE)
-            found += more.candidates
-            page, total = page + 1, more.total
-        return candidates_frame(found)
+        candidates: list[Candidate] = []
+        number, total = 1, 1
+
+        while len(candidates) < total:
+            page = list_candidates(
+                self.graph, self.id, verdict=verdict, page=number, per_page=_PAGE
+            )
+            candidates += page.candidates
+            number, total = number + 1, page.total
+        return candidates_frame(candidates)
 
     def accept(self, candidate: str) -> None:
         """Accept an image, overriding the filters."""
@@ -268,8 +271,8 @@ class Job(SpeaksPython, Generic[MadeDataset]):
 
     def studies(self) -> list[Study]:
         """The human studies of its images, the newest first."""
-        found = list_panels(self.graph, StudyRecord, job=self.id)
-        return [Study(self.graph, one.id) for one in found]
+        studies = list_panels(self.graph, StudyRecord, job=self.id)
+        return [Study(self.graph, study.id) for study in studies]
 
     def rebalance(
         self,
@@ -347,6 +350,8 @@ class Job(SpeaksPython, Generic[MadeDataset]):
             result=result,
             progress=self.report,
         )
+
+        # Kinds that no image is of say nothing.
         counts = {name: count for name, count in report.counts.items() if count}
         return Export(target, counts, report.files, report.bytes)
 

@@ -17,10 +17,10 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit as AuditRecord
 from cobalance.graph.panels.panel import list_panels
 from cobalance.graph.panels.studies import Study as StudyRecord
-from cobalance.notebook.arguments import check_options
+from cobalance.notebook.arguments import check_options, list_names
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import run_in_process
-from cobalance.notebook.panels import Audit, Study, list_names
+from cobalance.notebook.panels import Audit, Study
 from cobalance.notebook.remedies import SpeaksPython
 from cobalance.workflows.label.decide import change_thresholds, decide_labels, open_scores
 from cobalance.workflows.label.order import LabelOrder, order_labels
@@ -49,7 +49,7 @@ class Labels(Result):
         MissingExtraError
             A worker, or what the model needs, is not installed.
         """
-        tasks = [f"{self.id}-{at}" for at in range(self.record().chunks)]
+        tasks = [f"{self.id}-{chunk}" for chunk in range(self.record().chunks)]
         run_in_process(self.settings, tasks, self.progress, queue=self.id)
         return self
 
@@ -132,21 +132,27 @@ class Labels(Result):
         OptionError, UnknownNameError
             The labels are not complete, nobody is named, or a concept or clique is none.
         """
-        checked = list_names(concepts), tuple(map(list_names, cliques))
-        sample = AuditSample(list_names(people), n, overlap, seed, *checked)
+        sample = AuditSample(
+            people=list_names(people),
+            n=n,
+            overlap=overlap,
+            seed=seed,
+            concepts=list_names(concepts),
+            cliques=tuple(map(list_names, cliques)),
+        )
         folder = self.settings.folders().open_output()
         return Audit(self.graph, draw_audit(self.graph, folder, self.id, sample).id)
 
     def audits(self) -> list[Audit]:
         """The audits of these labels, the newest first."""
-        found = list_panels(self.graph, AuditRecord, run=self.id)
-        return [Audit(self.graph, one.id) for one in found]
+        audits = list_panels(self.graph, AuditRecord, run=self.id)
+        return [Audit(self.graph, audit.id) for audit in audits]
 
     def title(self) -> str:
         """Model, state and how far it is."""
-        found = self.record()
-        done = f"{found.done:,} of {inflect(found.chunks, 'chunks')}"
-        return f"Labels of {found.dataset!r} by {found.model}: {found.state}, {done}"
+        run = self.record()
+        done = f"{run.done:,} of {inflect(run.chunks, 'chunks')}"
+        return f"Labels of {run.dataset!r} by {run.model}: {run.state}, {done}"
 
     def shown(self) -> pd.DataFrame:
         """The concepts and how often they were found; nothing before all images are labelled."""
@@ -204,8 +210,8 @@ class Annotated(SpeaksPython):
 
     def labels(self) -> list[Labels]:
         """Labels of the dataset by models, the newest first."""
-        found = [run.id for run in list_runs(self.graph, self.name) if run.kind == "label"]
-        return [Labels(self.graph, self.settings, run, self.progress) for run in found]
+        runs = [run.id for run in list_runs(self.graph, self.name) if run.kind == "label"]
+        return [Labels(self.graph, self.settings, run, self.progress) for run in runs]
 
     def audit(
         self, people: Sequence[str] | str, *, labels: Labels | str | None = None, **sample: Any
@@ -227,22 +233,22 @@ class Annotated(SpeaksPython):
             An option cannot be used; no model has labelled the dataset.
         """
         if labels is None:
-            ready = [run.id for run in list_runs(self.graph, self.name) if run.has_labels]
-            if not ready:
+            complete = [run.id for run in list_runs(self.graph, self.name) if run.has_labels]
+            if not complete:
                 raise DataError(
                     f"No model has labelled {self.name!r}. Have one do so with label(...).run()."
                 )
-            labels = ready[0]
+            labels = complete[0]
         if isinstance(labels, str):
             labels = Labels(self.graph, self.settings, labels, self.progress)
         return labels.audit(people, **sample)
 
     def audits(self) -> list[Audit]:
         """Audits of its labels, the newest first."""
-        found = list_panels(self.graph, AuditRecord, dataset=self.name)
-        return [Audit(self.graph, one.id) for one in found]
+        audits = list_panels(self.graph, AuditRecord, dataset=self.name)
+        return [Audit(self.graph, audit.id) for audit in audits]
 
     def studies(self) -> list[Study]:
         """Human studies of its jobs, the newest first."""
-        found = list_panels(self.graph, StudyRecord, dataset=self.name)
-        return [Study(self.graph, one.id) for one in found]
+        studies = list_panels(self.graph, StudyRecord, dataset=self.name)
+        return [Study(self.graph, study.id) for study in studies]

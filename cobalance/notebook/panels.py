@@ -1,7 +1,6 @@
 """People judge blind: audits of a model's labels, and studies of edited images."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -74,10 +73,10 @@ class _Panel(Result):
         return self.result()
 
     def _by_people(self) -> str:
-        done = self.progress()
+        progress = self.progress()
         return (
-            f"by {inflect(len(done), 'people')}: {done['answered'].sum():,} of "
-            f"{inflect(int(done['tasks'].sum()), 'answers')}"
+            f"by {inflect(len(progress), 'people')}: {progress['answered'].sum():,} of "
+            f"{inflect(int(progress['tasks'].sum()), 'answers')}"
         )
 
 
@@ -112,9 +111,9 @@ class Audit(_Panel):
 
     def title(self) -> str:
         """Number of labels and people, and progress."""
-        found = self.record()
-        labels = inflect(len(found.labels), "labels")
-        return f"Audit of {labels} of {found.dataset!r} {self._by_people()}"
+        audit = self.record()
+        labels = inflect(len(audit.labels), "labels")
+        return f"Audit of {labels} of {audit.dataset!r} {self._by_people()}"
 
     def shown(self) -> pd.DataFrame:
         """The gap of each concept, as labels have it and corrected, with the verdict."""
@@ -157,16 +156,11 @@ class Study(_Panel):
 
     def title(self) -> str:
         """Number of pairs and people, and progress."""
-        found = self.record()
-        closed = "" if found.closed_at is None else ", closed"
-        pairs = inflect(len(found.pairs), "pairs")
-        return f"Study of {pairs} of job {found.job} {self._by_people()}{closed}"
+        study = self.record()
+        closed = "" if study.closed_at is None else ", closed"
+        pairs = inflect(len(study.pairs), "pairs")
+        return f"Study of {pairs} of job {study.job} {self._by_people()}{closed}"
 
     def shown(self) -> pd.DataFrame:
         """The results that somebody has answered."""
         return self.frame[self.frame["n"] > 0].round(3)
-
-
-def list_names(given: Sequence[str] | str) -> tuple[str, ...]:
-    """Names of a sequence, or a single name."""
-    return (given,) if isinstance(given, str) else tuple(given)

@@ -115,15 +115,22 @@ class Plan(_KeptPlan):
             raise OptionError(f"The frame has no column {missing[0]!r}. Edit one of to_pandas().")
         if not pd.api.types.is_integer_dtype(frame["n"]):
             raise OptionError("n is not a column of whole numbers. Give the images of each query.")
-        sources = frame["sources"] if "sources" in frame else [()] * len(frame)
-        columns = frame["class"], frame["concepts"], frame["n"], sources
-        queries = tuple(
-            PlannedQuery(str(class_name), tuple(sorted(concepts)), int(n), None, tuple(of))
-            for class_name, concepts, n, of in zip(*columns, strict=True)
-            if n != 0
-        )
-        record = replace(self.record, queries=queries, proven=None, bound=None, note="")
+
+        queries = []
+        for row in frame[frame["n"] != 0].to_dict("records"):
+            query = PlannedQuery(
+                str(row["class"]),
+                tuple(sorted(row["concepts"])),
+                int(row["n"]),
+                None,
+                tuple(row.get("sources", ())),
+            )
+            queries.append(query)
+
+        # A proof is of the plan as it was made.
+        record = replace(self.record, queries=tuple(queries), proven=None, bound=None, note="")
         edited = replace(self, record=record)
+        # Raises for queries that the dataset does not have.
         edited.simulate()
         return edited
 
@@ -141,21 +148,23 @@ class Plan(_KeptPlan):
     def title(self) -> str:
         """Number of images per class and in all, or the reason for none, and warnings."""
         queries = len(self.record.queries)
-        said = f"{self._count_images()} in {queries:,} queries"
-        warnings = plan_warnings(self.cliques, self.simulate().after, self.record)
+        parts = [f"{self._count_images()} in {queries:,} queries"]
         contradicted, _ = count_contradicted(self.record, self.cliques)
-        balance = describe_balance(self.record, self.cliques) if contradicted else ""
-        notes = [note.removesuffix(".") for note in (balance, self.record.note) if note]
-        if not queries and not self.record.note:
-            notes.append(self._why_nothing())
-        return ". ".join([said, *notes, *warnings])
+        if contradicted:
+            parts.append(describe_balance(self.record, self.cliques).removesuffix("."))
+
+        if self.record.note:
+            parts.append(self.record.note.removesuffix("."))
+        elif not queries:
+            parts.append(self._why_nothing())
+        return ". ".join([*parts, *plan_warnings(self.cliques, self.simulate().after, self.record)])
 
     def _why_nothing(self) -> str:
         if not len(self.cliques.counts):
             return NO_COMMON_CONCEPT
         rows, smallest = self.record.options.rows(self.cliques), self.record.options.min_size
-        why = no_images("", self.cliques, rows, smallest or 1, MiningOptions())
-        return render(why, in_python).removesuffix(".")
+        reason = no_images("", self.cliques, rows, smallest or 1, MiningOptions())
+        return render(reason, in_python).removesuffix(".")
 
     def _repr_html_(self) -> str:
         summary = self.summary.reset_index()
@@ -234,17 +243,30 @@ def plan(
     >>> print(plan(imbalances(urbancars(), max_size=2), min_size=1).title())
     7,308 images to make (3,654 country, 3,654 urban) in 76 queries
     """
-    found = _measure(source, max_size)
+    measured = _measure(source, max_size)
     options = PlanOptions(min_size, max_size, max_per_query, budget)
-    real = None if isinstance(source, Imbalances) else source.incidence()
+    real = _images_of(source)
     ids = () if isinstance(source, Imbalances) else source.images["id"].tolist()
-    planner = choose_planner(real, planner_options) if planner is None else planner
-    chosen = np.sort(found.rows)
-    made = make_plan(
-        *(found.cliques, planner, options, planner_options), chosen=chosen, images=real, ids=ids
+    if planner is None:
+        planner = choose_planner(real, planner_options)
+
+    # A table may be in any order, and planners take ascending rows.
+    chosen = np.sort(measured.rows)
+    record = make_plan(
+        measured.cliques,
+        planner,
+        options,
+        planner_options,
+        chosen=chosen,
+        images=real,
+        ids=ids,
     )
-    of_sizes = np.intersect1d(chosen, made.options.rows(found.cliques))
-    return Plan(made, found.cliques, planner, of_sizes, real)
+    of_sizes = np.intersect1d(chosen, record.options.rows(measured.cliques))
+    return Plan(record, measured.cliques, planner, of_sizes, real)
+
+
+def _images_of(source: Data | Imbalances) -> Incidence | None:
+    return None if isinstance(source, Imbalances) else source.incidence()
 
 
 @speaks_python
@@ -294,15 +316,22 @@ def compare_planners(
         measures of `cobalance.generation.planning.effects.measure`, ``seconds``.
         ``attrs["left_out"]`` says of planners without a plan why.
     """
-    found = _measure(source, max_size)
-    own = planner_options or {}
-    for name in own:
-        PLANNERS.check(name, own[name])
+    measured = _measure(source, max_size)
+    options_by_planner = planner_options or {}
+    for name, own_options in options_by_planner.items():
+        PLANNERS.check(name, own_options)
     options = PlanOptions(min_size, max_size, max_per_query, budget)
-    incidence = None if isinstance(source, Imbalances) else source.incidence()
-    from cobalance.workflows.plan.compare import compare_all  # loads the driver, too
+    # With it comes the database's driver, which takes a while to import.
+    from cobalance.workflows.plan.compare import compare_all
 
-    return compare_all(found.cliques, np.sort(found.rows), options, own, incidence, planners)
+    return compare_all(
+        measured.cliques,
+        np.sort(measured.rows),
+        options,
+        options_by_planner,
+        _images_of(source),
+        planners,
+    )
 
 
 @speaks_python
@@ -324,12 +353,18 @@ def budget_curve(
         ``budget``, ``images``, ``leaning``, ``difference``, ``widened``, ``remaining``,
         ``gap_after``, ``widest_gap``, as `cobalance.generation.planning.effects.measure` has them.
     """
-    found = _measure(source, max_size)
-    options = PlanOptions(min_size, max_size, max_per_query)
     from cobalance.workflows.plan.compare import budget_curve as curve_of
 
-    real = None if isinstance(source, Imbalances) else source.incidence()
-    return curve_of(found.cliques, np.sort(found.rows), options, planner_options, planners, real)
+    measured = _measure(source, max_size)
+    options = PlanOptions(min_size, max_size, max_per_query)
+    return curve_of(
+        measured.cliques,
+        np.sort(measured.rows),
+        options,
+        planner_options,
+        planners,
+        _images_of(source),
+    )
 
 
 @speaks_python
@@ -356,19 +391,21 @@ def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
         No image shows one of the concepts.
     """
     mentions = data.mentions[["image", "concept"]].astype({"concept": object})
-    known = set(mentions["concept"])
-    check_known("concept", concepts or (), known)
+    check_known("concept", concepts or (), set(mentions["concept"]))
     if concepts is not None:
         mentions = mentions[mentions["concept"].isin(list(concepts))]
-    held = mentions.drop_duplicates().sort_values("concept").groupby("image")["concept"].agg(tuple)
+    mentions = mentions.drop_duplicates().sort_values("concept")
+    concepts_of = mentions.groupby("image")["concept"].agg(tuple)
+
+    # Images of different splits are never compared, so that a split is a part of the group.
     images = data.images
-    groups = [held.get(row, ()) for row in range(len(images))]
+    groups = [concepts_of.get(row, ()) for row in range(len(images))]
     splits = images["split"].astype(object).where(images["split"].notna(), None)
-    found = balancing_weights(list(zip(splits, groups, strict=True)), list(images["class_name"]))
-    frame = pd.DataFrame(
-        {"class": images["class_name"].astype(object), "group": groups}, index=images.index
-    )
-    return frame.join(found).set_axis(pd.Index(images["id"], name="id"))
+    split_groups = list(zip(splits, groups, strict=True))
+    weighted = balancing_weights(split_groups, list(images["class_name"]))
+    columns = {"class": images["class_name"].astype(object), "group": groups}
+    frame = pd.DataFrame(columns, index=images.index)
+    return frame.join(weighted).set_axis(pd.Index(images["id"], name="id"))
 
 
 @speaks_python
@@ -403,8 +440,9 @@ def resample(
         There is no such baseline.
     """
     cliques = imbalances(data, max_size=max_size).cliques
-    found = image_list(cliques, data.incidence(), data.images["id"].tolist(), how, seed, most)
-    return found.rename_axis("id")
+    ids = data.images["id"].tolist()
+    listed = image_list(cliques, data.incidence(), ids, how, seed, most)
+    return listed.rename_axis("id")
 
 
 def _measure(source: Data | Imbalances, max_size: int | None) -> Imbalances:
@@ -442,6 +480,6 @@ class CounterfactualPlan(_KeptPlan):
 
     def title(self) -> str:
         """Images to make and to edit, and how many are left out."""
-        said = f"{self._count_images()} from {self.summary['sources']:,} images"
+        title = f"{self._count_images()} from {self.summary['sources']:,} images"
         left_out = sum(self.left_out.values())
-        return f"{said}; {left_out:,} others are left out" if left_out else said
+        return f"{title}; {left_out:,} others are left out" if left_out else title

@@ -42,24 +42,29 @@ def in_python(part: Setting | Action) -> str:
     """
     if isinstance(part, Setting):
         group, _, name = part.name.partition(".")
-        if group == "masks":  # of a job
+        # The masks of a job are a group of settings.
+        if group == "masks":
             return f"{group}={ {name: part.value or ...} }"
         if group == "planner":
             return f"{name}=..."
         keyword = "format" if part.name == "graph_format" else name or group
         return str(Setting(keyword, part.value))
+
     if part.name not in CALLS:
         return str(part)
     if part.name == "ingest" and "captions" in part.options:
         return f"run `store.load(read(..., captions={part.options['captions']!r}), ...)`"
-    given = ["..." if value is ... else repr(value) for value in part.arguments]
-    given += ["..."] * (2 - len(given))
-    named = dict(part.options)
-    own = named.pop("planner_options", {})
-    named |= own if isinstance(own, dict) else {}
-    options = ", ".join(f"{name}={value!r}" for name, value in named.items())
+
+    # A call has at most two arguments; an ellipsis stands for each that is not known.
+    arguments = ["..." if value is ... else repr(value) for value in part.arguments]
+    arguments += ["..."] * (2 - len(arguments))
+    keywords = dict(part.options)
+    planner_options = keywords.pop("planner_options", {})
+    if isinstance(planner_options, dict):
+        keywords |= planner_options
+    options = ", ".join(f"{name}={value!r}" for name, value in keywords.items())
     dataset = repr(part.options.get("dataset", ...)).replace("Ellipsis", "...")
-    return f"run `{CALLS[part.name].format(*given, options=options, dataset=dataset)}`"
+    return f"run `{CALLS[part.name].format(*arguments, options=options, dataset=dataset)}`"
 
 
 def speaks_python(function: Callable[P, R]) -> Callable[P, R]:
@@ -97,9 +102,10 @@ class SpeaksPython:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_") or name in dir(self):  # a property may have raised
+            # A property that is there may have raised AttributeError.
+            if name.startswith("_") or name in dir(self):
                 return object.__getattribute__(self, name)
-            known = [one for one in dir(self) if not one.startswith("_")]
+            known = [attribute for attribute in dir(self) if not attribute.startswith("_")]
             raise UnknownAttributeError(f"attribute of {type(self).__name__}", name, known)
 
 

@@ -110,11 +110,12 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             if_exists=if_exists,
             progress=self.progress,
         )
+
         append = if_exists == "append"
-        found = find_images(
+        images = find_images(
             folders, dataset, annotations, data.file, append=append, progress=self.progress
         )
-        remarks = (render(found.describe(), in_python),) if found.named else ()
+        remarks = (render(images.describe(), in_python),) if images.named else ()
         return changed(self[dataset], remarks=remarks)
 
     def datasets(self) -> pd.DataFrame:
@@ -145,9 +146,11 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         with_generated : bool
             Also the images, masks and models that workers have made.
         """
-        file, names = Path(path).expanduser(), [clean_name(name) for name in datasets]
         return back_up(
-            *(self.graph, self.settings.folders(), file, names),
+            self.graph,
+            self.settings.folders(),
+            Path(path).expanduser(),
+            list(map(clean_name, datasets)),
             with_generated=with_generated,
             progress=self.progress,
         )
@@ -160,9 +163,12 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         replace : bool
             Drop datasets of the same names first.
         """
-        file, names = Path(path).expanduser(), [clean_name(name) for name in datasets]
         return restore(
-            *(self.graph, self.settings.folders(), self.settings.queue_url(), file, names),
+            self.graph,
+            self.settings.folders(),
+            self.settings.queue_url(),
+            Path(path).expanduser(),
+            list(map(clean_name, datasets)),
             replace=replace,
             progress=self.progress,
         )
@@ -189,8 +195,8 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         if self.settings.neo4j_uri is None:
             home = self.settings.cobalance_home.expanduser().absolute()
             return f"{self.graph.uri}, the local server of {home}"
-        other = "" if self.graph.database == "neo4j" else f", database {self.graph.database}"
-        return f"{mask_credentials(self.graph.uri)}{other}"
+        database = "" if self.graph.database == "neo4j" else f", database {self.graph.database}"
+        return f"{mask_credentials(self.graph.uri)}{database}"
 
     def shown(self) -> pd.DataFrame:
         """Datasets without their times."""
@@ -260,7 +266,7 @@ def connect(
     """
     if isinstance(images, str | Path):
         images = (images,)
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "neo4j_uri": uri,
         "neo4j_username": username,
         "neo4j_password": password,
@@ -271,31 +277,41 @@ def connect(
         "cobalance_output": None if output is None else str(output),
         "cobalance_queue": queue,
     }
-    values = {name: value for name, value in given.items() if value is not None}
-    if uri is not None:
-        encryption(uri)  # raises for what is no address
-        if password is None:
-            raise OptionError("connect(uri=...) needs password=... with it.")
-        values = _SERVER | values
-    elif home is not None:
-        values = _SERVER | {"neo4j_uri": None} | _IN_HOME | values
-    if password is not None:
-        values["neo4j_password_file"] = None
-    try:
-        settings = Settings(**values)
-    except ValidationError as error:
-        fault = first_fault(error)
-        place = fault.place
-        name = place.partition("_")[2] if place in values else place.upper()
-        raise OptionError(f"{name} is {fault.value!r}: {fault.reason}.") from error
-    login = [name for name in ("username", "password", "database") if given[f"neo4j_{name}"]]
+    # Values that are not given come from environment variables.
+    settings = _settings({name: value for name, value in arguments.items() if value is not None})
+    login = [name for name in ("username", "password", "database") if arguments[f"neo4j_{name}"]]
     if settings.neo4j_uri is None and login:
         raise OptionError(f"{login[0]} is of a server. Give uri=... with it, or set NEO4J_URI.")
+
     progress = open_progress(quiet=quiet)
     store = Store(open_store(settings, progress), settings, progress)
     if not quiet:
         print(f"Opened {store.place()}.", file=sys.stderr)  # noqa: T201
     return store
+
+
+def _settings(values: dict[str, Any]) -> Settings:
+    """The settings of a call of `connect`: these values, then the environment's."""
+    if "neo4j_uri" in values:
+        # Raises for text that is no address.
+        encryption(values["neo4j_uri"])
+        if "neo4j_password" not in values:
+            raise OptionError("connect(uri=...) needs password=... with it.")
+        values = _SERVER | values
+    elif "cobalance_home" in values:
+        values = _SERVER | {"neo4j_uri": None} | _IN_HOME | values
+    # A file with a password goes before the password itself.
+    if values.get("neo4j_password") is not None:
+        values["neo4j_password_file"] = None
+
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        fault = first_fault(error)
+        name = fault.place.upper()
+        if fault.place in values:
+            name = fault.place.partition("_")[2]
+        raise OptionError(f"{name} is {fault.value!r}: {fault.reason}.") from error
 
 
 _SERVER = {
