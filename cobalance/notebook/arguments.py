@@ -60,7 +60,7 @@ def check_call(
 
 
 def _takes(signature: inspect.Signature) -> list[str]:
-    """Names of arguments, those of any number with stars; of typed keywords each."""
+    """Names of arguments, with stars for any number; of typed keywords each."""
     names: list[str] = []
     for name, parameter in signature.parameters.items():
         typed = ()

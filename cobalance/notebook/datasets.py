@@ -339,7 +339,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         planned = plan_counterfactual_dataset(
             self.graph, folder, self.name, recipe, changes, name, self.progress
         )
-        return CounterfactualPlan(planned.plan, planned.summary(), recipe if name is None else name)
+        return CounterfactualPlan(planned.plan, planned.summary(), name or recipe)
 
     def keep(self, plan: Plan, name: str) -> Plan:
         """Keep a plan in the graph under a name, such as one that was edited.
@@ -446,7 +446,9 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         """
         if recipe is None and isinstance(plan, CounterfactualPlan):
             recipe = plan.record.planner
-        checked = check_settings(settings if recipe is None else {"recipe": recipe, **settings})
+        if recipe is not None:
+            settings["recipe"] = recipe
+        checked = check_settings(settings)
 
         planned: Mapping[str, Any]
         if isinstance(plan, Plan | CounterfactualPlan):

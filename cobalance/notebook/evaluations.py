@@ -108,8 +108,8 @@ def evaluate(
         else:
             frames[name] = table
 
-    inputs = replace(read_tables(files, seed) if files else Inputs(seed=seed), **frames)
-    return Scores(score_tables(inputs, metrics, options))
+    inputs = read_tables(files, seed) if files else Inputs(seed=seed)
+    return Scores(score_tables(replace(inputs, **frames), metrics, options))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -30,6 +30,7 @@ def draw_bars(frame: pd.DataFrame, bars: Sequence[str], title: str, ax: "Axes | 
     n = drawn.shape[1]
     ax = _rows_of(labels, title, ax, n)
     height = 0.8 / n
+
     for position, (name, lengths) in enumerate(drawn.items()):
         y = np.arange(len(frame)) + (position - (n - 1) / 2) * height
         label, color = cell_text(name, _NAME), CLASS_COLORS[position]

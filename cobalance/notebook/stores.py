@@ -277,6 +277,7 @@ def connect(
         "cobalance_output": None if output is None else str(output),
         "cobalance_queue": queue,
     }
+
     # Values that are not given come from environment variables.
     settings = _settings({name: value for name, value in arguments.items() if value is not None})
     login = [name for name in ("username", "password", "database") if arguments[f"neo4j_{name}"]]

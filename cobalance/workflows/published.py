@@ -99,6 +99,7 @@ def describe_published(frame: pd.DataFrame, theirs: Published) -> str:
             unknown.append(name)
         elif ours != name:
             folded.append(f"{name} as {ours}")
+
     if folded:
         text += f". In other letter case: {shorten_list(folded)}"
     if unknown:

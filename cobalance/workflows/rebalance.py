@@ -123,6 +123,7 @@ def rebalance_job(
         annotate = ANNOTATORS.open(annotator, options).annotate
         vocabulary = read_names(store, job.dataset, CONCEPT)
         images = _annotate(images, output, partial(annotate, vocabulary=vocabulary), progress)
+
     merged = copy_rebalanced(
         store, folders, job, into, images=images, result=result, progress=progress
     )
@@ -187,6 +188,7 @@ def copy_rebalanced(
     region_files(folders.regions).copy(job.dataset, name)
     place_files(folders.home).copy(job.dataset, name)
     _write_captions(folders.captions, job.dataset, name, images)
+
     return RebalancedDataset(
         dataset=name,
         generated=len(images),

@@ -94,6 +94,7 @@ def store_status(settings: Settings) -> dict[str, Any]:
         "running": False,
         **dict.fromkeys(_UNKNOWN),
     }
+
     if is_local:
         status |= _local_status(local)
     uri = status["uri"]

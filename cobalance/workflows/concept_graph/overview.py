@@ -125,6 +125,7 @@ def of_overviews(
         _class_node(axis.right_name, right_px, height_px + CLASS_PX, 1.0),
     ]
     key = _key(round(np.nanmax(images)), share) if images.size else ()
+
     pictures = []
     for step, overview in enumerate(overviews):
         nodes = _concept_nodes(overview, positions[step], share * sizes_px[step], leaning[step])

@@ -257,6 +257,7 @@ def _angles(
     row_of = {node: row for row, node in enumerate(order)}
     angle = np.zeros(len(order))
     depth = np.zeros(len(order), dtype=np.int64)
+
     root = order[0]
     wedges = {root: (0.0, 2 * np.pi)}
     for node in order:
@@ -294,6 +295,7 @@ def _pack(parts: list[tuple[list[int], FloatArray]], boxes: _Boxes) -> FloatArra
 
     area = sum(float(size.prod()) for size in sizes)
     line_px = max(2 * area**0.5, max((float(size[0]) for size in sizes), default=0.0))
+
     x = y = line_height = 0.0
     for (nodes, _), size in zip(parts, sizes, strict=True):
         if x > 0 and x + size[0] > line_px:

@@ -50,6 +50,7 @@ def picture_svg(picture: GraphPicture, label: str) -> str:
     top = first - strip
     bottom = max((node.y_px + node.size_px / 2 for node in nodes), default=0.0) + 28
     box = f"{left:.0f} {top:.0f} {right - left:.0f} {bottom - top:.0f}"
+
     lines = [
         f'<svg viewBox="{box}" role="img" aria-label="{text(label)}">',
         *_axis(picture, first),

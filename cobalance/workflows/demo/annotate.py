@@ -196,7 +196,7 @@ def _load(runner: Runner, pictures: pd.DataFrame) -> None:
 
 
 class ScriptedModel:
-    """A language model that names what the pictures show, and an absent object in one round."""
+    """A language model that names the pictures' things, and an absent one in one round."""
 
     def ask(self, question: Question) -> Reply:
         """Reply to one of the questions of `cobalance.annotation.proposing`.

@@ -195,6 +195,7 @@ def _load(runner: Runner) -> int:
         demo=True,
         progress=progress,
     )
+
     mine_dataset(runner.store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
     return len(scenes)
 

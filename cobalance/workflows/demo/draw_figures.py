@@ -85,6 +85,7 @@ def write_figures(
     images: list[dict[str, Any]] = []
     annotations: list[dict[str, Any]] = []
     captions: list[dict[str, Any]] = []
+
     for scene in scenes:
         pixels, outlines = draw_scene(scene, seed)
         Image.fromarray(pixels).save(folder / scene.file_name)

@@ -93,6 +93,7 @@ def make_scenes(seed: int = 0) -> tuple[Scene, ...]:
     for i in rng.permutation(len(pictures)):
         group, things = pictures[i]
         scenes.append(_arrange(group, things, rng))
+
     with_things = [i for i, scene in enumerate(scenes) if scene.things]
     for i, second in zip(with_things, SECOND_FIGURES_PX, strict=False):
         figures = (8, 12, 188, 342), (204, LARGE_PX[1] - second[1] - 6, *second)
@@ -103,6 +104,7 @@ def make_scenes(seed: int = 0) -> tuple[Scene, ...]:
     no_group = ("A figure beside a cup.", "A cup of coffee on a saucer.")
     child = ("A child beside a cup.", "A little boy with his cup.")
     captions = [both_groups] * 3 + [no_group] * 2 + [child] * 2
+
     for i, texts in enumerate(captions):
         others[i] = replace(others[i], captions=texts)
     for i in (7, 8):

@@ -149,6 +149,7 @@ def run_full_demo(
         change = compare_imbalances(store, name, rebalanced)
         results.append(SeedResult(name, rebalanced, planned, job, change))
         datasets[seed] = (name, rebalanced)
+
     accuracies = train_and_test(runner, datasets)
     images = sum(job.wanted for job in jobs)
     return FullDemo(tuple(results), accuracies, seconds / images)

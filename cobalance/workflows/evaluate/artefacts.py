@@ -86,6 +86,7 @@ def run_artefact_test(
             f"The job {job} is of {dataset!r}, and the evaluation {evaluation} is tested on "
             f"{tested.test!r}. Name a job that edits images of {tested.test!r}."
         )
+
     uris = _edits_by_source(store, job)
     if not uris:
         raise DataError(

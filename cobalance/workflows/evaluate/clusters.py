@@ -108,6 +108,7 @@ def cluster_dataset(
     group_terms = group_words(settings.words) if settings.words else frozenset()
     annotations = read_annotations(store, dataset, progress)
     images, mentions = annotations.images, annotations.mentions
+
     captions = _captions(folder, dataset, images)
     if not len(captions):
         raise DataError(

@@ -41,6 +41,7 @@ def with_images(
     synthetic = place.frame["synthetic"].astype(bool)
     if synthetic.any():
         place = place.where(synthetic)
+
     captions = inputs.captions
     if captions is None and "captions" in place.frame:
         captions = _captions(place.frame)

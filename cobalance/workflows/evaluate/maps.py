@@ -104,6 +104,7 @@ def map_activations(
             f"The model of the evaluation {evaluation} is linear on frozen features, which have no "
             "maps. Train one with a preset of a network, such as conbias."
         )
+
     images = _draw_sample(trained.images.test, most, seed)
     if images.several_labels:
         raise OptionError("Its images have several labels each. Map a model of classes.")
@@ -111,6 +112,7 @@ def map_activations(
     regions = read_regions(folders.regions, trained.evaluation.test, list(images.ids))
     regions_by_image = dict(list(regions.groupby("id")))
     predicted = model.probabilities(images).argmax(axis=1)
+
     rows, maps, masks, classes = list[dict[str, Any]](), list[Any](), list[BoolArray](), list[str]()
     for row, activation in enumerate(grad_cam(model, images, images.labels)):
         progress("map activations", row, len(images))

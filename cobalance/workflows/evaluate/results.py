@@ -158,7 +158,7 @@ def _compare(
     names: Mapping[str, str],
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Differences of the predictions of some evaluations from those of the baseline's row."""
+    """Differences of some evaluations' predictions from the baseline row's."""
     tables = [
         read_saved_predictions(folder, run).assign(method=names[run.id])
         for run in (*baseline_runs, *others)

@@ -89,7 +89,7 @@ class RunSettings(Options):
         return Recipe(method, self.method_options, self.learner, self.learner_options)
 
     def opened_shortcuts(self) -> Shortcuts | None:
-        """The shortcuts; None where there are none."""
+        """The shortcuts; None without any."""
         return Shortcuts(self.shortcuts) if self.shortcuts else None
 
     def needed_extra(self, method: str) -> str:
@@ -99,8 +99,7 @@ class RunSettings(Options):
         if "features" in options:
             plugins.append(FEATURES[options["features"]])
         # They come in an order in which each has all that those before it have.
-        extras = list_extras(plugins)
-        return extras[-1] if extras else "evaluate"
+        return ["evaluate", *list_extras(plugins)][-1]
 
 
 def shortcut_settings(shortcuts: Shortcuts | None) -> dict[str, dict[str, list[str]]]:

@@ -222,6 +222,7 @@ def keep_scores(
     predictions = with_groups(inputs.need("predictions"), inputs.groups)
     settings = {"shortcuts": shortcut_settings(shortcuts)}
     ids = list[str]()
+
     for method, seed, rows in runs(predictions):
         new = writing.NewEvaluation(method or "predictions", seed, settings)
         writing.create_evaluations(

@@ -137,6 +137,7 @@ def open_model(
     progress("train", 0, 1)
     recipe = settings.recipe(evaluation.method)
     model: Model | Captioner | None = kept_model(recipe, run, images.test.classes)
+
     logging.getLogger(__name__).debug("model is kept: %s", model is not None)
     if model is not None:
         predictions = predict(model, images.test, seed=run.seed, method=evaluation.method)
@@ -212,6 +213,7 @@ def _score_captions(predictions: pd.DataFrame, test: Examples, options: Any) -> 
         references=pd.DataFrame(references, columns=["image", "caption"]) if references else None,
         groups=pd.DataFrame({"image": list(test.ids), "class": _classes(test)}),
     )
+
     tables = {"ratio": _ratio_inputs(predictions, options.words), "lic": inputs, "meteor": inputs}
     scores = []
     for name, table in tables.items():

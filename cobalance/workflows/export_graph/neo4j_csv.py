@@ -94,6 +94,7 @@ def _clique_files(cliques: Cliques, dataset: str) -> dict[str, bytes]:
             "images": cliques.counts.ravel(),
         }
     )
+
     clique = ("clique", "Clique")
     return {
         "cliques.csv": _node_file("Clique", table, dataset),

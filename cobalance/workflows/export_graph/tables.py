@@ -84,6 +84,7 @@ def graph_tables(
     concepts = pd.DataFrame({"concept": names, "images": images[:n]}).join(table[:n])
     if with_centrality:
         concepts = concepts.join(centrality(members, images[n:], n))
+
     first, second = names[members[:, 0]], names[members[:, 1]]
     pairs = pd.DataFrame({"concept_1": first, "concept_2": second, "images": images[n:]})
     return GraphTables(

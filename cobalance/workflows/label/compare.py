@@ -181,5 +181,5 @@ def _of_run(store: GraphStore, folder: OutputFolder, dataset: str, run: str) -> 
     labels = read_labels(files, settings)["concept"].value_counts()
     categories = dict(zip(summary["concept"], summary["category"], strict=True))
     counts = {name: int(labels.get(name, 0)) for name in categories}
-    unreadable = int(summary["unreadable"].max()) if len(summary) else 0
+    unreadable = int(max(summary["unreadable"], default=0))
     return _Frequencies(counts, images=settings.images - unreadable, categories=categories)

@@ -127,7 +127,7 @@ def measure_run(
 def _match_concepts(
     concepts: Sequence[str], truth: GroundTruth, mapping: Mapping[str, TruthOf] | None
 ) -> dict[str, TruthOf]:
-    """The attribute that each concept is compared with; DataError if there is none at all."""
+    """The attribute that each concept is compared with; DataError if none has one."""
     attributes = truth.shows.columns
     if truth.shows.empty:
         raise DataError("The ground truth names no attribute of any image. Name another one.")
@@ -153,7 +153,7 @@ def _match_images(files: ScoreFiles, truth: GroundTruth) -> tuple[BoolArray, lis
     if not matched_rows:
         raise DataError(
             f"No image of the run (such as {images['id'][0]}) is in the ground truth (such as "
-            f"{names[0] if names else 'none'}). Ids or file names must agree."
+            f"{next(iter(names), 'none')}). Ids or file names must agree."
         )
     return np.array([row is not None for row in rows], dtype=bool), matched_rows
 

@@ -215,6 +215,7 @@ def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]
         concept = concepts.get((category, row["proposed"]))
         if concept is not None:
             of_level.append(LabelledAttribute(category=category, concept=concept, caption=caption))
+
     if not of_level:
         raise DataError(
             f"{order.dataset!r} has no accepted attributes of the level {order.level!r}. ",

@@ -228,6 +228,7 @@ def propose_attributes(
         raise OptionError("The caption is empty. Name the domain, such as 'a photo of a bird'.")
     embed, compared_by = compare
     classes = list(class_sizes(store, dataset))
+
     model = select_told(chat.describe(), *NAMING)
     settings = {"caption": caption, **model, **options.model_dump(mode="json")}
     prompt = hashlib.sha256(options.questions.model_dump_json().encode()).hexdigest()
@@ -251,6 +252,7 @@ def propose_attributes(
         "tokens_in": usage.tokens_in,
         "tokens_out": usage.tokens_out,
     }
+
     results = {"usage": spent, "left_out": proposal.left_out, "compared_by": compared_by}
     runs.change_settings(store, run, {**settings, **results})
     return Proposed(

@@ -319,6 +319,7 @@ def find_images(
         own_places = tuple(dict.fromkeys((*own_places, beside[best])))
         if beside[best] not in earlier.own:
             new_place = Path(beside[best])
+
     if own_places != earlier.own:
         change_dataset_places(folders.home, dataset, lambda places: replace(places, own=own_places))
     return FoundImages(

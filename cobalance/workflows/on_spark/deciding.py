@@ -63,7 +63,7 @@ def decide_columns(
         names.setdefault(label, {"-1": f"not {label}", "1": label})
     if concepts in values and options.delimiter is None:
         marks = _delimiters(concepts, values[concepts], file)
-        options = replace(options, delimiter=marks[0] if marks else None)
+        options = replace(options, delimiter=next(iter(marks), None))
 
     # Columns of boxes are read, whatever else becomes of them.
     boxes = "object" in roles or any(part.numbers for part in trial.metadata)
@@ -105,7 +105,7 @@ def _decide_fields(
     names: Mapping[str, Mapping[str, str]],
     file: str,
 ) -> tuple[dict[str, str], list[Field]]:
-    """The use of each column of metadata, and what is told of those that were decided here."""
+    """The use of each column of metadata, and a report on each that was decided here."""
     choices = field_choices(options)
     ordered = {clean_name(name): text for name, text in options.field.items()}
     decided: dict[str, str] = {}
@@ -118,6 +118,7 @@ def _decide_fields(
 
         column, codes = _expand(values[name], cells.type), names.get(name, {})
         reading = read_column(name, column, choices.get(name), codes, Problems(file, options))
+
         marks = _delimiters(name, values[name], file) if reading.kind == "list" else []
         if len(marks) > 1 or any((value or "").startswith("{") for value in values[name]):
             raise _refusal(file, name, "holds objects, or several delimiters")

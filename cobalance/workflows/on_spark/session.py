@@ -294,6 +294,7 @@ def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, Read
     # An image of no split has the code -1, which is the last.
     splits = [*images.split_names, None]
     concepts = pa.array(incidence.concepts, pa.string()).take(pa.array(incidence.indices))
+
     columns: dict[str, object] = {
         "class": [incidence.classes[code] for code in incidence.labels.tolist()],
         "concepts": pa.ListArray.from_arrays(pa.array(incidence.indptr, pa.int32()), concepts),
@@ -324,6 +325,7 @@ def _totals(images: SparkImages) -> ImageTotals:
         np.column_stack([class_codes, concept_codes]),
         by_class[class_codes, concept_codes],
     )
+
     without = np.array([singles.without_concepts[name] for name in classes], dtype=np.int64)
     return ImageTotals(
         concepts,

@@ -84,6 +84,7 @@ def order_plan(
     final = read_job_settings(job_settings)
     _check_prompts(final, queries)
     check_sources(store, dataset, final, queries, places)
+
     logging.getLogger(__name__).debug("job settings: %s", job_settings)
     return create_job(
         store,

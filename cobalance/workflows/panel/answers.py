@@ -261,7 +261,7 @@ def _read_sheet(
 
 
 def _find_choice(text: str, choices: Sequence[str]) -> str | None:
-    """The choice that a text is, in any case of letters; None if it is none."""
+    """The choice that a text names, in any case of letters; None without one."""
     if text in choices:
         return text
     by_folded = {choice.casefold(): choice for choice in choices}

@@ -61,6 +61,7 @@ def draw_study(store: GraphStore, job: str, sample: Sample) -> Study:
     assigned = assign(n, len(people), overlap, rng)
     groups = sorted({*edits["asked"], *edits["own"]} - {""})
     words = _words(store, origin, sample.words)
+
     study = create_study(
         store,
         job,

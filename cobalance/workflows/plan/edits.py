@@ -103,8 +103,8 @@ def plan_counterfactual_dataset(
     if chosen.selection.sources.empty:
         raise _nothing_left(dataset, recipe, chosen.selection.left_out)
 
-    plan_name = recipe if name is None else name
-    write_plan(store, dataset, plan_name, **chosen.plan.write_arguments(), progress=progress)
+    arguments = chosen.plan.write_arguments()
+    write_plan(store, dataset, name or recipe, **arguments, progress=progress)
     return chosen
 
 

@@ -161,6 +161,7 @@ def plan_dataset(
     plan_more = None
     if planner == WHOLE_IMAGES and options.budget is None and new_plan.queries:
         plan_more = partial(plan_within, replace(options, budget=2 * new_plan.images))
+
     audited = None
     if not state.compared:
         audited = query_verdicts(store, dataset, cliques, new_plan.queries)

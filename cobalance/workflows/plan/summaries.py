@@ -182,6 +182,7 @@ def plan_notes(planned: "Planned") -> list[Text]:
         notes.insert(0, COUNTS_ALONE)
     if plan.images:
         notes.append(describe_worth(planned.measures))
+
     notes += [describe_more(planned), describe_proof(plan)]
     if plan.images:
         notes.append(describe_worse(planned.measures))
@@ -216,6 +217,7 @@ def plan_warnings(before: Cliques, after: Cliques, plan: Plan) -> list[str]:
     min_size = plan.options.min_size or 1
     smaller = before.sizes() < min_size
     gaps_before, gaps_after = int(before.gaps()[smaller].sum()), int(after.gaps()[smaller].sum())
+
     if gaps_after > gaps_before:
         kind = "single concepts" if min_size == 2 else "smaller cliques"
         warnings.append(
@@ -244,6 +246,7 @@ def describe_widened(before: Cliques, after: Cliques) -> str:
     first_rows = rows[:NAMED]
     rates_before = rate_differences(before.counts[first_rows], before.class_sizes)[0]
     rates_after = rate_differences(after.counts[first_rows], after.class_sizes)[0]
+
     changes = change_texts(rates_before, rates_after, ".1%")
     cliques = []
     for names, change in zip(before.take(first_rows).names(), changes, strict=True):

@@ -172,6 +172,7 @@ def read_contents(
     progress("read the imbalances", 0, None)
     largest = read_imbalances(store, dataset, Ranking(limit=MOST))
     on_their_own = _own(store, dataset)
+
     corrections = read_corrections(store, dataset)
     if corrections is not None:
         largest["audit"] = corrections.verdicts(largest)

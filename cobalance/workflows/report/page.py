@@ -110,6 +110,7 @@ def headline(contents: Contents) -> list[list[str]]:
         least = "at least " if n_own == MOST else ""
         verb = "stands on its" if n_own == 1 else "stand on their"
         finding.append(f"; {least}{n_own:,} {verb} own: no smaller one explains them")
+
     separator = ". Images: "
     for name, n in list(sizes.items())[:MAX_CLASSES]:
         finding += [separator, markup.Name(name), f" {n:,}"]
@@ -166,6 +167,7 @@ def _dataset(contents: Contents) -> str:
         ("Combinations", f"{totals.cliques:,}, of {totals.concepts:,} concepts"),
         ("Mined", describe_mining(contents.mining)),
     ]
+
     caption = "Images of each class, and those in which combinations were counted"
     return markup.section(
         "The dataset",

@@ -124,6 +124,7 @@ def concept_graph(contents: Contents) -> str:
     )
     if overview.hidden_concepts:
         caption += f" {overview.hidden_concepts:,} rarer concepts are not drawn."
+
     picture = of_overview(overview, axis, *GRAPH_PX)
     svg = picture_svg(picture, "Concepts between the classes they lean to")
     return section("The concept graph", figure(caption, svg))

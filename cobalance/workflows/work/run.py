@@ -176,6 +176,7 @@ def run_worker(
     left_to_others = {**worker.jobs_left, **worker.tasks_left}
     if not (worker.jobs_seen or worker.tasks_seen or left_to_others or was_stopped()):
         say("There was nothing to do.")
+
     failed = _say_results(worker, settings, say)
     if was_stopped():
         raise KeyboardInterrupt
