@@ -14,35 +14,38 @@ from cobalance.workflows.cells import change_text, change_texts
 from cobalance.workflows.concept_graph.colors import class_colors
 
 IN_PICTURE = 14  # cliques
-MOST_CLASSES = 4  # with columns and marks of their own
-_FRAME_PX = 110  # of a picture: its legend above and its axis below
+# More classes than this have no columns and marks of their own.
+MOST_CLASSES = 4
+# Height of a picture's legend above it and its axis below.
+_FRAME_PX = 110
 
 
-def draw_chart(found: Comparison) -> None:
+def draw_chart(comparison: Comparison) -> None:
     """Draw images per class before and after, for the cliques that changed most."""
-    classes = list(found.sizes_before)
-    marks = marks_of(found.cliques.head(IN_PICTURE), classes)
+    classes = list(comparison.sizes_before)
+    marks = marks_of(comparison.cliques.head(IN_PICTURE), classes)
     if marks.empty:
         return
-    names = list(dict.fromkeys(marks["what"]))
-    y = alt.Y(
-        "clique:N",
-        sort=list(dict.fromkeys(marks["clique"])),
-        title=None,
-        axis=names_axis(230, grid=True),
+
+    names = marks["what"].unique().tolist()
+    cliques = marks["clique"].unique().tolist()
+    axis = names_axis(230, grid=True)
+    base = alt.Chart(marks).encode(
+        y=alt.Y("clique:N", sort=cliques, title=None, axis=axis),
+        yOffset=alt.YOffset("what:N", sort=names),
+        color=name_color("what", names, class_colors(classes), legend=len(names) > 1),
+        tooltip=[
+            alt.Tooltip("clique:N", title="clique"),
+            alt.Tooltip("what:N", title="class"),
+            alt.Tooltip("before:Q", format=",.0f"),
+            alt.Tooltip("after:Q", format=",.0f"),
+        ],
     )
-    color = name_color("what", names, class_colors(classes), legend=len(names) > 1)
-    tooltips = [
-        alt.Tooltip("clique:N", title="clique"),
-        alt.Tooltip("what:N", title="class"),
-        alt.Tooltip("before:Q", format=",.0f"),
-        alt.Tooltip("after:Q", format=",.0f"),
-    ]
-    offset = alt.YOffset("what:N", sort=names)
-    base = alt.Chart(marks).encode(y=y, yOffset=offset, color=color, tooltip=tooltips)
     title = "images" if len(classes) <= MOST_CLASSES else "gap, in images"
     chart = before_and_after(base, title, alt.Axis(format=",.0f", tickCount=5))
-    height = _FRAME_PX + marks["clique"].nunique() * (14 + 10 * len(names))
+
+    # A clique has a line for each class.
+    height = _FRAME_PX + len(cliques) * (14 + 10 * len(names))
     st.altair_chart(chart.properties(height=height), width="stretch", key="_compare_picture")
     st.caption("Ring: before. Disc: after. A ring alone: the clique is absent after.")
 
@@ -56,12 +59,11 @@ def marks_of(cliques: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
         ``clique`` (its members, shortened, and each clique's text unique), ``what`` (the class,
         or "gap"), ``before`` and ``after`` (float64, NaN where the clique is absent).
     """
+    columns = {"gap": ("gap_before", "gap_after")}
+    if len(classes) <= MOST_CLASSES:
+        columns = {name: (COUNT_BEFORE + name, COUNT_AFTER + name) for name in classes}
+
     labels = clique_labels(cliques["concepts"])
-    columns = (
-        {name: (COUNT_BEFORE + name, COUNT_AFTER + name) for name in classes}
-        if len(classes) <= MOST_CLASSES
-        else {"gap": ("gap_before", "gap_after")}
-    )
     marks = [
         pd.DataFrame(
             {
@@ -96,48 +98,55 @@ def totals_of(summary: pd.DataFrame) -> pd.DataFrame:
         ``size`` (text; "all" in the last row), ``imbalanced_before``, ``imbalanced_after``,
         ``total_gap_before``, ``total_gap_after``, and a column for each status.
     """
+    # A clique has one status: those introduced had no imbalance before, and those solved or absent
+    # have none after.
     statuses = summary[list(STATUSES)]
+    before = statuses.drop(columns="introduced").sum(axis=1)
+    after = statuses.drop(columns=["solved", "absent"]).sum(axis=1)
     frame = pd.DataFrame(
         {
             "size": summary["size"].astype(str),
-            "imbalanced_before": statuses.drop(columns="introduced").sum(axis=1),
-            "imbalanced_after": statuses.drop(columns=["solved", "absent"]).sum(axis=1),
+            "imbalanced_before": before,
+            "imbalanced_after": after,
             "total_gap_before": summary["total_gap_before"],
             "total_gap_after": summary["total_gap_after"],
         }
     ).join(statuses)
+
     total = pd.DataFrame([{**frame.sum(numeric_only=True).to_dict(), "size": "all"}])
     return pd.concat([frame, total], ignore_index=True)[frame.columns]
 
 
-def draw_totals(found: Comparison) -> None:
+def draw_totals(comparison: Comparison) -> None:
     """Draw the totals of all sizes as metrics, and the number of cliques of each status."""
-    row = totals_of(found.summary).iloc[-1]
+    totals = totals_of(comparison.summary).iloc[-1]
     with st.container(horizontal=True, key="_compare_totals"):
         for label, name in (("Imbalanced cliques", "imbalanced"), ("Sum of gaps", "total_gap")):
-            before, after = int(row[f"{name}_before"]), int(row[f"{name}_after"])
+            before, after = int(totals[f"{name}_before"]), int(totals[f"{name}_after"])
+            # Streamlit draws an arrow upwards for a change of 0.
+            delta = None if after == before else f"{after - before:+,}"
             st.metric(
                 label,
                 change_text(before, after),
-                f"{after - before:+,}" if after != before else None,
+                delta,
                 delta_color="inverse",
                 width="content",
             )
+
         st.space("small")
         for name in STATUSES:
             st.metric(
-                name.capitalize(), f"{int(row[name]):,}", help=f"{_MEANINGS[name].capitalize()}."
+                name.capitalize(), f"{int(totals[name]):,}", help=f"{_MEANINGS[name].capitalize()}."
             )
 
 
-def draw_sizes(found: Comparison) -> None:
+def draw_sizes(comparison: Comparison) -> None:
     """Draw the totals of each size as a table."""
-    totals = totals_of(found.summary)
+    totals = totals_of(comparison.summary)
+    imbalanced = change_texts(totals["imbalanced_before"], totals["imbalanced_after"])
+    gaps = change_texts(totals["total_gap_before"], totals["total_gap_after"])
+
     text = st.column_config.TextColumn
-    imbalanced, gaps = (
-        change_texts(totals[f"{name}_before"], totals[f"{name}_after"])
-        for name in ("imbalanced", "total_gap")
-    )
     draw_columns(
         {
             "size": (totals["size"], text("Size", width=45)),

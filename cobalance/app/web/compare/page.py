@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.compare.differences import draw_differences
 from cobalance.app.web.compare.overview import MOST_CLASSES, draw_chart, draw_sizes, draw_totals
@@ -16,7 +17,7 @@ from cobalance.app.web.components.imbalances import details
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, named_in_url, number_in_url
-from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.widgets.controls import caption_with_csv
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import count_column, draw_columns
 from cobalance.app.web.widgets.theme import bold, escape, shorten
@@ -25,7 +26,7 @@ from cobalance.base.errors import render
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.queries.comparison import compare_imbalances, read_copies
 from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
-from cobalance.workflows.cells import change_texts, to_csv
+from cobalance.workflows.cells import change_texts
 from cobalance.workflows.compare import cluster_texts
 
 ROWS = 1000
@@ -38,12 +39,7 @@ def page() -> None:
     """Draw the page."""
     before = session.current()
     others = others_than(before.name, session.datasets())
-    if others and not url.is_compared(before.name, others):
-        first, name = _pair(before, others)
-        url.compare(first, name)
-        if first != before.name:
-            session.choose(first)
-            st.rerun()
+    _choose_pair(before, others)
     if draw_splits(before, other_datasets=bool(others)):
         return
     if not others:
@@ -54,6 +50,7 @@ def page() -> None:
             icon=":material/compare_arrows:",
         )
         return
+
     with st.container(horizontal=True, vertical_alignment="bottom"):
         after = _choose_after(before, others)
         place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
@@ -66,40 +63,59 @@ def page() -> None:
         )
         draw_story(before, None, rebalanced=False)
         return
-    unmined = next((dataset for dataset in (before, after) if not dataset.is_mined), None)
-    if unmined is not None:
-        st.markdown(f"{bold(unmined.name)} has to be mined before it can be compared.")
-        mine_button.offer(unmined)
-        return
+    for dataset in (before, after):
+        if not dataset.is_mined:
+            st.markdown(f"{bold(dataset.name)} has to be mined before it can be compared.")
+            mine_button.offer(dataset)
+            return
+
     with place:
         filters = _choose_cliques(before, after)
+    _compare(before, after, filters)
+    details.draw(before, after=after)
+
+
+def _choose_pair(before: CurrentDataset, others: list[str]) -> None:
+    """Choose the likeliest pair of datasets, unless a person or the URL has chosen one."""
+    if not others or url.is_compared(before.name, others):
+        return
+    first, second = _pair(before, others)
+    url.compare(first, second)
+    if first != before.name:
+        session.choose(first)
+        st.rerun()
+
+
+def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, Any]) -> None:
+    """Draw the totals, the table with a choice of its statuses, the charts and the evidence."""
     totals, story = st.container(), st.container()
     left, right = st.columns([7, 5])
+    # Drawn before the totals, which are of the chosen statuses, too.
     with left:
-        chosen = st.pills(
+        statuses = st.pills(
             "List those that are",
             STATUSES,
             selection_mode="multi",
             **in_url(_STATUS),
             label_visibility="collapsed",
         )
-        filters["statuses"] = tuple(chosen) or STATUSES
+    filters["statuses"] = tuple(statuses) or STATUSES
     compare = partial(compare_imbalances, before.store, before.name, after.name, **filters)
-    found = before.keep(lambda: compare(limit=ROWS), "comparison", after.state, filters)
+    comparison = before.keep(lambda: compare(limit=ROWS), "comparison", after.state, filters)
+
     with totals:
-        for note in found.notes:
+        for note in comparison.notes:
             st.info(escape(render(note, in_app)), icon=":material/info:")
-        draw_totals(found)
+        draw_totals(comparison)
     with story:
-        copies = read_copies(before.store)
-        draw_story(before, after.state, rebalanced=copies.get(after.name) == before.name)
+        is_copy = read_copies(before.store).get(after.name) == before.name
+        draw_story(before, after.state, rebalanced=is_copy)
     with left:
-        _table(found, compare)
+        _table(comparison, compare)
     with right:
-        draw_sizes(found)
-        draw_chart(found)
+        draw_sizes(comparison)
+        draw_chart(comparison)
     draw_differences(before, after, filters)
-    details.draw(before, after=after)
 
 
 def first_dataset(names: Sequence[str]) -> str:
@@ -119,20 +135,32 @@ def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[s
     >>> pair_of("a", "b", copies), pair_of("a-1", "b", copies), pair_of("b", None, copies)
     (('a', 'a-2'), ('a', 'a-1'), ('b', None))
     """
-    latest = next((copy for copy, original in copies.items() if original == name), None)
-    if latest is not None:
-        return name, latest
-    return (copies[name], name) if name in copies else (name, likely)
+    # The latest copy is the first of them.
+    for copy, original in copies.items():
+        if original == name:
+            return name, copy
+    if name in copies:
+        return copies[name], name
+    return name, likely
 
 
 def _pair(before: CurrentDataset, others: list[str]) -> tuple[str, str | None]:
     """Default pair of datasets to compare."""
-    listed = session.datasets().set_index("dataset")[["classes", "state"]].T.to_dict()
-    near, name = others[0], before.name
-    comparable = listed[near] == {"classes": listed[name]["classes"], "state": "ready"}
-    named_alike = near.startswith(name) or name.startswith(near)
-    likely = near if comparable and named_alike else None
+    name, nearest = before.name, others[0]
+    is_comparable = _are_comparable(name, session.datasets())[nearest]
+    likely = nearest if is_comparable and _are_alike(name, nearest) else None
     return pair_of(name, likely, read_copies(before.store))
+
+
+def _are_comparable(name: str, datasets: pd.DataFrame) -> "pd.Series[bool]":
+    """Whether each dataset, by name, is mined and has as many classes as one of them."""
+    rows = datasets.set_index("dataset")
+    return (rows["classes"] == rows.loc[name, "classes"]) & (rows["state"] == "ready")
+
+
+def _are_alike(name: str, other: str) -> bool:
+    """Whether one name begins with the other, as names of versions do."""
+    return name.startswith(other) or other.startswith(name)
 
 
 def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset | None:
@@ -140,6 +168,7 @@ def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset |
     st.text_input(
         "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
     )
+
     name = st.selectbox(
         "After",
         others,
@@ -149,6 +178,7 @@ def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset |
     )
     if name is None:
         return None
+
     st.button(
         ":material/swap_horiz:",
         key="_compare_swap",
@@ -171,13 +201,12 @@ def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
     >>> others_than("a", listed)
     ['c', 'b']
     """
-    known = datasets.set_index("dataset")
-    alike = (known["classes"] == known.loc[name, "classes"]) & (known["state"] == "ready")
+    is_comparable = _are_comparable(name, datasets)
 
-    def place(other: str) -> tuple[bool, bool, str]:
-        return not alike[other], not (other.startswith(name) or name.startswith(other)), other
+    def rank(other: str) -> tuple[bool, bool, str]:
+        return not is_comparable[other], not _are_alike(name, other), other
 
-    return sorted(known.index.drop(name), key=place)
+    return sorted(is_comparable.index.drop(name), key=rank)
 
 
 def _swap(before: str, after: str) -> None:
@@ -197,66 +226,74 @@ def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> dict[str, 
         width=120,
         help="In images. A clique with a smaller gap counts as balanced.",
     )
+
     size = st.segmented_control(
         "Size",
         list(range(1, largest + 1)),
         **number_in_url(_SIZE),
         help="Concepts in a clique; all sizes where none is chosen.",
     )
+
     return {"min_gap": min_gap, "min_size": size or 1, "max_size": size or largest}
 
 
-def _table(found: Comparison, compare: Callable[..., Comparison]) -> None:
-    cliques = found.cliques
+def _table(comparison: Comparison, compare: Callable[..., Comparison]) -> None:
+    """Draw the cliques of a comparison; `compare` makes it anew, with more of them, for a file."""
+    cliques = comparison.cliques
     if cliques.empty:
-        balanced = not found.summary[list(STATUSES)].to_numpy().any()
-        empty_state(
-            "No imbalance" if balanced else "No clique has this status",
-            "Neither dataset has a clique with such a gap."
-            if balanced
-            else "Choose another status above, or none for all.",
-        )
+        _draw_empty(comparison)
         return
-    counted = list(found.sizes_before) if len(found.sizes_before) <= MOST_CLASSES else []
-    classes = {f"class {code}": name for code, name in enumerate(counted)}
-    text = st.column_config.TextColumn
-    concepts = st.column_config.ListColumn("Concepts", width=175)
+
+    classes: dict[str, str] = {}
+    if len(comparison.sizes_before) <= MOST_CLASSES:
+        # Numbered, as a class may be called like another column.
+        classes = {f"class {code}": name for code, name in enumerate(comparison.sizes_before)}
     draw_columns(
-        {
-            "concepts": (list(map(list, cliques["concepts"])), concepts),
-            "status": (cliques["status"], text("Status", width=80)),
-            "gap_before": (cliques["gap_before"], count_column("Gap", 52)),
-            "gap_after": (cliques["gap_after"], count_column("Now", 52)),
-            "delta": (cliques["delta"], count_column("Change", 62)),
-        }
-        | {
-            column: (
-                change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name]),
-                text(shorten(name, 20), alignment="right", width=105),
-            )
-            for column, name in classes.items()
-        }
-        | {
-            name: (texts, text("Clusters", alignment="right", width=105))
-            for name, texts in cluster_texts(cliques).items()
-        },
+        _columns(cliques, classes),
         HEIGHT_PX,
         placeholder="-",
         alt="Cliques that are imbalanced in either dataset",
         **details.opened_by("_compare_table", cliques["concepts"].tolist(), classes.get),
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        left_out = sum(found.left_out.values())
-        st.caption(
-            f"{len(cliques):,} cliques, the largest change first"
-            + (f"; {left_out:,} more are in the file" if left_out else "")
-            + ". A dash: the clique is absent there. Click a number for its images."
-        )
-        st.space("stretch")
-        total = len(cliques) + left_out
-        download(
-            "CSV",
-            lambda: to_csv(compare(limit=total).cliques),
-            "before-after.csv",
-            key="_compare_csv",
-        )
+
+    n_more = sum(comparison.left_out.values())
+    more = f"; {n_more:,} more are in the file" if n_more else ""
+    caption_with_csv(
+        f"{len(cliques):,} cliques, the largest change first{more}. A dash: the clique is absent "
+        "there. Click a number for its images.",
+        lambda: compare(limit=len(cliques) + n_more).cliques,
+        "before-after.csv",
+        key="_compare_csv",
+    )
+
+
+def _draw_empty(comparison: Comparison) -> None:
+    """Say why no clique is listed: none is imbalanced, or none has the chosen status."""
+    if comparison.summary[list(STATUSES)].to_numpy().any():
+        empty_state("No clique has this status", "Choose another status above, or none for all.")
+    else:
+        empty_state("No imbalance", "Neither dataset has a clique with such a gap.")
+
+
+def _columns(
+    cliques: pd.DataFrame, classes: Mapping[str, str]
+) -> dict[str, tuple[Any, ColumnConfig]]:
+    """The table's columns; `classes` are names by their columns."""
+    config = st.column_config
+    concepts = list(map(list, cliques["concepts"]))
+    columns: dict[str, tuple[Any, ColumnConfig]] = {
+        "concepts": (concepts, config.ListColumn("Concepts", width=175)),
+        "status": (cliques["status"], config.TextColumn("Status", width=80)),
+        "gap_before": (cliques["gap_before"], count_column("Gap", 52)),
+        "gap_after": (cliques["gap_after"], count_column("Now", 52)),
+        "delta": (cliques["delta"], count_column("Change", 62)),
+    }
+
+    right_aligned = partial(config.TextColumn, alignment="right", width=105)
+    for column, name in classes.items():
+        texts = change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
+        columns[column] = (texts, right_aligned(shorten(name, 20)))
+
+    for column, texts in cluster_texts(cliques).items():
+        columns[column] = (texts, right_aligned("Clusters"))
+    return columns

@@ -7,7 +7,7 @@ import streamlit as st
 from cobalance.app.web.compare.differences import HEIGHT_PX, difference_columns
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, named_in_url
-from cobalance.app.web.widgets.controls import choose_view, download
+from cobalance.app.web.widgets.controls import caption_with_csv, choose_view
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import draw_columns
 from cobalance.app.web.widgets.theme import escape
@@ -15,7 +15,6 @@ from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.queries.comparison import compare_dataset_splits
 from cobalance.statistics.imbalance import RATE
 from cobalance.statistics.splits import FIRST, HOLDS, SECOND, ComparedSplits
-from cobalance.workflows.cells import to_csv
 from cobalance.workflows.compare import describe_splits
 
 DATASETS, SPLITS = "Two datasets", "Two splits"
@@ -36,10 +35,11 @@ def draw_splits(current: CurrentDataset, *, other_datasets: bool) -> bool:
     views = (DATASETS, SPLITS) if other_datasets else (SPLITS, DATASETS)
     if choose_view("What is compared", views, _VIEW, named=True) == DATASETS:
         return False
+
     first, second = _choose(names)
     with st.spinner("Counting both splits"):
-        found: ComparedSplits = current.read(compare_dataset_splits, first, second)
-    _draw(found)
+        comparison: ComparedSplits = current.read(compare_dataset_splits, first, second)
+    _draw(comparison)
     return True
 
 
@@ -62,6 +62,8 @@ def _choose(names: Sequence[str]) -> tuple[str, str]:
             "First split", ordered, **named_in_url(_FIRST, ordered[0], ordered), width=200
         )
         first = first or ordered[0]
+
+        # A split is compared with another one.
         others = [name for name in ordered if name != first]
         second = st.selectbox(
             "Second split", others, **named_in_url(_SECOND, others[-1], others), width=200
@@ -69,41 +71,45 @@ def _choose(names: Sequence[str]) -> tuple[str, str]:
     return first, second or others[-1]
 
 
-def _draw(found: ComparedSplits) -> None:
+def _draw(comparison: ComparedSplits) -> None:
     """Draw the summary, the filter by where an imbalance holds, and the table."""
-    names = ("both", *(f"{name} alone" for name in found.splits), "the other way round", "neither")
-    meant = dict(zip(HOLDS, names, strict=True))
-    st.markdown(escape(describe_splits(found)))
+    first, second = comparison.splits
+    names = ("both", f"{first} alone", f"{second} alone", "the other way round", "neither")
+    name_of = dict(zip(HOLDS, names, strict=True))
+    st.markdown(escape(describe_splits(comparison)))
     chosen = st.pills(
         "Leaning to a class in",
         HOLDS,
         selection_mode="multi",
-        format_func=lambda name: escape(meant[name]),
+        format_func=lambda holds: escape(name_of[holds]),
         **in_url(_HOLDS),
     )
-    cliques = found.cliques
+
+    cliques = comparison.cliques
     cliques = cliques[cliques["holds"].isin(chosen or HOLDS)]
     if cliques.empty:
         empty_state("No clique does", "Choose another above, or none for all.")
         return
+
     top = cliques.head(_ROWS)
     rates = {
         name: (top[f"{RATE}{FIRST}{name}"], top[f"{RATE}{SECOND}{name}"])
-        for name in found.class_sizes[0]
+        for name in comparison.class_sizes[0]
     }
     columns = difference_columns(top, rates)
     columns["holds"] = (
-        [meant[name] for name in top["holds"]],
+        top["holds"].map(name_of).tolist(),
         st.column_config.TextColumn("Leans in", width=150),
     )
     draw_columns(
         columns, HEIGHT_PX, alt="Cliques and how they lean in both splits, the surest first"
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        left_out = len(cliques) - len(top)
-        st.caption(
-            f"{len(top):,} cliques, the surest difference first"
-            + (f"; {left_out:,} more are in the file." if left_out else ".")
-        )
-        st.space("stretch")
-        download("CSV", lambda: to_csv(cliques), "splits.csv", key="_splits_csv")
+
+    n_more = len(cliques) - len(top)
+    more = f"; {n_more:,} more are in the file" if n_more else ""
+    caption_with_csv(
+        f"{len(top):,} cliques, the surest difference first{more}.",
+        lambda: cliques,
+        "splits.csv",
+        key="_splits_csv",
+    )

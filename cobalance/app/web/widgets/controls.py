@@ -43,6 +43,16 @@ def download(
     )
 
 
+def caption_with_csv(
+    caption: str, make: Callable[[], pd.DataFrame], file: str, *, key: str
+) -> None:
+    """Draw a table's caption, and at its end the button that downloads the table as CSV."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(caption)
+        st.space("stretch")
+        download("CSV", lambda: to_csv(make()), file, key=key)
+
+
 def download_table(made: Callable[[], pd.DataFrame], file: str, *, key: str) -> None:
     """Draw buttons that download a table as CSV and as Parquet; `file` has no ending."""
     download("CSV", lambda: to_csv(made()), f"{file}.csv", key=f"{key}_csv")
@@ -58,10 +68,10 @@ def choose_one(
     label: str, options: Sequence[T], key: str, placeholder: str, **more: Any
 ) -> T | None:
     """Draw a choice of one of some options or none, which is in the URL."""
-    chosen: T | None = st.selectbox(
+    choice: T | None = st.selectbox(
         label, options, index=None, placeholder=placeholder, **in_url(key, options), **more
     )
-    return chosen
+    return choice
 
 
 def choose_view(
@@ -78,6 +88,7 @@ def choose_view(
     """
     if named:
         named_in_url(key, views[0], views, name_of)
+
     chosen: str | None = st.segmented_control(
         label,
         views,
