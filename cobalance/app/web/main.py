@@ -4,6 +4,7 @@ from base64 import b64encode
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from cobalance.app.web.annotate import page as annotate
 from cobalance.app.web.compare import page as compare
@@ -47,7 +48,8 @@ WORDS = {
     "Study": ("study",),
 }
 WITH_UPLOADS = ("Datasets", "Evaluate", "Find")
-WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is loaded
+# Pages that work before anything is loaded.
+WITHOUT_DATASET = ("Datasets", "Cypher")
 
 
 def main() -> None:
@@ -56,27 +58,38 @@ def main() -> None:
     st.set_page_config(page_title="cobalance", page_icon=_picture("icon.svg"), layout="wide")
     st.logo(_picture("logo.svg"), size="large")
     require_login()
+
     pages = {
         path: st.Page(function, title=title, icon=icon, url_path=path, default=path == "diagnose")
         for title, path, icon, function in PAGES
     }
     url.register(pages)
     page = st.navigation(list(pages.values()), position="top")
+    # Files that were sent for a page are not kept on the others.
     if page.title not in WITH_UPLOADS:
         access.end_uploads()
     with errors_shown(), page_run(page.title):
-        if first_steps.follow() and page.title == "Datasets":
-            url.go_to("diagnose")
-        names = session.datasets()["dataset"].tolist()
-        _header(page.title, page.url_path or "diagnose", names)
-        url.restore()
-        url.show_left_out()
-        if names or page.title in WITHOUT_DATASET:
-            page.run()
-        else:
-            first_steps.draw()
-        url.forget_left_out()
-        refreshing.rerun_if_asked()
+        _draw_page(page)
+
+
+def _draw_page(page: StreamlitPage) -> None:
+    """Draw the title and the choice of the dataset, and the page if it can be drawn without one."""
+    if first_steps.follow() and page.title == "Datasets":
+        url.go_to("diagnose")
+    names = session.datasets()["dataset"].tolist()
+    # Streamlit gives the first page an empty path.
+    _header(page.title, page.url_path or "diagnose", names)
+
+    url.restore()
+    url.show_left_out()
+    if names or page.title in WITHOUT_DATASET:
+        page.run()
+    else:
+        first_steps.draw()
+
+    # At the end, as a run that is cut short has said it to nobody.
+    url.forget_left_out()
+    refreshing.rerun_if_asked()
 
 
 def _picture(name: str) -> str:
@@ -88,8 +101,9 @@ def _picture(name: str) -> str:
 def _header(title: str, path: str, names: list[str]) -> None:
     """Draw the page's title and the choice of the dataset, which is in every URL."""
     left, right = st.columns([3, 1], vertical_alignment="center")
-    words = "\n".join(f"- **{word}**: {meaning(word)}" for word in WORDS.get(title, ()))
-    left.title(title, anchor=False, help=words or None)
+    explained = [f"- **{word}**: {meaning(word)}" for word in WORDS.get(title, ())]
+    left.title(title, anchor=False, help="\n".join(explained) or None)
+
     with right.container(horizontal=True, vertical_alignment="center"):
         if names:
             _choose_dataset(title, names)
@@ -98,17 +112,20 @@ def _header(title: str, path: str, names: list[str]) -> None:
 
 
 def _choose_dataset(title: str, names: list[str]) -> None:
+    """Draw the choice of the dataset, and say whether it is a demo."""
     session.apply_choice(names, compare.first_dataset if title == "Before/after" else None)
     st.selectbox(
         "Dataset",
         names,
-        index=None,  # no default: the URL always names the dataset
+        # No default, so that the URL always names the dataset.
+        index=None,
         key=session.DATASET,
         bind="query-params",
         on_change=url.clear,
         required=True,
         label_visibility="collapsed",
     )
+
     if session.current().state.demo:
         st.badge("demo", color="gray", help="From `cobalance demo`, whose `--remove` deletes it.")
 
@@ -118,15 +135,16 @@ def require_login() -> None:
 
     Who has yet to log in comes no further than `cobalance.app.web.server.login_check.LoginCheck`.
     """
-    known = access.user()
-    if known is None:
+    user = access.user()
+    if user is None:
         st.stop()
-    if known.may_look:
+    if user.may_look:
         return
+
     _, middle, _ = st.columns([1, 2, 1])
     with middle.container(border=True):
         st.markdown("## cobalance", text_alignment="center")
-        st.text(f"You are logged in as {known.name}, who may not see this app.")
+        st.text(f"You are logged in as {user.name}, who may not see this app.")
         advice = "Ask its operator to add you to COBALANCE_VIEWERS."
         st.caption(access.advice_or_unproven(advice))
         st.button("Log out", on_click=st.logout, width="stretch")
@@ -135,12 +153,12 @@ def require_login() -> None:
 
 def draw_account() -> None:
     """Draw the account menu; nothing without logins."""
-    known = access.user()
-    if known is None or not known.name:
+    user = access.user()
+    if user is None or not user.name:
         return
     with st.popover(":material/account_circle:", help="Your account"):
-        st.text(known.name)
-        st.caption("Editor." if known.may_edit else "Viewer: read only.")
+        st.text(user.name)
+        st.caption("Editor." if user.may_edit else "Viewer: read only.")
         st.button("Log out", on_click=st.logout, width="stretch")
 
 

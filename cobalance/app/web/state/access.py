@@ -52,27 +52,29 @@ def user() -> User | None:
     settings = session.settings()
     if settings.cobalance_auth_file is None:
         return User("", may_look=True, may_edit=True)
-    known = st.user.to_dict()
-    if known.get("is_logged_in") is not True:
+    claims = st.user.to_dict()
+    if claims.get("is_logged_in") is not True:
         return None
-    email = str(known.get("email") or "")
-    is_proven = _is_verified(known, settings)
-    proven = email if is_proven else ""
-    may_edit = is_listed(proven, settings.cobalance_editors)
+
+    # An address that the provider does not vouch for is on no list.
+    email = str(claims.get("email") or "")
+    is_proven = _is_verified(claims, settings)
+    address = email if is_proven else ""
+    may_edit = is_listed(address, settings.cobalance_editors)
     viewers = settings.cobalance_viewers
     return User(
-        email or str(known.get("name") or "unknown"),
-        may_look=may_edit or not viewers or is_listed(proven, viewers),
+        email or str(claims.get("name") or "unknown"),
+        may_look=may_edit or not viewers or is_listed(address, viewers),
         may_edit=may_edit,
         is_proven=is_proven,
-        address=proven,
+        address=address,
     )
 
 
 def user_name() -> str:
     """The user's name, to record with their changes; empty without a login."""
-    known = user()
-    return known.name if known is not None else ""
+    person = user()
+    return "" if person is None else person.name
 
 
 def _is_verified(claims: Mapping[str, Any], settings: Settings) -> bool:
@@ -82,20 +84,23 @@ def _is_verified(claims: Mapping[str, Any], settings: Settings) -> bool:
 
     .. _OpenID Connect Core 1.0: https://openid.net/specs/openid-connect-core-1_0.html
     """
-    said = claims.get("email_verified")
-    return said in (True, "true") or (said is None and settings.cobalance_trust_email)
+    claim = claims.get("email_verified")
+    # Some providers send the claim as text.
+    return claim in (True, "true") or (claim is None and settings.cobalance_trust_email)
 
 
 def may_edit() -> bool:
     """Whether the user may change things."""
-    known = user()
-    return known is not None and known.may_edit
+    person = user()
+    return person is not None and person.may_edit
 
 
 def advice_or_unproven(advice: str) -> str:
     """The advice to whom a list lacks; `UNPROVEN` where it would not help."""
-    known = user()
-    return UNPROVEN if known is not None and not known.is_proven else advice
+    person = user()
+    if person is not None and not person.is_proven:
+        return UNPROVEN
+    return advice
 
 
 def require_editor() -> None:

@@ -24,7 +24,8 @@ from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
-DATASET = "dataset"  # the query parameter, and the key of the widget that is bound to it
+# The query parameter, and the key of the widget that is bound to it.
+DATASET = "dataset"
 _CHOICE = "_chosen_dataset"
 _QUERIES: dict[str, tuple[str, dict[str, int]]] = {
     schema.CLASS.label: ("classes", {}),
@@ -78,11 +79,15 @@ def apply_choice(names: Sequence[str], first: Callable[[Sequence[str]], str] | N
     if name in names:
         st.session_state[DATASET] = name
         correct_parameter(DATASET, name)
-    elif not {st.session_state.get(DATASET), st.query_params.get(DATASET)}.intersection(names):
-        name = names[0] if first is None else first(names)
-        if DATASET not in st.session_state:
-            st.query_params[DATASET] = name  # allowed as long as the widget was never drawn
-        st.session_state[DATASET] = name
+        return
+    if {st.session_state.get(DATASET), st.query_params.get(DATASET)}.intersection(names):
+        return
+
+    name = names[0] if first is None else first(names)
+    # Streamlit allows it as long as the widget was never drawn.
+    if DATASET not in st.session_state:
+        st.query_params[DATASET] = name
+    st.session_state[DATASET] = name
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,7 @@ class CurrentDataset:
 
     def keep(self, make: Callable[[], T], *key: Any) -> T:
         """Return ``make()``, cached for this state and a key, whose first part names it."""
-        return cast(T, _kept(make, self.state, key))
+        return cast(T, _cached(make, self.state, key))
 
     @cached_property
     def class_sizes(self) -> dict[str, int]:
@@ -143,13 +148,14 @@ def image_roots(dataset: str | None = None) -> tuple[str, ...]:
 
 
 @st.cache_data(show_spinner=False, max_entries=512)
-def _kept(_make: Callable[[], Any], state: DatasetState, key: tuple[Any, ...]) -> Any:  # noqa: ARG001
+def _cached(_make: Callable[[], Any], state: DatasetState, key: tuple[Any, ...]) -> Any:  # noqa: ARG001
     return _make()
 
 
 def names_of(current: CurrentDataset, node: Node) -> list[str]:
     """The names of a dataset's classes, concepts or plans, in ascending order."""
-    if node is schema.PLAN:  # written without a change of the dataset's state
+    # A plan is written without a change of the dataset's state, under which reads are cached.
+    if node is schema.PLAN:
         frame = read_names(current.store, current.name, node.label)
     else:
         frame = current.read(read_names, node.label)
@@ -164,6 +170,6 @@ def read_names(store: GraphStore, dataset: str, label: str) -> pd.DataFrame:
     StaleError
         An ingest of the dataset did not end.
     """
-    name, given = _QUERIES[label]
-    query, bound = bind_named(store, name, {"dataset": dataset, **given})
+    name, parameters = _QUERIES[label]
+    query, bound = bind_named(store, name, {"dataset": dataset, **parameters})
     return store.read_frame(query.text, **bound)

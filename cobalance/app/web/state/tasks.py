@@ -17,7 +17,8 @@ from cobalance.base.safe_text import safe_text
 
 logger = logging.getLogger(__name__)
 
-_OWN = "_own_tasks"  # keys of the tasks that this session has started
+# Keys of the tasks that this session has started.
+_OWN = "_own_tasks"
 
 
 class CancelledError(CobalanceError):
@@ -101,12 +102,15 @@ def start(key: str, label: str, work: Callable[[Progress], str]) -> Task:
         The user may not change things.
     """
     require_editor()
-    own: set[str] = st.session_state.setdefault(_OWN, set())
-    for earlier in list(own):
-        if (ended := find(earlier)) is None or not ended.is_running:
+    session_keys: set[str] = st.session_state.setdefault(_OWN, set())
+    for earlier in list(session_keys):
+        task = find(earlier)
+        if task is None or not task.is_running:
             dismiss(earlier)
-            own.remove(earlier)
-    own.add(key)
+            session_keys.remove(earlier)
+    session_keys.add(key)
+
+    # Two sessions may start the same at the same time: the second one joins the first one's task.
     with _starting:
         running = _tasks.get(key)
         if running is not None and running.is_running:
@@ -124,16 +128,18 @@ def find(key: str) -> Task | None:
 
 def is_running(*keys: str) -> bool:
     """Whether a task with one of these keys runs."""
-    return any((task := find(key)) is not None and task.is_running for key in keys)
+    tasks = map(find, keys)
+    return any(task.is_running for task in tasks if task is not None)
 
 
 def keys(*kinds: str) -> list[str]:
     """Keys of running tasks and of this session's tasks that begin with one of these words."""
-    own = st.session_state.get(_OWN, ())
+    session_keys = st.session_state.get(_OWN, ())
+    # Copied, as another session may start a task meanwhile.
     return [
         key
         for key, task in list(_tasks.items())
-        if key.partition(" ")[0] in kinds and (task.is_running or key in own)
+        if key.partition(" ")[0] in kinds and (task.is_running or key in session_keys)
     ]
 
 

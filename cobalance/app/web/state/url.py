@@ -18,9 +18,12 @@ from cobalance.app.web.server.streamlit_internals import came_back
 Clique = tuple[str, ...]
 T = TypeVar("T")
 
-COMPARED = "compare_after"  # the dataset on the right of a comparison
-CLIQUES = "clique"  # the selected cliques, one parameter each
-IMAGES, IMAGES_OF = "images", "images_of"  # the clique whose images are shown, and of which class
+# The dataset on the right of a comparison.
+COMPARED = "compare_after"
+# The selected cliques, one parameter each.
+CLIQUES = "clique"
+# The clique whose images are shown, and the class that they are of.
+IMAGES, IMAGES_OF = "images", "images_of"
 MOST_NAMES = 100
 """The most concepts of a clique in the URL."""
 MOST_NUMBER = 2**53 - 1
@@ -38,9 +41,9 @@ def in_url(key: str, options: Collection[Any] | None = None) -> dict[str, Any]:
     would refuse it.
     """
     if options is not None:
-        kept = st.session_state.get(key)
-        chosen = kept if isinstance(kept, list) else [kept]
-        if any(one not in (None, *options) for one in chosen):
+        value = st.session_state.get(key)
+        choices = value if isinstance(value, list) else [value]
+        if any(choice not in (None, *options) for choice in choices):
             del st.session_state[key]
     return {"key": key, "bind": "query-params"}
 
@@ -75,8 +78,10 @@ def named_in_url(
     as there are more datasets, classes or jobs. The default is for where neither the person nor the
     URL has made a choice of the options; `text` is the widget's ``format_func``.
     """
-    named = any(text(one) == st.query_params.get(key) for one in options)
-    if st.session_state.get(key) not in options and (key in st.session_state or not named):
+    is_named = any(text(option) == st.query_params.get(key) for option in options)
+    has_choice = st.session_state.get(key) in options
+    # Once the widget was drawn its own value counts, and the URL only follows it.
+    if not has_choice and (key in st.session_state or not is_named):
         _set(key, default, "" if default is None else text(default))
     return {"key": key, "bind": "query-params", "index": None, "required": True}
 
@@ -90,7 +95,8 @@ def text_in_url(key: str, default: str) -> dict[str, Any]:
 
 def _set(key: str, value: object, text: str) -> None:
     """Set the value of a bound widget that is yet to be drawn in this run."""
-    with suppress(StreamlitAPIException):  # drawn before: the widget writes the URL
+    # Streamlit refuses it if the widget was drawn before, which then writes the URL itself.
+    with suppress(StreamlitAPIException):
         if text:
             st.query_params[key] = text
     st.session_state[key] = value
@@ -104,20 +110,22 @@ def id_in_url(key: str, ids: Collection[str], first: str | None = None) -> dict[
     URL has made one; the URL names it, too.
     """
     widget = f"_id_{key}"
-    given = st.query_params.get(key)
-    if given in ids:
-        st.session_state[widget] = given
-    elif given is not None or came_back() or st.session_state.get(widget) not in (None, *ids):
+    in_link = st.query_params.get(key)
+    is_stale = st.session_state.get(widget) not in (None, *ids)
+    if in_link in ids:
+        st.session_state[widget] = in_link
+    elif in_link is not None or came_back() or is_stale:
         write(key, [])
         st.session_state.pop(widget, None)
-    chosen = st.session_state.get(widget) or first
-    if chosen is not None:
-        st.session_state[widget] = chosen
-        write(key, [chosen])
+
+    choice = st.session_state.get(widget) or first
+    if choice is not None:
+        st.session_state[widget] = choice
+        write(key, [choice])
 
     def write_choice() -> None:
-        chosen = st.session_state.get(widget)
-        write(key, [] if chosen is None else [chosen])
+        choice = st.session_state.get(widget)
+        write(key, [] if choice is None else [choice])
 
     return {"key": widget, "on_change": write_choice}
 
@@ -128,7 +136,8 @@ def _is_usual(text: str) -> bool:
         number = float(text)
     except ValueError:
         return True
-    return abs(number) <= MOST_NUMBER  # not so of NaN
+    # False of NaN, too.
+    return abs(number) <= MOST_NUMBER
 
 
 def _leave_out(key: str) -> bool:
@@ -169,8 +178,8 @@ def go_to(path: str) -> NoReturn:
 
 def selected_cliques() -> list[Clique]:
     """The cliques that are selected, in the order of their selection."""
-    found = (_clique_from_text(text) for text in _texts())
-    return list(dict.fromkeys(clique for clique in found if clique is not None))
+    cliques = map(_clique_from_text, _texts())
+    return list(dict.fromkeys(clique for clique in cliques if clique is not None))
 
 
 def select_cliques(cliques: Iterable[Clique]) -> None:
@@ -184,9 +193,12 @@ def select_cliques(cliques: Iterable[Clique]) -> None:
 
 def toggle_clique(clique: Clique) -> None:
     """Select a clique, or take it out of the selection."""
-    before = selected_cliques()
-    others = [one for one in before if one != clique]
-    select_cliques([*before, clique] if len(others) == len(before) else others)
+    cliques = selected_cliques()
+    if clique in cliques:
+        cliques.remove(clique)
+    else:
+        cliques.append(clique)
+    select_cliques(cliques)
 
 
 def texts(key: str) -> list[str]:
@@ -225,10 +237,12 @@ def compare(before: str, after: str | None) -> None:
 
 def is_compared(before: str, others: Collection[str]) -> bool:
     """Whether a person or the URL has chosen the dataset to compare with."""
-    given = st.session_state.get(COMPARED) or st.query_params.get(COMPARED)
-    known = st.session_state.get(_COMPARED_WITH)
+    after = st.session_state.get(COMPARED) or st.query_params.get(COMPARED)
+    chosen_with = st.session_state.get(_COMPARED_WITH)
     st.session_state[_COMPARED_WITH] = before
-    return came_back() or (known == before) or (known is None and given in others)
+    # In a new session the URL's choice counts, whichever dataset it was made with.
+    is_chosen_by_url = chosen_with is None and after in others
+    return came_back() or chosen_with == before or is_chosen_by_url
 
 
 def clear() -> None:
@@ -249,16 +263,18 @@ def restore() -> None:
     that was just entered Streamlit has cleared the URL, and where clicks follow one another the
     browser sends an older URL while a newer one is on its way to it.
     """
-    in_url = st.query_params.get_all(CLIQUES)
-    if _KEPT not in st.session_state or came_back():
-        readable = [text for text in in_url if _clique_from_text(text) is not None]
-        st.session_state[_KEPT] = readable  # first, as a run may be cut short at what follows
-        if len(readable) < len(in_url):
-            _leave_out(CLIQUES)
-            if readable:
-                st.query_params[CLIQUES] = readable
-    else:
+    if _KEPT in st.session_state and not came_back():
         write(CLIQUES, _texts())
+        return
+
+    texts = st.query_params.get_all(CLIQUES)
+    readable = [text for text in texts if _clique_from_text(text) is not None]
+    # Before the URL is mended, as a run may be cut short at what follows.
+    st.session_state[_KEPT] = readable
+    if len(readable) < len(texts):
+        _leave_out(CLIQUES)
+        if readable:
+            st.query_params[CLIQUES] = readable
 
 
 def _texts() -> list[str]:
@@ -274,9 +290,11 @@ def _clique_from_text(text: str) -> Clique | None:
     """Parse a clique from a URL; None if it is malformed, or no dataset has such names."""
     try:
         names = json.loads(text)
-        json.dumps(names, ensure_ascii=False).encode()  # fails on half a character
+        # Half a character, which JSON allows, fails to be encoded.
+        json.dumps(names, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
+
     if not isinstance(names, list) or not 0 < len(names) <= MOST_NAMES:
         return None
     if not all(isinstance(name, str) and "\0" not in name for name in names):

@@ -25,12 +25,10 @@ def name_color(
 
     `options` are further ones of `alt.Legend`.
     """
+    scale = alt.Scale(domain=names, range=[colors.get(name, NEUTRAL) for name in names])
     look: dict[str, Any] = {"orient": "top", "title": None, "labelLimit": 160, **options}
     return alt.Color(
-        f"{field}:N",
-        sort=names,
-        scale=alt.Scale(domain=names, range=[colors.get(name, NEUTRAL) for name in names]),
-        legend=alt.Legend(**look) if legend else None,
+        f"{field}:N", sort=names, scale=scale, legend=alt.Legend(**look) if legend else None
     )
 
 

@@ -17,8 +17,10 @@ from cobalance.app.web.widgets.wording import in_app
 from cobalance.base.errors import CobalanceError, StoreUnavailableError
 
 P = ParamSpec("P")
-REFRESH_S = 1.0  # of a running task
-KEPT_ERROR = "_kept_error"  # the key of a callback's error, until it is drawn
+# A running task is drawn anew after this time.
+REFRESH_S = 1.0
+# The error of a callback, until it is drawn.
+KEPT_ERROR = "_kept_error"
 
 
 @contextmanager
@@ -27,6 +29,7 @@ def errors_shown() -> Iterator[None]:
     try:
         yield
     except StoreUnavailableError as error:
+        # The next try opens a new connection.
         session.forget_store()
         show_error(error)
         if session.settings().neo4j_uri is None:
@@ -104,6 +107,7 @@ def empty_state(
             label, key = action
             pressed = st.button(label, key=key)
         st.space("small")
+
     return pressed
 
 
@@ -127,6 +131,7 @@ def show_task(key: str) -> bool:
     if task.ended is None or task.ended > run_began_s():
         _show_running(key)
         return True
+
     with st.container(horizontal=True, vertical_alignment="center"):
         if task.error is not None:
             show_error(task.error)
@@ -138,18 +143,20 @@ def show_task(key: str) -> bool:
 
 @st.fragment(run_every=REFRESH_S)
 def _show_running(key: str) -> None:
+    """Draw how far a task is, every second; when it ends, the whole page is drawn anew."""
     task = tasks.find(key)
     if task is None or not task.is_running:
-        rerun_page()  # what the task has changed
+        # The page shows what the task has changed.
+        rerun_page()
         return
-    share = task.done / task.total if task.total else 0.0
-    counted = f"{task.done:,} of {task.total:,}" if task.total else "..."
+
+    share, counted = 0.0, "..."
+    if task.total:
+        # A total may be an estimate, which a task exceeds.
+        share = min(task.done / task.total, 1.0)
+        counted = f"{task.done:,} of {task.total:,}"
+    elapsed_s = time.monotonic() - task.started
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(
-            min(share, 1.0),
-            escape(
-                f"{task.label}: {task.stage} {counted} ({time.monotonic() - task.started:.0f} s)"
-            ),
-        )
+        st.progress(share, escape(f"{task.label}: {task.stage} {counted} ({elapsed_s:.0f} s)"))
         if may_edit():
             st.button("Cancel", key=f"_cancel {key}", on_click=task.cancel)

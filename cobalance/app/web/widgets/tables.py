@@ -1,5 +1,6 @@
 """Tables as high as their rows, their columns, and grids of places."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ def draw_table(
 
     It scrolls beyond a height of `most_px`; `columns` is their configuration.
     """
+    # A styled frame has no length; its rows are those of the frame.
     rows = len(getattr(shown, "data", shown))
     options["height"] = "content" if most_px is None else table_height(rows, most_px)
     return st.dataframe(shown, hide_index=True, column_config=columns, **options)
@@ -32,6 +34,7 @@ def table_height(rows: int, most_px: int) -> int:
     >>> table_height(2, 320), table_height(200, 320)
     (102, 320)
     """
+    # An empty table has a row, too, which says so.
     return min(most_px, ROW_PX * (max(rows, 1) + 1) + 3)
 
 
@@ -39,14 +42,14 @@ def draw_columns(
     columns: Mapping[str, tuple[Any, ColumnConfig]], most_px: int | None, **options: Any
 ) -> Any:
     """Draw a table, see `draw_table`, whose columns are given as values with a configuration."""
-    shown = pd.DataFrame({name: values for name, (values, _) in columns.items()})
+    frame = pd.DataFrame({name: values for name, (values, _) in columns.items()})
     configs = {name: config for name, (_, config) in columns.items()}
-    return draw_table(shown, most_px, configs, **options)
+    return draw_table(frame, most_px, configs, **options)
 
 
 def grid(n: int, columns: int, **options: Any) -> list[DeltaGenerator]:
     """Containers for `n` elements, `columns` side by side, with options of `st.columns`."""
-    rows = [st.columns(columns, **options) for _ in range(-(-n // columns))]
+    rows = [st.columns(columns, **options) for _ in range(math.ceil(n / columns))]
     return [place for row in rows for place in row][:n]
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-_SPECIAL = frozenset("\\`*_{}[]()<>#+-.!|~$:&^=\"'@/")
+_SPECIAL = "\\`*_{}[]()<>#+-.!|~$:&^=\"'@/"
+_ESCAPES = str.maketrans({c: f"\\{c}" for c in _SPECIAL} | dict.fromkeys("\r\n\t", " "))
 
 
 def shorten(text: str, most: int = 40) -> str:
@@ -24,6 +25,7 @@ def shorten_middle(text: str, most: int) -> str:
     >>> shorten_middle("a road in a field", 11)
     'a road …eld'
     """
+    # The beginning says more, and has twice the room of the end.
     tail = (most - 1) // 3
     return text if len(text) <= most else f"{text[: most - 1 - tail]}…{text[-tail:]}"
 
@@ -37,12 +39,14 @@ def distinct_labels(names: Sequence[str], most: int) -> list[str]:
     >>> one == other, one == other.strip("\N{ZERO WIDTH SPACE}")
     (False, True)
     """
+    # Equal labels differ by spaces that are not seen.
     labels: dict[str, None] = {}
     for name in names:
         label = shorten_middle(name, most)
         while label in labels:
             label += "\N{ZERO WIDTH SPACE}"
         labels[label] = None
+
     return list(labels)
 
 
@@ -54,11 +58,12 @@ def clique_labels(cliques: Iterable[Sequence[str]]) -> list[str]:
     >>> clique_labels([("cow", "field")])
     ['cow + field']
     """
-    texts = (
-        " + ".join(shorten_middle(name, max(6, 36 // len(members) - 2)) for name in members)
-        for members in cliques
-    )
-    return distinct_labels([*texts], 144)
+    texts = []
+    for members in cliques:
+        # They share 36 characters, less two for a plus sign; fewer than six of a name say nothing.
+        most = max(6, 36 // len(members) - 2)
+        texts.append(" + ".join(shorten_middle(name, most) for name in members))
+    return distinct_labels(texts, 144)
 
 
 def escape(name: str) -> str:
@@ -69,7 +74,7 @@ def escape(name: str) -> str:
     >>> print(escape("*a* <b> :red[c] $x$"))
     \*a\* \<b\> \:red\[c\] \$x\$
     """
-    return "".join(f"\\{c}" if c in _SPECIAL else " " if c in "\r\n\t" else c for c in name)
+    return name.translate(_ESCAPES)
 
 
 def bold(name: str, most: int = 60) -> str:
@@ -80,7 +85,9 @@ def bold(name: str, most: int = 60) -> str:
     >>> print(bold("cow "), bold("*"), bold(" "))
     **cow** **\*** **\(no name\)**
     """
-    return f"**{escape(shorten(name.strip() or '(no name)', most).strip())}**"
+    # Markdown reads no stars beside a space, which a cut may leave at the end.
+    text = shorten(name.strip() or "(no name)", most)
+    return f"**{escape(text.strip())}**"
 
 
 def duration_text(seconds: float) -> str:
@@ -91,6 +98,7 @@ def duration_text(seconds: float) -> str:
     >>> [duration_text(s) for s in (4.2, 70, 5400, 200_000, 2_000_000)]
     ['4 s', '70 s', '90 min', '56 h', '23 days']
     """
+    # A unit is used up to about a hundred: of the next one there would be a single figure.
     for unit, length_s, most in (("s", 1, 100), ("min", 60, 100), ("h", 3600, 72)):
         if seconds < most * length_s:
             return f"{seconds / length_s:,.0f} {unit}"

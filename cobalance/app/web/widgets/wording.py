@@ -101,34 +101,59 @@ def in_app(part: Setting | Action) -> str:
     'mine it with “Mine” on the Datasets page (“Most concepts in a clique”: 3)'
     """
     if isinstance(part, Action):
-        if part.name == "plan_counterfactuals":
-            return _ACTIONS[part.name]
-        if part.options == {"classes": ()}:
-            return "choose them under “Compare by” on the Diagnose page"
-        labels = _OPTIONS.get(part.name, {})
-        options = dict(part.options)
-        own: Any = options.pop("planner_options", {})  # each has a field of its own
-        options.pop("short", None)  # “Fill up” is that
-        given = []
-        if options.get("common") == ():
-            del options["common"]
-            given.append("“Keep concepts that some class never shows”")
-        given += [f"“{labels[name]}”: {_value_text(value)}" for name, value in options.items()]
-        given += [f"“{readable(name)}”: {value}" for name, value in own.items()]
-        return _ACTIONS[part.name] + (f" ({', '.join(given)})" if given else "")
+        return _action_text(part)
+
+    # A parameter of a saved query has the field of its name.
     group, _, name = part.name.partition(".")
-    if group == "parameters":  # of a saved query
+    if group == "parameters":
         return f"“{name}”"
     # No form sets the limits, which protect the server.
     if part.name not in LABELS or part.name.startswith("max_"):
-        label = LABELS.get(part.name, readable(name or group).capitalize())
-        said = "" if part.value is None or part.value is True else f" set to {part.value}"
-        return {**VARIABLES, **_FIELDS}.get(part.name, f"“{label}”{said} (in a terminal)")
+        return _other_setting_text(part, name or group)
+
     label = f"“{LABELS[part.name]}”"
     if part.value is None:
         return label
     choices = {"on_error": ON_ERROR, "if_exists": IF_EXISTS}.get(part.name)
-    return f"{label} set to {part.value if choices is None else f'“{choices[str(part.value)]}”'}"
+    if choices is None:
+        return f"{label} set to {part.value}"
+    return f"{label} set to “{choices[str(part.value)]}”"
+
+
+def _action_text(action: Action) -> str:
+    """Word an action by the page and button for it, with the fields of its options."""
+    if action.name == "plan_counterfactuals":
+        return _ACTIONS[action.name]
+    if action.options == {"classes": ()}:
+        return "choose them under “Compare by” on the Diagnose page"
+
+    labels = _OPTIONS.get(action.name, {})
+    options = dict(action.options)
+    # Each option of a planner has a field of its own.
+    planner_options: Any = options.pop("planner_options", {})
+    # “Fill up” is the retry of a job that is short of images.
+    options.pop("short", None)
+    fields = []
+    # An empty choice of classes has a box of its own.
+    if options.get("common") == ():
+        del options["common"]
+        fields.append("“Keep concepts that some class never shows”")
+    fields += [f"“{labels[name]}”: {_value_text(value)}" for name, value in options.items()]
+    fields += [f"“{readable(name)}”: {value}" for name, value in planner_options.items()]
+    if not fields:
+        return _ACTIONS[action.name]
+    return f"{_ACTIONS[action.name]} ({', '.join(fields)})"
+
+
+def _other_setting_text(setting: Setting, name: str) -> str:
+    """Word a setting that the import form lacks: by its field elsewhere, else for a terminal."""
+    field = _FIELDS.get(setting.name) or VARIABLES.get(setting.name)
+    if field is not None:
+        return field
+    label = LABELS.get(setting.name, readable(name).capitalize())
+    if setting.value is None or setting.value is True:
+        return f"“{label}” (in a terminal)"
+    return f"“{label}” set to {setting.value} (in a terminal)"
 
 
 def _value_text(value: object) -> str:
@@ -147,20 +172,20 @@ def meaning(word: str) -> str:
     >>> meaning("size")
     'The number of concepts in a clique.'
     """
-    found = _meanings()[word]
-    return f"{found[0].upper()}{found[1:]}."
+    text = _meanings()[word]
+    return f"{text[0].upper()}{text[1:]}."
 
 
 @cache
 def _meanings() -> dict[str, str]:
-    rows = (
-        line.replace("\\|", "\0").split("|")
-        for line in GLOSSARY.read_text(encoding="utf-8").splitlines()
-        if line.startswith("| ") and not line.startswith("| ---")
-    )
+    """The meanings of the glossary's table, by each of a row's words."""
+    lines = GLOSSARY.read_text(encoding="utf-8").splitlines()
+    # A bar in a cell is escaped, and must not part the row.
+    rows = [line.replace("\\|", "\0").split("|") for line in lines if line.startswith("| ")]
+
+    # The first two rows are the head and the rule below it.
     return {
-        word.strip(): meant.strip().replace("\0", "|")
-        for _, words, meant, *_ in rows
+        word.strip(): text.strip().replace("\0", "|")
+        for _, words, text, *_ in rows[2:]
         for word in words.split(",")
-        if word.strip() != "word"
     }
