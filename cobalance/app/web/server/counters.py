@@ -41,5 +41,6 @@ def page_run(page: str) -> Iterator[None]:
     except Exception as error:
         outcome = "error" if isinstance(error, CobalanceError) else "defect"
         raise
-    finally:  # also where Streamlit ends the run for the next one
+    finally:
+        # Counted also where Streamlit ends the run for the next one.
         _RUNS.labels(page, outcome).observe(time.perf_counter() - began)

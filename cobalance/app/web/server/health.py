@@ -24,7 +24,8 @@ PATH = "/healthz"
 LIMIT_S = 2.0
 """Time limit of a trivial query."""
 
-_KEPT_S = 1.0  # an answer is kept this long: requests cannot flood the database
+# An answer is kept this long: requests cannot flood the database.
+_KEPT_S = 1.0
 
 
 class DatabaseProbe:
@@ -38,11 +39,13 @@ class DatabaseProbe:
 
     async def answer(self, _: Request) -> JSONResponse:
         """Answer a request."""
+        # One question at a time: requests that come meanwhile share its answer.
         async with self._lock:
             if time.monotonic() - self._asked_at >= _KEPT_S:
                 self._problem = await self._ask()
                 self._asked_at = time.monotonic()
             problem = self._problem
+
         return JSONResponse(
             {
                 "status": "ok" if problem is None else "unavailable",
@@ -77,6 +80,7 @@ class DatabaseProbe:
             return error.render(in_environment)
         except CobalanceError:
             return "Its settings cannot be used; the log says why."
+
         return None
 
 
@@ -84,6 +88,7 @@ def running_endpoint(settings: Settings) -> Endpoint:
     """Endpoint of the running database; never starts one."""
     if settings.neo4j_uri is not None:
         return Endpoint(settings.neo4j_uri, settings.neo4j_username, settings.password(), 0)
+
     local = settings.local_server()
     server = local_server.status(local)
     if server is None:

@@ -31,11 +31,7 @@ class LoginCheck:
         self._app, self._origin = app, origin
         self._secret = login.auth["cookie_secret"]
         self._providers = login.providers
-        self._page = _PAGE + "".join(
-            f'<a role="button" href="{_LOGIN}?provider={quote(name or "")}">'
-            f"{escape(f'Log in with {name}' if name else 'Log in')}</a>"
-            for name in login.providers
-        )
+        self._page = _PAGE + "".join(map(_login_link, login.providers))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request or a connection, or ask for the login."""
@@ -51,12 +47,20 @@ class LoginCheck:
         user = signed_in_user(self._secret, HTTPConnection(scope).cookies)
         return user.get("is_logged_in") is True and user.get("origin") == self._origin
 
-    def _answer(self, asked: Request) -> Response:
-        kept = {"Cache-Control": "no-store"}
-        provider = asked.query_params.get("provider") or None
-        if asked.url.path == _LOGIN and provider in self._providers:
+    def _answer(self, request: Request) -> Response:
+        """The login itself, the page that leads there, or a refusal to a program."""
+        headers = {"Cache-Control": "no-store"}
+        provider = request.query_params.get("provider") or None
+        if request.url.path == _LOGIN and provider in self._providers:
             # Valid for two minutes, so that the page cannot hold it.
             return RedirectResponse(login_url(provider or "default"))
-        if "text/html" in asked.headers.get("accept", ""):
-            return HTMLResponse(self._page, headers=kept)
-        return PlainTextResponse("Log in first, in a browser.\n", status_code=401, headers=kept)
+
+        if "text/html" in request.headers.get("accept", ""):
+            return HTMLResponse(self._page, headers=headers)
+        return PlainTextResponse("Log in first, in a browser.\n", status_code=401, headers=headers)
+
+
+def _login_link(provider: str | None) -> str:
+    """A button of the login page, with the provider's name if it has one."""
+    text = f"Log in with {provider}" if provider else "Log in"
+    return f'<a role="button" href="{_LOGIN}?provider={quote(provider or "")}">{escape(text)}</a>'

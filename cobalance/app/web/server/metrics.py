@@ -32,7 +32,8 @@ PATH = "/metrics"
 
 _UP = "cobalance_database_up", "Whether the database answers."
 _LATENCY = "cobalance_database_latency_seconds", "Time of a trivial query."
-_COUNTS_S = 6.0  # time limit of all counts; Prometheus waits for 10 s
+# Time limit of all counts: Prometheus waits for 10 s.
+_COUNTS_S = 6.0
 
 
 class Monitor(Collector):
@@ -52,37 +53,45 @@ class Monitor(Collector):
         """Answer who has the token; 404 without one."""
         if self._token is None:
             return PlainTextResponse("COBALANCE_METRICS_TOKEN_FILE is not set.\n", status_code=404)
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not compare_digest(given.encode(), self._token.encode()):
-            asks = {"WWW-Authenticate": "Bearer"}
-            said = "Send the token as `Authorization: Bearer TOKEN`.\n"
-            return PlainTextResponse(said, status_code=401, headers=asks)
+
+        # Compared in constant time, which says nothing about the token.
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not compare_digest(token.encode(), self._token.encode()):
+            return PlainTextResponse(
+                "Send the token as `Authorization: Bearer TOKEN`.\n",
+                status_code=401,
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+
         await self._refresh()
-        encode, kind = choose_encoder(request.headers.get("accept", ""))
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
         text = await asyncio.to_thread(encode, REGISTRY)
-        return Response(text, headers={"Content-Type": kind, "Cache-Control": "no-store"})
+        return Response(text, headers={"Content-Type": content_type, "Cache-Control": "no-store"})
 
     async def _refresh(self) -> None:
-        found = [GaugeMetricFamily(*_UP, value=0)]
+        """Read the gauges anew; of a database that does not answer only that it is down."""
+        gauges = [GaugeMetricFamily(*_UP, value=0)]
         try:
             async with asyncio.timeout(LIMIT_S):
                 endpoint = await asyncio.to_thread(running_endpoint, self._settings)
+                # A local server that was started anew is another endpoint.
                 if self._driver is None or self._driver[0] != endpoint:
                     await self.close()
                     self._driver = endpoint, open_driver(endpoint, "cobalance-metrics")
                 began = time.perf_counter()
                 await self._run("RETURN 1")
             took_s = time.perf_counter() - began
-            found = [GaugeMetricFamily(*_UP, value=1), GaugeMetricFamily(*_LATENCY, value=took_s)]
+            gauges = [GaugeMetricFamily(*_UP, value=1), GaugeMetricFamily(*_LATENCY, value=took_s)]
+
             async with asyncio.timeout(_COUNTS_S):
                 for name, statement in GAUGES.items():
                     gauge = GaugeMetricFamily(f"cobalance_{name}", statement.purpose)
                     for row in await self._run(statement.text):
                         gauge.add_sample(gauge.name, row["labels"], row["n"])
-                    found.append(gauge)
+                    gauges.append(gauge)
         except (TimeoutError, Neo4jError, DriverError, ValueError, CobalanceError) as error:
             logging.getLogger(__name__).debug("database: %s: %s", type(error).__name__, error)
-        self._gauges = found
+        self._gauges = gauges
 
     async def close(self) -> None:
         """Close the connection."""

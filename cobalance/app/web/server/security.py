@@ -61,33 +61,37 @@ class HostAndOriginCheck:
         self._app = app
         self._origin = origin
         self._host = None if host is None else host.lower()
-        names = {"localhost", socket.gethostname().lower()}
-        self._names = names if self._host is None else names | {self._host}
+        self._names = {"localhost", socket.gethostname().lower()}
+        if self._host is not None:
+            self._names.add(self._host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+
         headers, send = Headers(scope=scope), _with_headers(scope, send)
         host = headers.get("host", "")
         is_websocket = scope["type"] == "websocket"
-        if not self._is_known(host) or (
-            is_websocket and not self._may_connect(headers.get("origin"), host, scope["scheme"])
-        ):
-            if is_websocket:
-                await send({"type": "websocket.close", "code": 1008})
-                return
+        is_allowed = self._is_known(host)
+        if is_allowed and is_websocket:
+            is_allowed = self._may_connect(headers.get("origin"), host, scope["scheme"])
+
+        if is_allowed:
+            await self._app(scope, receive, send)
+        elif is_websocket:
+            await send({"type": "websocket.close", "code": 1008})
+        else:
             refusal = PlainTextResponse(
                 f"cobalance does not answer to the name {_name_in(host)!r}. If it is right, start "
                 "`cobalance app` with --host and this name.\n",
                 status_code=421,
             )
             await refusal(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
 
     def _is_known(self, host: str) -> bool:
+        """Whether the app answers to a name: one of its own, or any address in numbers."""
         name = _name_in(host)
         if name in self._names:
             return True
@@ -106,17 +110,20 @@ class HostAndOriginCheck:
             return True
         if self._origin is not None:
             return origin == self._origin
-        schemes = {scheme.replace("ws", "http"), *(("http", "https") if self._host else ())}
-        return origin in {
-            f"{one}://{name}" for one in schemes for name in (host, self._host or host)
-        }
+
+        schemes, names = {scheme.replace("ws", "http")}, {host}
+        if self._host:
+            schemes.update(("http", "https"))
+            names.add(self._host)
+        return any(origin == f"{scheme}://{name}" for scheme in schemes for name in names)
 
 
 def _name_in(netloc: str) -> str:
     """The host name in lower case, without port; empty if it cannot be parsed."""
     try:
         parts = urlsplit(f"//{netloc}")
-        _ = parts.port  # fails on what is no number
+        # Read for its error alone, which it raises on a port that is no number.
+        _ = parts.port
         return (parts.hostname or "").rstrip(".")
     except ValueError:
         return ""
@@ -124,15 +131,19 @@ def _name_in(netloc: str) -> str:
 
 def _with_headers(scope: Scope, send: Send) -> Send:
     """Add headers to the answer, and log one that refuses or fails."""
+    log = logging.getLogger(__name__)
 
     async def sending(message: Message) -> None:
-        status = message.get("status") or message.get("code", 0)
         if message["type"] == "http.response.start":
             MutableHeaders(scope=message).update(_HEADERS)
+
+        # A WebSocket has no status, but a code with which it closes.
+        status = message.get("status") or message.get("code", 0)
         if status >= 400 and status not in LEFT:
-            asked = scope.get("method", "WebSocket"), scope["path"], (scope["client"] or ["?"])[0]
-            log = logging.getLogger(__name__)
-            log.info("%s %s from %s: %s", *asked, status, extra={"run": {"status": status}})
+            method = scope.get("method", "WebSocket")
+            client = (scope["client"] or ["?"])[0]
+            where = method, scope["path"], client
+            log.info("%s %s from %s: %s", *where, status, extra={"run": {"status": status}})
         await send(message)
 
     return sending
@@ -153,9 +164,9 @@ class MessageCheck:
 
         async def receiving() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
-                kept = filter_message(message.get("bytes") or b"", _MESSAGES, _OPERATIONS)
-                if kept is not None:
-                    return {**message, "bytes": kept}
+                content = filter_message(message.get("bytes") or b"", _MESSAGES, _OPERATIONS)
+                if content is not None:
+                    return {**message, "bytes": content}
             return message
 
         await self._app(scope, receiving if scope["type"] == "websocket" else receive, send)

@@ -40,7 +40,8 @@ PORT = 8501
 """The port when none is named and it is free."""
 
 _FURTHER_PORTS = 20
-_GOODBYE_S = 3  # for open connections when the server ends
+# How long open connections may go on when the server ends.
+_GOODBYE_S = 3
 _PING_S = 30
 _SCRIPT, _STYLES = (Path(__file__).with_name(f"page.{kind}").read_bytes() for kind in ("js", "css"))
 _ADDED = b"<script>" + _SCRIPT + b"</script><style>" + _STYLES + b"</style>"
@@ -100,6 +101,7 @@ def listen(
             "COBALANCE_EDITORS or COBALANCE_VIEWERS is set, but nobody logs in without "
             "COBALANCE_AUTH_FILE. Set that too, or unset them."
         )
+
     family, resolved = _resolve(address)
     if login is None and not without_login and not is_loopback(resolved):
         raise OptionError(
@@ -107,24 +109,28 @@ def listen(
             "datasets without logging in. Set COBALANCE_AUTH_FILE to have them log in, leave the "
             "address at 127.0.0.1, or accept it with --insecure-without-login."
         )
-    taken = _take_port(family, resolved, port, may_search=login is None)
-    number = taken.getsockname()[1]
+
+    # With a login the provider knows the port, and another one would not do.
+    bound = _take_port(family, resolved, port, may_search=login is None)
+    number = bound.getsockname()[1]
     if login is None:
-        return Listening(taken, None, host, f"http://{_url_host(resolved)}:{number}")
+        return Listening(bound, None, host, f"http://{_url_host(resolved)}:{number}")
     url = login.origin.replace("{port}", str(number))
-    return Listening(taken, login, host or login.host, url)
+    return Listening(bound, login, host or login.host, url)
 
 
 def _resolve(address: str) -> tuple[socket.AddressFamily, str]:
+    """Family and number of an address of this machine, which may be a name."""
     try:
-        found = socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)
     except OSError as error:
         raise OptionError(
             f"--address {address!r} is not an address of this machine: {error.strerror}. "
             "Leave it at 127.0.0.1, or give 0.0.0.0 for all."
         ) from error
+
     # Under a name, IPv4 comes first: it is what the address in the browser's line means.
-    family, _, _, _, place = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    family, _, _, _, place = min(entries, key=lambda entry: entry[0] != socket.AF_INET)
     return family, str(place[0])
 
 
@@ -137,13 +143,18 @@ def _url_host(address: str) -> str:
 def _take_port(
     family: socket.AddressFamily, address: str, port: int | None, *, may_search: bool
 ) -> socket.socket:
-    wanted = [PORT if port is None else port]
+    """Bind the port, or with `may_search` and no port named the first free one from `PORT` on."""
+    first = PORT if port is None else port
+    ports = [first]
     if port is None and may_search:
-        wanted += [*range(PORT + 1, PORT + 1 + _FURTHER_PORTS), 0]
-    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-    for number in wanted:
+        # 0 is any free port, where all of these are taken.
+        ports += [*range(PORT + 1, PORT + 1 + _FURTHER_PORTS), 0]
+    # The address :: of IPv6 stands for all addresses of IPv4, too.
+    is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+
+    for number in ports:
         try:
-            return socket.create_server((address, number), family=family, dualstack_ipv6=both)
+            return socket.create_server((address, number), family=family, dualstack_ipv6=is_dual)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 continue
@@ -152,9 +163,10 @@ def _take_port(
                 f"--address {address} --port {number} cannot be used: {reason}. Choose an address "
                 "of this machine and a port from 1024 on."
             ) from error
+
+    remedy = "." if may_search else ", and change redirect_uri in COBALANCE_AUTH_FILE to it."
     raise OptionError(
-        f"--port {wanted[0]} is taken by another process. Stop it, or choose another port"
-        + ("." if may_search else ", and change redirect_uri in COBALANCE_AUTH_FILE to it.")
+        f"--port {first} is taken by another process. Stop it, or choose another port{remedy}"
     )
 
 
@@ -185,6 +197,7 @@ class PageHtml:
         if scope["type"] != "http" or scope["method"] != "GET" or "." in scope["path"]:
             await self._app(scope, receive, send)
             return
+
         # Uncompressed, so that it can be changed.
         headers = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
         started: Message | None = None
@@ -193,8 +206,9 @@ class PageHtml:
         async def send_changed(message: Message) -> None:
             nonlocal started, body
             if message["type"] == "http.response.start":
-                kind = MutableHeaders(scope=message).get("content-type", "")
-                if kind.startswith("text/html"):
+                content_type = MutableHeaders(scope=message).get("content-type", "")
+                # Sent with the body, whose length it says.
+                if content_type.startswith("text/html"):
                     started = message
                     return
             elif started is not None and message["type"] == "http.response.body":
@@ -206,6 +220,7 @@ class PageHtml:
                 await send(started)
                 await send({"type": "http.response.body", "body": page})
                 return
+
             await send(message)
 
         await self._app({**scope, "headers": headers}, receive, send_changed)
@@ -213,53 +228,10 @@ class PageHtml:
 
 def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -> None:
     """Serve until interrupted; call `ready` once, when requests are answered."""
-    monitor = metrics.Monitor(settings)
-    address = listening.socket.getsockname()[0]  # decides which folders a page may offer
-    UPLOADS.most_mb = settings.cobalance_upload_mb
-    configure(
-        {
-            "server.address": address,
-            "server.port": listening.port,
-            "browser.serverAddress": listening.host or "localhost",
-            "browser.serverPort": listening.port,
-            "server.cookieSecret": secrets.token_hex(),
-            "server.maxUploadSize": settings.cobalance_upload_mb,
-        }
-    )
-
-    @asynccontextmanager
-    async def announce(_: st.App) -> AsyncIterator[dict[str, Any]]:
-        ready()
-        log.info("started at %s, %s login", listening.url, "without" if login is None else "with")
-        # While the browser is on its way: the first visitor need not wait for it.
-        Thread(target=import_module, args=["cobalance.app.web.main"], daemon=True).start()
-        yield {}
-        await monitor.close()
-        log.info("stopped")
-
-    log = logging.getLogger(__name__)
-    login, url = listening.login, listening.url
-    app = st.App(
-        SCRIPT,
-        secrets=None if login is None else {"auth": dict(login.auth)},
-        lifespan=announce,
-        routes=[
-            Route(health.PATH, health.DatabaseProbe(settings).answer),
-            Route(metrics.PATH, monitor.answer),
-            Route("/diagnose", _to_first_page),
-        ],
-        middleware=[
-            Middleware(HostAndOriginCheck, host=listening.host, origin=url if login else None),
-            *([Middleware(LoginCheck, login=login, origin=url)] if login else []),
-            Middleware(MessageCheck),
-            Middleware(UploadCheck),
-            Middleware(PageHtml),
-        ],
-        on_script_error=_show_defect,
-    )
+    _configure_streamlit(settings, listening)
     server = uvicorn.Server(
         uvicorn.Config(
-            app,
+            _make_app(settings, listening, ready),
             lifespan="on",
             log_config=None,
             access_log=False,
@@ -271,10 +243,67 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
             timeout_graceful_shutdown=_GOODBYE_S,
         )
     )
+
     with closing(listening.socket):
         try:
             server.run(sockets=[listening.socket])
         except KeyboardInterrupt:
             return
+
+    # Uvicorn has said why it did not start.
     if not server.started:
-        raise SystemExit(1)  # uvicorn has said why
+        raise SystemExit(1)
+
+
+def _configure_streamlit(settings: Settings, listening: Listening) -> None:
+    """Set where Streamlit listens and how much may be uploaded."""
+    UPLOADS.most_mb = settings.cobalance_upload_mb
+    configure(
+        {
+            # It decides which folders a page may offer.
+            "server.address": listening.socket.getsockname()[0],
+            "server.port": listening.port,
+            "browser.serverAddress": listening.host or "localhost",
+            "browser.serverPort": listening.port,
+            "server.cookieSecret": secrets.token_hex(),
+            "server.maxUploadSize": settings.cobalance_upload_mb,
+        }
+    )
+
+
+def _make_app(settings: Settings, listening: Listening, ready: Callable[[], None]) -> st.App:
+    """The app with its endpoints for monitoring, and the checks that each request passes."""
+    log = logging.getLogger(__name__)
+    login, url = listening.login, listening.url
+    monitor = metrics.Monitor(settings)
+
+    @asynccontextmanager
+    async def announce(_: st.App) -> AsyncIterator[dict[str, Any]]:
+        ready()
+        log.info("started at %s, %s login", url, "without" if login is None else "with")
+        # While the browser is on its way: the first visitor need not wait for it.
+        Thread(target=import_module, args=["cobalance.app.web.main"], daemon=True).start()
+        yield {}
+        await monitor.close()
+        log.info("stopped")
+
+    # Requests pass the first one first: who is not logged in comes no further.
+    origin = url if login else None
+    middleware = [Middleware(HostAndOriginCheck, host=listening.host, origin=origin)]
+    app_secrets = None
+    if login is not None:
+        app_secrets = {"auth": dict(login.auth)}
+        middleware.append(Middleware(LoginCheck, login=login, origin=url))
+    middleware += [Middleware(MessageCheck), Middleware(UploadCheck), Middleware(PageHtml)]
+    return st.App(
+        SCRIPT,
+        secrets=app_secrets,
+        lifespan=announce,
+        routes=[
+            Route(health.PATH, health.DatabaseProbe(settings).answer),
+            Route(metrics.PATH, monitor.answer),
+            Route("/diagnose", _to_first_page),
+        ],
+        middleware=middleware,
+        on_script_error=_show_defect,
+    )

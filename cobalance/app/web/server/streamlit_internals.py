@@ -54,6 +54,7 @@ class LingeringStorage(media.MemoryMediaFileStorage):
         """Mark a file as dropped; delete files dropped more than `KEPT_S` ago."""
         now = time.monotonic()
         self._dropped_at[file_id] = now
+        # The dictionary is in the order of dropping; the file of now ends the loop.
         while now - self._dropped_at[oldest := next(iter(self._dropped_at))] > KEPT_S:
             del self._dropped_at[oldest]
             super().delete_file(oldest)
@@ -65,7 +66,8 @@ def configure(options: Mapping[str, Any]) -> None:
     Files of the current folder and of the user's home (config.toml, secrets.toml) are ignored, and
     pictures kept by `LingeringStorage`; Streamlit has no option for either.
     """
-    config.get_config_files = lambda file_name: [str(OPTIONS)] * (file_name == "config.toml")
+    files = {"config.toml": [str(OPTIONS)]}
+    config.get_config_files = lambda file_name: files.get(file_name, [])
     config.get_config_options(force_reparse=True, options_from_flags=dict(options))
     media.MemoryMediaFileStorage = LingeringStorage  # type: ignore[misc]
 
@@ -75,6 +77,7 @@ def picture_url(data: bytes, place: str) -> str:
 
     `place` is where on the page it is: a picture that takes the place of another one frees it.
     """
+    # Without a server a browser has nowhere to get it from.
     if not runtime.exists():
         return f"data:image/jpeg;base64,{b64encode(data).decode()}"
     url = runtime.get_instance().media_file_mgr.add(data, "image/jpeg", place)
@@ -115,12 +118,15 @@ def filter_message(
         return None
     if not parsed.rerun_script.is_auto_rerun:
         return message
+
+    # From the last one on, as what is deleted moves the others up.
     states = parsed.rerun_script.widget_states.widgets
-    for at in reversed(range(len(states))):
-        if (states[at].WhichOneof("value") or "").endswith("trigger_value"):
-            del states[at]
-    kept: bytes = parsed.SerializeToString()
-    return kept
+    for position in reversed(range(len(states))):
+        value_kind = states[position].WhichOneof("value") or ""
+        if value_kind.endswith("trigger_value"):
+            del states[position]
+    filtered: bytes = parsed.SerializeToString()
+    return filtered
 
 
 def remove_uploads(session: str, file: str | None = None) -> None:
@@ -149,7 +155,9 @@ def session_id() -> str | None:
 def fragments_drawn() -> int:
     """Number of fragments that this run draws; 0 in a run of the whole page."""
     context = get_script_run_ctx()
-    return 0 if context is None else len(context.fragment_ids_this_run or ())
+    if context is None:
+        return 0
+    return len(context.fragment_ids_this_run or ())
 
 
 def leave_containers() -> None:

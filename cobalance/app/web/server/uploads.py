@@ -24,7 +24,8 @@ MOST_FILES = 1000
 SESSIONS = 2
 """All sessions together may send this many times what one may."""
 
-_KEPT_S = 120.0  # after a connection broke: Streamlit lets a browser come back to its session
+# How long files are kept once a connection broke: a browser may come back to its session.
+_KEPT_S = 120.0
 _MB = 1024 * 1024
 
 
@@ -67,7 +68,8 @@ class UploadLimits:
     def admit(self, session: str, connection: str) -> None:
         """Let a session send files from now on, until its connection ends or `forget`."""
         with self._lock:
-            if connection in self._connections:  # a page may be drawn after its browser has left
+            # A page may be drawn after its browser has left.
+            if connection in self._connections:
                 self._sessions.setdefault(session, _Session()).connection = connection
 
     def begin(self, session: str, size_bytes: int) -> str:
@@ -79,56 +81,62 @@ class UploadLimits:
             The session may send none, or no more.
         """
         with self._lock:
-            known = self._sessions.get(session)
-            if known is None or known.connection is None:
+            uploads = self._sessions.get(session)
+            if uploads is None or uploads.connection is None:
                 raise UploadRefusedError(
                     403, "This session may not send files. Open the page Datasets as an editor."
                 )
-            if len(known.here) + len(known.coming) >= MOST_FILES:
+            if len(uploads.here) + len(uploads.coming) >= MOST_FILES:
                 raise UploadRefusedError(
                     413, f"These are more than {MOST_FILES:,} files. Put them into fewer."
                 )
-            if known.total_bytes + size_bytes > self.most_mb * _MB:
+            if uploads.total_bytes + size_bytes > self.most_mb * _MB:
                 raise UploadRefusedError(
                     413,
                     f"These are more than {self.most_mb:,} MB in all. Reload the page to send "
                     "others instead, or have whoever runs the app raise COBALANCE_UPLOAD_MB.",
                 )
-            everything = sum(one.total_bytes for one in self._sessions.values())
-            if everything + size_bytes > SESSIONS * self.most_mb * _MB:
+
+            # All sessions together, as their files share the server's memory.
+            total_bytes = sum(other.total_bytes for other in self._sessions.values())
+            if total_bytes + size_bytes > SESSIONS * self.most_mb * _MB:
                 raise UploadRefusedError(
                     503, "Others are sending files, and there is no room for more. Try again later."
                 )
+
             name = secrets.token_hex(8)
-            known.coming[name] = size_bytes
+            uploads.coming[name] = size_bytes
             return name
 
     def end(self, session: str, name: str, file: str, *, arrived: bool) -> bool:
         """Count an upload as here, or not at all; return whether it may stay."""
         with self._lock:
-            known = self._sessions.get(session)
-            if known is None:
+            uploads = self._sessions.get(session)
+            if uploads is None:
                 return False
-            size_bytes = known.coming.pop(name)
-            if known.connection is None:
+
+            size_bytes = uploads.coming.pop(name)
+            # The connection ended while the file was on its way.
+            if uploads.connection is None:
                 self._drop_if_empty(session)
                 return False
             if arrived:
-                known.here[file] = size_bytes
+                uploads.here[file] = size_bytes
             return True
 
     def remove(self, session: str, file: str) -> None:
         """Count a file no more."""
         with self._lock:
-            known = self._sessions.get(session)
-            if known is not None:
-                known.here.pop(file, None)
+            uploads = self._sessions.get(session)
+            if uploads is not None:
+                uploads.here.pop(file, None)
 
     def disconnect(self, connection: str) -> list[str]:
         """Let the sessions of a connection send nothing more; return them."""
         with self._lock:
             self._connections.discard(connection)
-            ended = [name for name, one in self._sessions.items() if one.connection == connection]
+            sessions = self._sessions.items()
+            ended = [name for name, uploads in sessions if uploads.connection == connection]
             for name in ended:
                 self._sessions[name].connection = None
             return ended
@@ -136,18 +144,20 @@ class UploadLimits:
     def forget(self, session: str, *, even_if_admitted: bool = True) -> bool:
         """Free the files of a session, and let it send no more; return whether it did."""
         with self._lock:
-            known = self._sessions.get(session)
-            if known is None or (known.connection is not None and not even_if_admitted):
+            uploads = self._sessions.get(session)
+            if uploads is None or (uploads.connection is not None and not even_if_admitted):
                 return False
-            known.connection = None
-            known.here.clear()
+            uploads.connection = None
+            uploads.here.clear()
             self._drop_if_empty(session)
+
+        # Outside of the lock, which is for the counts alone.
         remove_uploads(session)
         return True
 
     def _drop_if_empty(self, session: str) -> None:
-        known = self._sessions[session]
-        if not known.here and not known.coming:
+        uploads = self._sessions[session]
+        if not uploads.here and not uploads.coming:
             del self._sessions[session]
 
 
@@ -172,11 +182,13 @@ class UploadCheck:
 
     async def _connection(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Name the connection, and free its sessions' files when it ends."""
-        own = secrets.token_hex(8)
+        connection = secrets.token_hex(8)
+        UPLOADS.connect(connection)
+        # A client cannot name it: a header of its own is dropped.
         name = CONNECTION_HEADER.encode()
         headers = [pair for pair in scope["headers"] if pair[0].lower() != name]
+        headers.append((name, connection.encode()))
         code: int | None = None
-        UPLOADS.connect(own)
 
         async def receiving() -> Message:
             nonlocal code
@@ -185,52 +197,56 @@ class UploadCheck:
                 code = message.get("code")
             return message
 
-        named = {**scope, "headers": [*headers, (name, own.encode())]}
         try:
-            await self._app(named, receiving, send)
+            await self._app({**scope, "headers": headers}, receiving, send)
         finally:
-            for session in UPLOADS.disconnect(own):
+            for session in UPLOADS.disconnect(connection):
                 if code in LEFT:
                     _close(session)
                 else:
+                    # A connection that broke may come back to its session.
                     asyncio.get_running_loop().call_later(_KEPT_S, _close, session)
 
     async def _file(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send or remove a file."""
         session, _, file = scope["path"].removeprefix(UPLOADS_PATH).partition("/")
-        done = False
+        is_done = False
 
         async def sending(message: Message) -> None:
-            nonlocal done
+            nonlocal is_done
             if message["type"] == "http.response.start":
-                done = message["status"] < 300
+                is_done = message["status"] < 300
             await send(message)
 
         if scope["method"] != "PUT":
             await self._app(scope, receive, sending)
-            if done and scope["method"] == "DELETE":
+            if is_done and scope["method"] == "DELETE":
                 UPLOADS.remove(session, file)
             return
+
         try:
             name = UPLOADS.begin(session, _size_bytes(Headers(scope=scope)))
         except UploadRefusedError as refusal:
             answer = PlainTextResponse(f"{refusal}\n", status_code=refusal.status)
             await answer(scope, receive, send)
             return
+
         try:
             await self._app(scope, receive, sending)
         finally:
-            if not UPLOADS.end(session, name, file, arrived=done):
+            if not UPLOADS.end(session, name, file, arrived=is_done):
                 # The session ended meanwhile, and nobody else would free this file.
                 remove_uploads(session, file)
 
 
 def _size_bytes(headers: Headers) -> int:
     """The size that a request says; the server reads no more than that."""
-    said = headers.get("content-length", "")
-    if "transfer-encoding" in headers or not (said.isascii() and said.isdigit() and len(said) < 16):
+    text = headers.get("content-length", "")
+    # Fifteen digits are enough for any file.
+    is_number = text.isascii() and text.isdigit() and len(text) < 16
+    if "transfer-encoding" in headers or not is_number:
         raise UploadRefusedError(411, "An upload has to say its size in Content-Length.")
-    return int(said)
+    return int(text)
 
 
 def _close(session: str) -> None:
