@@ -1,5 +1,6 @@
 """Draw boxes, masks, labels or activation onto an image, or a placeholder for one not shown."""
 
+import math
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageChops, ImageColor, ImageDraw, ImageFilter, ImageFont
 
+from cobalance.base.arrays import BoolArray
 from cobalance.vision.images.decoding import open_image
 from cobalance.vision.images.masks import Polygons, SegmentationError, parse_segmentation
 
@@ -20,16 +22,21 @@ MOST_REGIONS = 200
 _NO_COLOR = "#E69F00"
 _DARK, _LIGHT = (20, 20, 20), (255, 255, 255)
 _LABELLED_PX = 128
-_MASK, _EDGE = 100, 220  # opacity of a mask and of its edge, of 255
-_PAPER, _INK, _FAINT = "#ECEEF1", "#3C424B", "#7A828E"  # of placeholders
+# Opacity of a mask and of its edge, of 255.
+_MASK, _EDGE = 100, 220
+# Colours of placeholders.
+_PAPER, _INK, _FAINT = "#ECEEF1", "#3C424B", "#7A828E"
 _WIDEST = 640
-_SHAPE = 3 / 4  # height to width
-_OPACITY = 0.65  # of a class activation map
+# Height of a placeholder, as a share of its width.
+_SHAPE = 3 / 4
+# Opacity of a class activation map where it is brightest.
+_OPACITY = 0.65
 _COLD, _WARM, _HOT = (40, 20, 90), (215, 60, 70), (255, 235, 120)
 
 Color = tuple[int, int, int]
 Font = ImageFont.FreeTypeFont
-Corners = tuple[float, float, float, float]  # left, top, right, bottom, in pixels of the picture
+# Left, top, right and bottom of a box, in pixels of the picture.
+Corners = tuple[float, float, float, float]
 
 
 def draw_regions(
@@ -58,33 +65,42 @@ def draw_regions(
     labelled : bool
         Whether names stand at the boxes; never on a small picture, which they would cover.
     """
+    # The largest first, so that they lie below the smaller ones.
     shapes = [_shape(row, colors, scale) for row in regions.to_dict("records")]
     shapes.sort(key=lambda shape: -shape.area_px2)
     shapes = shapes[:MOST_REGIONS]
     for shape in shapes:
         _fill(image, shape, scale)
+
+    # Boxes come after all masks, which may have given a shape its box.
+    shorter_px = min(image.size)
     draw = ImageDraw.Draw(image)
-    line = max(2, round(min(image.size) / 240))
+    line = max(2, round(shorter_px / 240))
     boxes = [(shape, box) for shape in shapes if (box := _clip(shape.box, image.size))]
     for shape, box in boxes:
         _outline(draw, box, shape.color, line)
-    if not labelled or min(image.size) < _LABELLED_PX:
+    if not labelled or shorter_px < _LABELLED_PX:
         return image
-    letters = _font(max(11, min(22, min(image.size) // 32)))
-    taken: list[Corners] = []
-    for shape, box in reversed(boxes):  # the smallest find a free place first
-        _label(draw, image.size, shape, box, letters, taken)
+
+    # The smallest find a free place first.
+    font = _font(max(11, min(22, shorter_px // 32)))
+    occupied: list[Corners] = []
+    for shape, box in reversed(boxes):
+        _label(draw, image.size, shape, box, font, occupied)
     return image
 
 
 @dataclass
 class _Shape:
-    """A region to draw."""
+    """A region to draw: its text is the concept with its score.
 
-    text: str  # the concept, with its score
+    The box is not yet cut to the picture, and the segmentation is as annotated.
+    """
+
+    text: str
     color: Color
-    box: Corners | None  # not yet cut to the picture
-    segmentation: str | None  # as annotated
+    box: Corners | None
+    segmentation: str | None
 
     @property
     def area_px2(self) -> float:
@@ -98,14 +114,21 @@ class _Shape:
 def _shape(
     row: Mapping[object, object], colors: Mapping[str, str], scale: tuple[float, float]
 ) -> _Shape:
-    concept, score, outline = str(row["concept"]), row.get("score"), row.get("segmentation")
+    """The shape of a row of the regions, in pixels of the picture."""
+    concept, score, segmentation = str(row["concept"]), row.get("score"), row.get("segmentation")
+    text = concept
+    if isinstance(score, float) and not math.isnan(score):
+        text = f"{concept} {score:.2f}"
+
+    # A region without a box has NaN in its place.
     x, y, w, h = (float(row[name]) for name in ("x_px", "y_px", "w_px", "h_px"))  # type: ignore[arg-type]
     corners = np.array([x, y, x + w, y + h]) * (*scale, *scale)
+    box = tuple(corners.tolist()) if np.isfinite(corners).all() else None
     return _Shape(
-        f"{concept} {score:.2f}" if isinstance(score, float) and score == score else concept,
-        _color(colors.get(concept, _NO_COLOR)),
-        tuple(corners.tolist()) if np.isfinite(corners).all() else None,
-        outline if isinstance(outline, str) else None,
+        text=text,
+        color=_color(colors.get(concept, _NO_COLOR)),
+        box=box,
+        segmentation=segmentation if isinstance(segmentation, str) else None,
     )
 
 
@@ -122,25 +145,34 @@ def _fill(image: Image.Image, shape: _Shape, scale: tuple[float, float]) -> None
     if shape.segmentation is None:
         return
     try:
-        found = parse_segmentation(shape.segmentation)
-        if isinstance(found, Polygons):
-            pixels = found.scale(*scale).mask(*image.size)
-        else:
-            whole = Image.fromarray(found.mask())
-            pixels = np.asarray(whole.resize(image.size, Image.Resampling.NEAREST))
+        inside = _rasterise(shape.segmentation, image.size, scale)
     except SegmentationError:
         return
-    rows, columns = np.flatnonzero(pixels.any(axis=1)), np.flatnonzero(pixels.any(axis=0))
+    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
     if not len(rows):
         return
-    left, top, right, bottom = columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
-    part = np.pad(pixels[top:bottom, left:right], 1)
-    inner = part[:-2, 1:-1] & part[2:, 1:-1] & part[1:-1, :-2] & part[1:-1, 2:]
+
+    # Only the mask's own part of the picture is looked at.
+    left, upper, right, lower = columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
+    bounds = (int(left), int(upper), int(right), int(lower))
+    part = np.pad(inside[upper:lower, left:right], 1)
+    # A pixel is on the edge unless its four neighbours are in the mask, too.
+    interior = part[:-2, 1:-1] & part[2:, 1:-1] & part[1:-1, :-2] & part[1:-1, 2:]
     part = part[1:-1, 1:-1]
-    cover = Image.fromarray(np.select([inner & part, part], [_MASK, _EDGE], 0).astype(np.uint8))
-    image.paste(shape.color, (int(left), int(top), int(right), int(bottom)), cover)
+    opacity = np.select([interior & part, part], [_MASK, _EDGE], 0).astype(np.uint8)
+    image.paste(shape.color, bounds, Image.fromarray(opacity))
     if shape.box is None:
-        shape.box = (float(left), float(top), float(right), float(bottom))
+        shape.box = (float(left), float(upper), float(right), float(lower))
+
+
+def _rasterise(segmentation: str, size: tuple[int, int], scale: tuple[float, float]) -> BoolArray:
+    """The pixels of the picture that a segmentation covers."""
+    mask = parse_segmentation(segmentation)
+    if isinstance(mask, Polygons):
+        return mask.scale(*scale).mask(*size)
+    # Nearest, as a pixel is in the mask or not.
+    original = Image.fromarray(mask.mask())
+    return np.asarray(original.resize(size, Image.Resampling.NEAREST))
 
 
 def draw_mask_edge(image: Image.Image, mask: Image.Image, color: str) -> Image.Image:
@@ -152,19 +184,21 @@ def draw_mask_edge(image: Image.Image, mask: Image.Image, color: str) -> Image.I
     scaled = mask.convert("L").resize(image.size, Image.Resampling.NEAREST)
     inside = scaled.point([0] * 128 + [255] * 128)
     line = max(1, round(min(image.size) / 100))
-    grown = inside
+
+    # Each ring is the mask grown by a width, less what the one before has covered.
+    covered = inside
     for width, paint in ((line, _color(color)), (2 * line, _contrast(_color(color)))):
-        wider = inside.filter(ImageFilter.MaxFilter(2 * width + 1))
-        image.paste(paint, mask=ImageChops.subtract(wider, grown))
-        grown = wider
+        grown = inside.filter(ImageFilter.MaxFilter(2 * width + 1))
+        image.paste(paint, mask=ImageChops.subtract(grown, covered))
+        covered = grown
     return image
 
 
 def _outline(draw: ImageDraw.ImageDraw, box: Corners, color: Color, line: int) -> None:
     """Draw a box with a thin contrasting line on either side."""
-    left, top, right, bottom = box
-    halo = _contrast(color)
-    draw.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline=halo, width=line + 2)
+    x0, y0, x1, y1 = box
+    halo = (x0 - 1, y0 - 1, x1 + 1, y1 + 1)
+    draw.rectangle(halo, outline=_contrast(color), width=line + 2)
     draw.rectangle(box, outline=color, width=line)
 
 
@@ -172,13 +206,14 @@ def _clip(box: Corners | None, size: tuple[int, int]) -> Corners | None:
     """Clip a box to the picture, at least two pixels wide and high; None if it is outside."""
     if box is None:
         return None
-    left, top, right, bottom = box
+    x0, y0, x1, y1 = box
     width, height = size
-    if left >= width or top >= height or right < 0 or bottom < 0 or right < left or bottom < top:
+    if x0 >= width or y0 >= height or x1 < 0 or y1 < 0 or x1 < x0 or y1 < y0:
         return None
-    left, top = min(max(left, 0.0), width - 2.0), min(max(top, 0.0), height - 2.0)
-    right, bottom = max(min(right, width - 1.0), left + 1), max(min(bottom, height - 1.0), top + 1)
-    return left, top, right, bottom
+
+    x0, y0 = min(max(x0, 0.0), width - 2.0), min(max(y0, 0.0), height - 2.0)
+    x1, y1 = max(min(x1, width - 1.0), x0 + 1), max(min(y1, height - 1.0), y0 + 1)
+    return x0, y0, x1, y1
 
 
 def _label(
@@ -186,25 +221,28 @@ def _label(
     size: tuple[int, int],
     shape: _Shape,
     box: Corners,
-    letters: Font,
-    taken: list[Corners],
+    font: Font,
+    occupied: list[Corners],
 ) -> None:
     """Write a label above its box, else inside, else below, where it overlaps no other label."""
-    left, top, right, bottom = box
+    x0, y0, x1, y1 = box
     pad = 3
-    text = _truncate(
-        shape.text, letters, min(size[0] - 2 * pad, max(right - left, 12 * letters.size))
-    )
-    width, height = letters.getlength(text) + 2 * pad, round(letters.size * 1.3)
-    x = max(0.0, min(left, size[0] - width))
-    places = [(x, y, x + width, y + height) for y in (top - height, top, bottom - height, bottom)]
+    # As wide as its box, or as a word of some length.
+    room = max(x1 - x0, 12 * font.size)
+    text = _truncate(shape.text, font, min(size[0] - 2 * pad, room))
+    width, height = font.getlength(text) + 2 * pad, round(font.size * 1.3)
+
+    x = max(0.0, min(x0, size[0] - width))
+    places = [(x, y, x + width, y + height) for y in (y0 - height, y0, y1 - height, y1)]
     inside = [place for place in places if place[1] >= 0 and place[3] <= size[1]]
-    free = [place for place in inside if not any(_overlap(place, other) for other in taken)]
+    free = [place for place in inside if not any(_overlap(place, other) for other in occupied)]
+    # Where all are occupied labels overlap, and on a picture that is too low they are cut.
     place = (free or inside or places[1:2])[0]
-    taken.append(place)
+    occupied.append(place)
+
     draw.rectangle(place, fill=shape.color)
     middle = (place[0] + pad, (place[1] + place[3]) / 2)
-    draw.text(middle, text, font=letters, fill=_contrast(shape.color), anchor="lm")
+    draw.text(middle, text, font=font, fill=_contrast(shape.color), anchor="lm")
 
 
 def _overlap(a: Corners, b: Corners) -> bool:
@@ -213,9 +251,17 @@ def _overlap(a: Corners, b: Corners) -> bool:
 
 def _contrast(color: Color) -> Color:
     """Black or white, whichever has more contrast by the relative luminance of WCAG 2."""
-    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in color]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    red, green, blue = map(_linear, color)
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    # At this luminance black and white have the same contrast.
     return _DARK if luminance > 0.179 else _LIGHT
+
+
+def _linear(channel: int) -> float:
+    """The intensity of a channel of sRGB, from 0 to 1."""
+    if channel <= 10:
+        return channel / (255 * 12.92)
+    return float(((channel / 255 + 0.055) / 1.055) ** 2.4)
 
 
 def placeholder(problem: str, uri: str | None, size_px: int) -> Image.Image:
@@ -225,25 +271,34 @@ def placeholder(problem: str, uri: str | None, size_px: int) -> Image.Image:
     image = Image.new("RGB", (width, height), _PAPER)
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, width - 1, height - 1), outline=_FAINT)
-    letters = _font(max(9, min(16, width // 22)))
-    line = round(letters.size * 1.35)
+
+    font = _font(max(9, min(16, width // 22)))
+    line = round(font.size * 1.35)
     margin = max(4, width // 20)
-    room = max(2, (height - 2 * margin) // line)
-    said = _wrap(problem, letters, width - 2 * margin, max(1, room * 2 // 3))
-    path = _wrap(uri or "", letters, width - 2 * margin, max(1, room - len(said) - 1))
-    top = (height - line * (len(said) + len(path)) - (line // 2 if path else 0)) / 2
-    for texts, ink in ((said, _INK), (path, _FAINT)):
+    most_lines = max(2, (height - 2 * margin) // line)
+    # A long problem leaves a third of the lines to the path.
+    problem_lines = _wrap(problem, font, width - 2 * margin, max(1, most_lines * 2 // 3))
+    room = max(1, most_lines - len(problem_lines) - 1)
+    path_lines = _wrap(uri or "", font, width - 2 * margin, room)
+
+    # Half a line stands between the two, which are in the middle together.
+    text_height = line * (len(problem_lines) + len(path_lines))
+    if path_lines:
+        text_height += line // 2
+    y = (height - text_height) / 2
+    for texts, ink in ((problem_lines, _INK), (path_lines, _FAINT)):
         for text in texts:
-            left = (width - letters.getlength(text)) / 2
-            draw.text((left, top), text, font=letters, fill=ink)
-            top += line
-        top += line / 2
+            x = (width - font.getlength(text)) / 2
+            draw.text((x, y), text, font=font, fill=ink)
+            y += line
+        y += line / 2
     return image
 
 
 # The first covers most scripts; Pillow's own font covers those of Europe.
 _FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf")
-_MOST = 400  # characters; the rest is ignored
+# Characters of a text that are drawn at most.
+_MOST = 400
 
 
 @lru_cache(maxsize=64)
@@ -268,32 +323,38 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text[:_MOST])
 
 
-def _truncate(text: str, letters: Font, most_px: float) -> str:
+def _truncate(text: str, font: Font, most_px: float) -> str:
     """Truncate text to a width, with an ellipsis."""
     text = _printable(text)
-    if letters.getlength(text) <= most_px:
+    if font.getlength(text) <= most_px:
         return text
-    end = _fitting(text, letters, most_px - letters.getlength("…"))
+    end = _fitting(text, font, most_px - font.getlength("…"))
     return text[:end].rstrip() + "…"
 
 
-def _wrap(text: str, letters: Font, most_px: float, lines: int) -> list[str]:
+def _wrap(text: str, font: Font, most_px: float, most_lines: int) -> list[str]:
     """Break text into lines at spaces, or inside long words, and truncate the last one."""
     rest = _printable(text).strip()
-    found: list[str] = []
-    while rest and len(found) < lines - 1:
-        end = _fitting(rest, letters, most_px)
-        space = rest.rfind(" ", 0, end + 1) if end < len(rest) else end
-        end = space if space > 0 else max(end, 1)
-        found.append(rest[:end].rstrip())
+    lines: list[str] = []
+    while rest and len(lines) < most_lines - 1:
+        end = _fitting(rest, font, most_px)
+        if end < len(rest):
+            # At the last space, or inside a word that has none before it; a character at least.
+            space = rest.rfind(" ", 0, end + 1)
+            end = space if space > 0 else max(end, 1)
+        lines.append(rest[:end].rstrip())
         rest = rest[end:].lstrip()
-    return [*found, _truncate(rest, letters, most_px)] if rest else found
+
+    if rest:
+        lines.append(_truncate(rest, font, most_px))
+    return lines
 
 
-def _fitting(text: str, letters: Font, most_px: float) -> int:
+def _fitting(text: str, font: Font, most_px: float) -> int:
     """The most characters that fit into a width."""
+    # A longer text is never narrower, so that the end can be found by bisection.
     ends = range(len(text) + 1)
-    return bisect_right(ends, most_px, key=lambda end: letters.getlength(text[:end])) - 1
+    return bisect_right(ends, most_px, key=lambda end: font.getlength(text[:end])) - 1
 
 
 def draw_heat(picture: bytes, activation: bytes) -> bytes:
@@ -311,13 +372,16 @@ def draw_heat(picture: bytes, activation: bytes) -> bytes:
     with open_image(activation) as opened:
         heat = opened.convert("L").resize(base.size, Image.Resampling.BILINEAR)
     level = np.asarray(heat, dtype=np.float64)[..., np.newaxis] / 255
+
+    # From cold to warm in the lower half of the levels, from warm to hot in the upper one.
     cold, warm, hot = (np.array(color, dtype=np.float64) for color in (_COLD, _WARM, _HOT))
-    below, above = cold + (warm - cold) * level * 2, warm + (hot - warm) * (level * 2 - 1)
+    below = cold + (warm - cold) * level * 2
+    above = warm + (hot - warm) * (level * 2 - 1)
     colors = np.where(level < 0.5, below, above)
+
     weight = _OPACITY * level
-    mixed = np.asarray(base, dtype=np.float64) * (0.75 + 0.25 * level) * (1 - weight)
+    dimmed = np.asarray(base, dtype=np.float64) * (0.75 + 0.25 * level)
+    mixed = dimmed * (1 - weight) + colors * weight
     out = BytesIO()
-    Image.fromarray((mixed + colors * weight).clip(0, 255).astype(np.uint8)).save(
-        out, "JPEG", quality=88
-    )
+    Image.fromarray(mixed.clip(0, 255).astype(np.uint8)).save(out, "JPEG", quality=88)
     return out.getvalue()

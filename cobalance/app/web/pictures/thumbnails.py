@@ -24,8 +24,10 @@ THUMBNAIL_PX = 256
 _QUALITY = 88
 _LARGE_PX = 20_000_000
 _one_large_image = threading.Lock()
-_THREADS = 8  # mostly waiting for files
-_VERSION = "2"  # change it when pictures are drawn differently: cached ones are then not used
+# They mostly wait for files.
+_THREADS = 8
+# Change it when pictures are drawn differently: cached ones are then not used.
+_VERSION = "2"
 
 
 @dataclass(frozen=True)
@@ -95,20 +97,23 @@ class ImageFiles:
             file = self._roots.find(uri)
             if regions.empty:
                 return self._picture(file, size_px).shown
-            about = [regions.to_json(orient="values"), repr(sorted(colors.items()))]
-            about += [] if labelled else ["no labels"]
-            key = _key(file.identity, str(size_px), *about)
 
             def draw() -> Thumbnail:
                 base = self._picture(file, size_px)
                 annotated = _annotation_size_px(regions) or base.original_px
+                # Width and height are exchanged: the annotations are of the picture unturned.
                 if annotated != base.original_px and annotated == base.original_px[::-1]:
                     base = self._picture(file, size_px, upright=False)
                 scale = base.shown.width_px / annotated[0], base.shown.height_px / annotated[1]
+
                 image = decode(base.shown.data).stored
                 draw_regions(image, regions, colors, scale=scale, labelled=labelled)
                 return Thumbnail(image, *base.original_px)
 
+            about = [regions.to_json(orient="values"), repr(sorted(colors.items()))]
+            if not labelled:
+                about.append("no labels")
+            key = _key(file.identity, str(size_px), *about)
             return self._cached(key, draw, sharp=True).shown
         except ImageFileError as error:
             return self._instead(error, uri, size_px)
@@ -127,15 +132,16 @@ class ImageFiles:
             return self._instead(error, uri, size_px)
         if mask_uri is None:
             return base.shown
+
         try:
-            found = self._roots.find(mask_uri)
-            key = _key(file.identity, found.identity, str(size_px), color)
+            mask_file = self._roots.find(mask_uri)
 
             def draw() -> Thumbnail:
-                mask = _scale_down(found.read(), size_px, upright=False).image
+                mask = _scale_down(mask_file.read(), size_px, upright=False).image
                 image = draw_mask_edge(decode(base.shown.data).stored, mask, color)
                 return Thumbnail(image, *base.original_px)
 
+            key = _key(file.identity, mask_file.identity, str(size_px), color)
             return self._cached(key, draw, sharp=True).shown
         except ImageFileError:
             return base.shown
@@ -154,53 +160,59 @@ class ImageFiles:
         `images` are URIs by the ids that regions have, too; regions may be of others. `labelled`:
         whether names are drawn, too, which cover small pictures.
         """
-        of_image = dict(list(regions.groupby("id")))
+        regions_of = dict(list(regions.groupby("id")))
 
         def pictures(image: str) -> tuple[Picture, Picture | None]:
-            uri, own = images[image], of_image.get(image)
+            uri, image_regions = images[image], regions_of.get(image)
             plain = self.thumbnail(uri, size_px)
-            if own is None or plain.problem is not None:
+            if image_regions is None or plain.problem is not None:
                 return plain, None
-            return plain, self.with_regions(uri, own, colors, size_px, labelled=labelled)
+            drawn = self.with_regions(uri, image_regions, colors, size_px, labelled=labelled)
+            return plain, drawn
 
         with ThreadPoolExecutor(_THREADS) as threads:
             return list(threads.map(pictures, images))
 
     def _instead(self, problem: ImageFileError, uri: str | None, size_px: int) -> Picture:
-        said = problem.render(self._words)
-        image = placeholder(said, uri, size_px)
-        return Picture(_jpeg(image, sharp=True), *image.size, said)
+        text = problem.render(self._words)
+        image = placeholder(text, uri, size_px)
+        return Picture(_jpeg(image, sharp=True), *image.size, text)
 
-    def _picture(self, file: ImageFile, size_px: int, *, upright: bool = True) -> "_Kept":
+    def _picture(self, file: ImageFile, size_px: int, *, upright: bool = True) -> "_Cached":
         key = _key(file.identity, str(size_px), str(upright))
         return self._cached(key, lambda: _scale_down(file.read(), size_px, upright=upright))
 
-    def _cached(self, key: str, make: Callable[[], Thumbnail], *, sharp: bool = False) -> "_Kept":
+    def _cached(self, key: str, make: Callable[[], Thumbnail], *, sharp: bool = False) -> "_Cached":
         """The cached picture of a key; else make it, and keep it."""
-        if (kept := _read_cached(self._cache.get(key))) is not None:
-            return kept
-        made = make()
-        data = _jpeg(made.image, f"{made.width_px} {made.height_px}", sharp=sharp)
+        cached = _read_cached(self._cache.get(key))
+        if cached is not None:
+            return cached
+
+        picture = make()
+        original_px = (picture.width_px, picture.height_px)
+        data = _jpeg(picture.image, f"{picture.width_px} {picture.height_px}", sharp=sharp)
         self._cache.put(key, data)
-        return _Kept(Picture(data, *made.image.size), (made.width_px, made.height_px))
+        return _Cached(Picture(data, *picture.image.size), original_px)
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _Cached:
     """A cached picture with the original size, which is stored as a JPEG comment."""
 
     shown: Picture
     original_px: tuple[int, int]
 
 
-def _read_cached(data: bytes | None) -> _Kept | None:
+def _read_cached(data: bytes | None) -> _Cached | None:
     """Read a cached picture; None if it is missing or incomplete."""
+    # A JPEG ends with this marker, unless its writing was cut short.
     if data is None or not data.endswith(b"\xff\xd9"):
         return None
+
     try:
         with open_image(data, formats=["JPEG"]) as image:
             width, height = map(int, image.info["comment"].split())
-            return _Kept(Picture(data, *image.size), (width, height))
+            return _Cached(Picture(data, *image.size), (width, height))
     except ImageFileError:
         return None
 
@@ -217,6 +229,7 @@ def _scale_down(content: bytes, size_px: int, *, upright: bool) -> Thumbnail:
 def _jpeg(image: Image.Image, comment: str = "", *, sharp: bool = False) -> bytes:
     """Encode with a comment inside; a sharp picture keeps colour at full resolution."""
     file = BytesIO()
+    # 0 is 4:4:4, and 2 is 4:2:0.
     subsampling = 0 if sharp else 2
     image.save(file, "JPEG", quality=_QUALITY, subsampling=subsampling, comment=comment.encode())
     return file.getvalue()
@@ -229,4 +242,6 @@ def _key(*parts: str) -> str:
 def _annotation_size_px(regions: pd.DataFrame) -> tuple[int, int] | None:
     """Size of the image that the regions were annotated on; None if unknown."""
     width, height = regions["image_width_px"].iloc[0], regions["image_height_px"].iloc[0]
-    return None if pd.isna(width) or pd.isna(height) else (int(width), int(height))
+    if pd.isna(width) or pd.isna(height):
+        return None
+    return int(width), int(height)
