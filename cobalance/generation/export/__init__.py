@@ -97,6 +97,7 @@ def export(
             Setting("reference"),
             " out, or export as folder, coco or weights.",
         )
+
     stream = ImageStream(dataset, options, progress, plugin.can_reference)
     identity = {"name": dataset.name, "format": plugin.name, "job": dataset.job}
     with open_staging(folder, identity, overwrite=options.overwrite) as staging:
@@ -112,10 +113,7 @@ def export(
             images = ImageCounts((image.split, image.class_name, False) for image in real)
         report = writer.finish()
         tables += report.tables
-        generated = manifest.manifest_frame(rows)
-        if rows:
-            with staging.open(GENERATED.name) as file:
-                manifest.write_rows([rows], file)
+
         counts = _counts(images, stream, report.counts)
         facts = card.CardFacts(
             name=dataset.name,
@@ -124,15 +122,20 @@ def export(
             images=images,
             counts=counts,
             copied=plugin.has_images and not options.reference,
-            generated=generated,
-            tables=tables,
+            generated=manifest.manifest_frame(rows),
+            tables=tables.copy(),
             patterns=report.patterns,
             texts=texts,
         )
-        _describe(staging, facts, [*tables, *([GENERATED] if rows else [])])
-        staging.seal(
-            {"cobalance_export": _VERSION, **identity, "counts": dict(sorted(counts.items()))}
-        )
+        # The card has a section of its own on generated images, and lists the other tables.
+        if rows:
+            with staging.open(GENERATED.name) as file:
+                manifest.write_rows([rows], file)
+            tables.append(GENERATED)
+        _describe(staging, facts, tables)
+
+        marker = {"cobalance_export": _VERSION, **identity, "counts": dict(sorted(counts.items()))}
+        staging.seal(marker)
         n_bytes = sum(size for _, size in staging.files.values())
     return ExportReport(counts, len(staging.files), n_bytes)
 
@@ -151,6 +154,7 @@ def _write_images(
             if image.provenance is not None:
                 path = "/".join(filter(None, (location.file, location.key)))
                 rows.append({**image.provenance, "path": path, "mask_path": location.mask})
+
         if not counts:
             raise ExportError(
                 "None of the images can be read, so there is nothing to export. Name the "
@@ -160,18 +164,26 @@ def _write_images(
 
 
 def _counts(images: ImageCounts, stream: ImageStream, written: Mapping[str, int]) -> dict[str, int]:
-    counts = dict.fromkeys(["real images", "generated images"], 0)
-    counts |= {f"{name} left out": 0 for name in counts}
+    # These four are reported even if they are 0, and a writer does not change them.
+    counts = {
+        "real images": 0,
+        "generated images": 0,
+        "real images left out": 0,
+        "generated images left out": 0,
+    }
+    further = {name: n for name, n in written.items() if name not in counts}
     for (_, _, synthetic), n in images.items():
         counts["generated images" if synthetic else "real images"] += n
-    return counts | stream.left_out | {key: n for key, n in written.items() if key not in counts}
+    return counts | stream.left_out | further
 
 
 def _describe(staging: Staging, facts: card.CardFacts, tables: list[TableFile]) -> None:
+    # Without generated images, only the last two limits hold.
+    limits = card.LIMITS if len(facts.generated) else card.LIMITS[2:]
     rai = {
         "dataCollection": " ".join([card.summary(facts), *facts.texts.sentences()]),
         "dataBiases": card.LIMITS[2],
-        "dataLimitations": " ".join(card.LIMITS if len(facts.generated) else card.LIMITS[2:]),
+        "dataLimitations": " ".join(limits),
     }
     about = croissant.croissant(facts.name, card.summary(facts), staging.files, tables, rai)
     staging.write(croissant.NAME, about)

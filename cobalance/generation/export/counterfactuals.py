@@ -38,21 +38,26 @@ def compose_job(
     UnknownNameError
         There is no such option.
     """
-    asked = read_counterfactuals(store, job.id)
-    if not asked:
+    counterfactuals = read_counterfactuals(store, job.id)
+    if not counterfactuals:
         if given:
             raise OptionError(
                 f"The job {job.id} edits no images, so that all real ones stay. Leave out the "
                 "choice of real images."
             )
         return None
-    given = dict(given or {})
-    recipe = given.pop("recipe", None) or job.settings.get("recipe") or DEFAULT
-    check_known("option of the result", given, [field.name for field in fields(ResultOptions)])
-    options = replace(RECIPES[str(recipe)].result or ResultOptions(), **given)
+
+    values = dict(given or {})
+    recipe = values.pop("recipe", None) or job.settings.get("recipe") or DEFAULT
+    check_known("option of the result", values, [field.name for field in fields(ResultOptions)])
+    options = replace(RECIPES[str(recipe)].result or ResultOptions(), **values)
+
+    # Images of this job that were merged before are not real ones.
     images = read_images()
-    own = {generated_id(candidate) for one in asked for candidate in one.images}
-    return compose_dataset(images[~images["id"].isin(own)], asked, options)
+    merged: set[str] = set()
+    for counterfactual in counterfactuals:
+        merged.update(map(generated_id, counterfactual.images))
+    return compose_dataset(images[~images["id"].isin(merged)], counterfactuals, options)
 
 
 def with_source_concepts(made: pd.DataFrame, images: pd.DataFrame) -> pd.DataFrame:
@@ -75,10 +80,11 @@ def with_source_concepts(made: pd.DataFrame, images: pd.DataFrame) -> pd.DataFra
     pandas.DataFrame
         The same rows; those of images that are made anew, or whose source is gone, unchanged.
     """
-    now = dict(zip(images["id"], images["concepts"], strict=True))
+    current = dict(zip(images["id"], images["concepts"], strict=True))
     edited = made["source_class"].notna()
     sources = made["source_image"].where(edited)
     concepts = [
-        now.get(source, planned) for source, planned in zip(sources, made["concepts"], strict=True)
+        current.get(source, planned)
+        for source, planned in zip(sources, made["concepts"], strict=True)
     ]
     return made.assign(concepts=pd.Series(concepts, made.index, dtype=object))

@@ -15,8 +15,16 @@ from cobalance.generation.export.staging import Staging
 from cobalance.generation.export.tables import TableFile
 
 _PROVENANCE = (
-    *("job", "query", "index", "prompt", "seed", "source_image"),
-    *("backend", "model", "revision", "digital_source_type"),
+    "job",
+    "query",
+    "index",
+    "prompt",
+    "seed",
+    "source_image",
+    "backend",
+    "model",
+    "revision",
+    "digital_source_type",
 )
 
 

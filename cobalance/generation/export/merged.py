@@ -1,5 +1,7 @@
 """Manifest rows of generated images that a dataset has from earlier jobs."""
 
+from typing import Any
+
 import pandas as pd
 
 from cobalance.base.errors import Setting
@@ -35,32 +37,42 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
     ExportError
         The folder does not have all of them.
     """
-    labels = dict(
-        zip(images["id"], zip(images["class"], images["concepts"], strict=True), strict=True)
-    )
-    by_job: dict[str, set[str]] = {}
+    labels = {}
+    for row in images[["id", "class", "concepts"]].to_dict("records"):
+        labels[row["id"]] = row["class"], row["concepts"]
+    candidates_of: dict[str, set[str]] = {}
     for image in labels:
+        # Candidates are named job/query/index.
         candidate = str(image).removeprefix(generated_id(""))
-        by_job.setdefault(candidate.rpartition("/")[0].rpartition("/")[0], set()).add(candidate)
+        job = candidate.rpartition("/")[0].rpartition("/")[0]
+        candidates_of.setdefault(job, set()).add(candidate)
+
     rows = []
-    for job, candidates in sorted(by_job.items()):
-        found = []
-        if job:
-            verdicts = read_verdicts(store, job, sorted(candidates))
-            found = [
-                row | verdicts.get(row["candidate"], {})
-                for row in read_records(folder, job)
-                if row["candidate"] in candidates and row["path"] is not None
-            ]
-        if len(found) < len(candidates):
+    for job, candidates in sorted(candidates_of.items()):
+        job_rows = _read_rows(store, folder, job, candidates) if job else []
+        if len(job_rows) < len(candidates):
             raise ExportError(
-                f"{folder.place} has {len(found):,} of the "
+                f"{folder.place} has {len(job_rows):,} of the "
                 f"{inflect(len(candidates), 'generated images')} that the dataset has from job "
                 f"{job or '?'}. Name the folder that its workers wrote to with ",
                 Setting("output"),
                 ", or put the folder of that job back into it.",
             )
-        rows += found
+        rows += job_rows
+
+    # The dataset may have changed classes and concepts since the images were made.
     for row in rows:
         row["class"], row["concepts"] = labels[generated_id(row["candidate"])]
     return manifest_frame(rows)
+
+
+def _read_rows(
+    store: GraphStore, folder: OutputFolder, job: str, candidates: set[str]
+) -> list[dict[str, Any]]:
+    """Read the records of a job's candidates that have a file, with the verdicts on them."""
+    verdicts = read_verdicts(store, job, sorted(candidates))
+    return [
+        row | verdicts.get(row["candidate"], {})
+        for row in read_records(folder, job)
+        if row["candidate"] in candidates and row["path"] is not None
+    ]

@@ -50,14 +50,16 @@ def check_target(target: Path, identity: Mapping[str, object], *, overwrite: boo
         return
     if next(target.iterdir(), None) is None:
         return
-    enclosing = {path for base in (Path.home(), Path.cwd()) for path in (base, *base.parents)}
-    if target in enclosing:
+
+    home, here = Path.home(), Path.cwd()
+    if target in (home, here, *home.parents, *here.parents):
         raise ExportError(f"{target} would be replaced as a whole. Name a folder in it.")
     if not overwrite:
         _check_same(target, identity)
 
 
 def _check_same(target: Path, identity: Mapping[str, object]) -> None:
+    """Raise ExportError unless a folder is an unchanged export of this identity."""
     digests = _digests(target)
     foreign = _foreign_file(target, digests)
     if foreign is not None:
@@ -67,31 +69,33 @@ def _check_same(target: Path, identity: Mapping[str, object]) -> None:
         raise ExportError(
             f"{target} holds {changed!r}, which was changed after it was exported.", *_REMEDY
         )
-    held = msgspec.json.decode((target / MARKER).read_bytes(), type=dict[str, object])
-    if any(held.get(key) != value for key, value in identity.items()):
-        what = f"the dataset {held.get('name')!r} as {held.get('format')}"
-        job = held.get("job")
-        raise ExportError(
-            f"{target} is another export: {f'job {job}, ' if job else ''}{what}.", *_REMEDY
-        )
+
+    marker = msgspec.json.decode((target / MARKER).read_bytes(), type=dict[str, object])
+    if any(marker.get(key) != value for key, value in identity.items()):
+        export = f"the dataset {marker.get('name')!r} as {marker.get('format')}"
+        if marker.get("job"):
+            export = f"job {marker['job']}, {export}"
+        raise ExportError(f"{target} is another export: {export}.", *_REMEDY)
 
 
 def _digests(target: Path) -> dict[str, str]:
     """Digest of each file of an export, by path; empty if the folder is not an export."""
     if not ((target / MARKER).is_file() and (target / SUMS).is_file()):
         return {}
-    lines = (target / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
-    parts = [line.partition("  ") for line in lines]
-    return {name: digest for digest, _, name in parts}
+    digests = {}
+    for line in (target / SUMS).read_text(encoding="utf-8", errors="replace").splitlines():
+        digest, _, name = line.partition("  ")
+        digests[name] = digest
+    return digests
 
 
 def _foreign_file(target: Path, digests: Mapping[str, str]) -> str | None:
     """Find a file or empty folder that is not part of the export."""
-    known = {SUMS, *digests}
+    exported = {SUMS, *digests}
     for parent, folders, files in os.walk(target):
         for name in sorted(files):
             path = (Path(parent) / name).relative_to(target).as_posix()
-            if path not in known:
+            if path not in exported:
                 return path
         if not files and not folders:
             return f"{Path(parent).relative_to(target).as_posix()}/"
@@ -110,6 +114,7 @@ def _find_changed(target: Path, digests: Mapping[str, str]) -> str | None:
         status = path.lstat()
         if "/" in name and max(status.st_mtime_ns, status.st_ctime_ns) <= sealed_ns:
             continue
+
         with path.open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digests[name]:
                 return name

@@ -114,19 +114,24 @@ def open_staging(
     target = folder.expanduser().resolve()
     name = hashlib.sha256(target.name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     temporary = target.with_name(f".cobalance-export-{name}")
+    lock_path = temporary.with_name(f"{temporary.name}.lock")
     try:
         check_target(target, identity, overwrite=overwrite)
         target.parent.mkdir(parents=True, exist_ok=True)
-        lock_path = temporary.with_name(f"{temporary.name}.lock")
-        with tempfile.TemporaryFile(dir=target.parent):  # FileLock reports a folder that cannot be
-            pass  # written as a lock that is held; this raises the system's reason
+        # FileLock reports a folder that cannot be written as a lock that is held; a temporary file
+        # raises the system's reason.
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+
         with FileLock(lock_path, timeout=0):
             try:
+                # A killed export may have left its folder.
                 _remove(temporary)
                 temporary.mkdir()
                 staging = Staging(temporary)
                 with staging.opened:
                     yield staging
+                # The target may have been changed while the export was written.
                 check_target(target, identity, overwrite=overwrite)
                 _move(temporary, target)
             finally:
@@ -145,8 +150,10 @@ def open_staging(
 
 
 def _move(temporary: Path, target: Path) -> None:
+    """Move a complete export to its place; an export that it replaces is put back on failure."""
     old = temporary.with_name(f"{temporary.name}.old")
     _remove(old)
+    # A folder that is not empty cannot be replaced in one step.
     if target.exists():
         os.replace(target, old)
     try:

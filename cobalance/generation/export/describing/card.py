@@ -84,28 +84,31 @@ def summary(facts: CardFacts) -> str:
             "classes within combinations of concepts, written by cobalance."
         )
     beside = f" beside {inflect(real, 'real ones')}" if real else " alone"
-    what = f"{inflect(made, 'generated images')}{beside}"
-    return f"{facts.name}, rebalanced by cobalance: {what}."
+    images = f"{inflect(made, 'generated images')}{beside}"
+    return f"{facts.name}, rebalanced by cobalance: {images}."
 
 
 def data_card(facts: CardFacts) -> bytes:
     """Write an export's README.md; it starts with metadata for the Hugging Face Hub."""
+    counts = sorted(facts.counts.items())
     parts = [
         _front_matter(facts),
         f"# {escape(facts.name)}",
         escape(summary(facts)),
         "## Images",
         _images(facts),
-        _list(inflect(n, name) for name, n in sorted(facts.counts.items()) if name not in IN_TABLE),
+        _list(inflect(n, name) for name, n in counts if name not in IN_TABLE),
         "## Where they come from",
         _origin(facts),
         *_texts(facts.texts),
     ]
+
     if len(facts.generated):
         parts += ["## How images were generated", _generation(facts.generated)]
         if consent := _consent(facts.generated):
             parts += ["## People", consent]
         parts += ["## Filters", _filters(facts.generated)]
+
     parts += ["## Files", facts.layout.strip(), _files(facts.tables)]
     parts += ["## Limits", _list(_limits(facts))]
     parts += ["## Licence", _LICENCE]
@@ -134,10 +137,11 @@ def escape(text: str) -> str:
 
 
 def _front_matter(facts: CardFacts) -> str:
+    """Metadata that the Hugging Face Hub reads."""
     # A JSON string is a YAML one.
-    lines = ["---", f"pretty_name: {json.dumps(facts.name)}"]
-    tags = ["cobalance", *(["synthetic"] if len(facts.generated) else [])]
-    lines += ["tags:", *(f"- {tag}" for tag in tags)]
+    lines = ["---", f"pretty_name: {json.dumps(facts.name)}", "tags:", "- cobalance"]
+    if len(facts.generated):
+        lines.append("- synthetic")
     if facts.patterns:
         lines += ["configs:", "- config_name: default", "  data_files:"]
         for split, pattern in facts.patterns.items():
@@ -146,6 +150,7 @@ def _front_matter(facts: CardFacts) -> str:
 
 
 def _images(facts: CardFacts) -> str:
+    """Table of images by split and class, real and generated."""
     cells: dict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
     for (split, class_name, synthetic), count in facts.images.items():
         cells[split or "", class_name][synthetic] += count
@@ -159,26 +164,27 @@ def _images(facts: CardFacts) -> str:
 
 
 def _limits(facts: CardFacts) -> Sequence[str]:
+    # Without generated images, only the last two limits hold.
     if not len(facts.generated):
         return LIMITS[2:]
     edited = facts.generated[facts.generated["source_class"].notna()]
     if edited.empty:
         return LIMITS
-    is_beside = (
-        facts.total(synthetic=False) > 0 and (edited["source_class"] != edited["class"]).all()
-    )
-    return (*LIMITS, *OF_GROUPS, *(OF_SHORTCUTS if is_beside else ()))
+
+    has_real = facts.total(synthetic=False) > 0
+    if has_real and (edited["source_class"] != edited["class"]).all():
+        return (*LIMITS, *OF_GROUPS, *OF_SHORTCUTS)
+    return (*LIMITS, *OF_GROUPS)
 
 
 def _consent(generated: pd.DataFrame) -> str:
     """State the basis on which people were painted, as whoever ordered it gave it."""
-    given = Counter(_mapping(text).get(CONSENT) for text in generated["settings"])
-    told = [
+    n_images_of = Counter(_mapping(text).get(CONSENT) for text in generated["settings"])
+    return _list(
         f"{inflect(n, 'images')} of people were painted on this basis: {escape(str(basis))}"
-        for basis, n in sorted(given.items(), key=str)
+        for basis, n in sorted(n_images_of.items(), key=str)
         if basis
-    ]
-    return _list(told)
+    )
 
 
 def _origin(facts: CardFacts) -> str:
@@ -192,47 +198,64 @@ def _origin(facts: CardFacts) -> str:
 
 def _texts(texts: TextCounts) -> list[str]:
     """A section about captions and licences, where any are known."""
-    if not (told := texts.sentences()):
+    sentences = texts.sentences()
+    if not sentences:
         return []
+    parts = ["## Captions and licences", " ".join(sentences)]
     rows = [(escape(name), f"{real:,}", f"{made:,}") for name, real, made in texts.license_rows()]
-    table = [_table(("Licence", "Real", "Generated"), rows)] if rows else []
-    return ["## Captions and licences", " ".join(told), *table]
+    if rows:
+        parts.append(_table(("Licence", "Real", "Generated"), rows))
+    return parts
 
 
 def _generation(generated: pd.DataFrame) -> str:
-    models: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    """A list of facts for each model that made images."""
+    rows_of: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     names = ("backend", "model", "revision", "weights_sha256", "digital_source_type")
     for row in generated[[*names, "settings", "software"]].to_dict("records"):
-        models[tuple(_text(row[name]) for name in names)].append(row)  # type: ignore[arg-type]
+        model = tuple(_text(row[name]) for name in names)
+        rows_of[model].append(row)  # type: ignore[arg-type]
+
     parts = []
-    titles = ("Backend", "Model", "Revision", "SHA-256 of the weights", "Digital source type")
-    for model, rows in sorted(models.items()):
-        facts = [
-            f"{title}: {escape(value)}" for title, value in zip(titles, model, strict=True) if value
-        ]
-        same, differing = _settings([_mapping(row["settings"]) for row in rows])
-        facts += [f"Setting {escape(key)}: {escape(value)}" for key, value in same.items()]
-        if differing:
-            facts.append(f"Settings of each image's own: {escape(', '.join(differing))}")
-        software = {json.dumps(_mapping(row["software"]), sort_keys=True) for row in rows}
-        for versions in sorted(software):
-            listed = ", ".join(f"{key} {value}" for key, value in json.loads(versions).items())
-            facts += [f"Software: {escape(listed)}"] if listed else []
-        parts.append(f"{inflect(len(rows), 'images')}:\n\n{_list(facts)}")
+    for model, rows in sorted(rows_of.items()):
+        facts = _list(_model_facts(model, rows))
+        parts.append(f"{inflect(len(rows), 'images')}:\n\n{facts}")
     return "\n\n".join([*parts, "`generated.parquet` has prompt, seed and source of each one."])
+
+
+def _model_facts(model: tuple[str, ...], rows: list[dict[str, Any]]) -> list[str]:
+    """State a model, the settings that its images share, and the software that ran it."""
+    titles = ("Backend", "Model", "Revision", "SHA-256 of the weights", "Digital source type")
+    facts = [
+        f"{title}: {escape(value)}" for title, value in zip(titles, model, strict=True) if value
+    ]
+    same, differing = _settings([_mapping(row["settings"]) for row in rows])
+    facts += [f"Setting {escape(key)}: {escape(value)}" for key, value in same.items()]
+    if differing:
+        facts.append(f"Settings of each image's own: {escape(', '.join(differing))}")
+
+    software = {json.dumps(_mapping(row["software"]), sort_keys=True) for row in rows}
+    for versions in sorted(software):
+        packages = ", ".join(f"{name} {version}" for name, version in json.loads(versions).items())
+        if packages:
+            facts.append(f"Software: {escape(packages)}")
+    return facts
 
 
 def _settings(settings: list[dict[str, Any]]) -> tuple[dict[str, str], list[str]]:
     """Split settings into common values and the names of varying ones."""
-    found = {
-        key: {json.dumps(one.get(key), sort_keys=True, ensure_ascii=False) for one in settings}
-        for key in sorted(set().union(*settings))
-    }
-    same = {key: next(iter(values)) for key, values in found.items() if len(values) == 1}
-    return same, [key for key in found if key not in same]
+    same, differing = dict[str, str](), list[str]()
+    for key in sorted(set().union(*settings)):
+        values = {json.dumps(row.get(key), sort_keys=True, ensure_ascii=False) for row in settings}
+        if len(values) == 1:
+            same[key] = values.pop()
+        else:
+            differing.append(key)
+    return same, differing
 
 
 def _filters(generated: pd.DataFrame) -> str:
+    """Table of the filters' scores, and who decided on the images."""
     scores_of: dict[str, list[float]] = defaultdict(list)
     overruled: Counter[str] = Counter()
     for text in generated["scores"]:
@@ -242,15 +265,20 @@ def _filters(generated: pd.DataFrame) -> str:
                 overruled[name] += not judgement.get("accepted", True)
     if not scores_of:
         return "No filter has judged these images."
+
     rows = []
     for name in sorted(scores_of):
         scores = pd.Series(scores_of[name])
         spread = (f"{value:.4g}" for value in (scores.min(), scores.median(), scores.max()))
         rows.append((escape(name), f"{len(scores):,}", *spread, f"{overruled[name]:,}"))
     header = ("Filter", "Images", "Lowest score", "Median", "Highest", "Accepted despite it")
-    decided = Counter(_text(value) for value in generated["decided_by"])
-    by = [f"{n:,} decided by {escape(who)}" for who, n in sorted(decided.items()) if who]
-    return "\n\n".join(part for part in (_table(header, rows), _list(by)) if part)
+    parts = [_table(header, rows)]
+
+    n_of_decider = Counter(_text(value) for value in generated["decided_by"])
+    deciders = sorted((name, n) for name, n in n_of_decider.items() if name)
+    if deciders:
+        parts.append(_list(f"{n:,} decided by {escape(name)}" for name, n in deciders))
+    return "\n\n".join(parts)
 
 
 def _files(tables: Iterable[TableFile]) -> str:
@@ -272,11 +300,13 @@ def _list(items: Iterable[str]) -> str:
 
 
 def _mapping(text: object) -> dict[str, Any]:
+    if not isinstance(text, str):
+        return {}
     try:
-        found = json.loads(text) if isinstance(text, str) else {}
+        value = json.loads(text)
     except json.JSONDecodeError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _text(value: object) -> str:

@@ -59,31 +59,16 @@ def croissant(
     rai : mapping of str to str
         Properties of Croissant's responsible AI vocabulary.
     """
+    # Files of any other kind are images: a set for each folder and kind.
     objects, sets = [], dict[str, dict[str, Any]]()
     for path in sorted(files):
-        digest, n_bytes = files[path]
         file = PurePosixPath(path)
         if file.suffix in _FILE_TYPES:
-            objects.append(
-                {
-                    "@type": "cr:FileObject",
-                    "@id": path,
-                    "name": file.name,
-                    "contentUrl": path,
-                    "contentSize": f"{n_bytes} B",
-                    "encodingFormat": _FILE_TYPES[file.suffix],
-                    "sha256": digest,
-                }
-            )
+            objects.append(_file_object(file, *files[path]))
         else:
-            includes = f"{file.parent.as_posix()}/*{file.suffix}"
-            sets[includes] = {
-                "@type": "cr:FileSet",
-                "@id": includes,
-                "name": includes,
-                "encodingFormat": _IMAGE_TYPES.get(file.suffix, f"image/{file.suffix[1:]}"),
-                "includes": includes,
-            }
+            file_set = _file_set(file)
+            sets[file_set["@id"]] = file_set
+
     metadata = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -97,23 +82,51 @@ def croissant(
     return (json.dumps(metadata, ensure_ascii=False, indent=2) + "\n").encode()
 
 
+def _file_object(file: PurePosixPath, digest: str, n_bytes: int) -> dict[str, Any]:
+    """Describe a file that is part of the export by itself."""
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.as_posix(),
+        "name": file.name,
+        "contentUrl": file.as_posix(),
+        "contentSize": f"{n_bytes} B",
+        "encodingFormat": _FILE_TYPES[file.suffix],
+        "sha256": digest,
+    }
+
+
+def _file_set(file: PurePosixPath) -> dict[str, Any]:
+    """Describe the images of a file's folder that have its ending."""
+    includes = f"{file.parent.as_posix()}/*{file.suffix}"
+    return {
+        "@type": "cr:FileSet",
+        "@id": includes,
+        "name": includes,
+        "encodingFormat": _IMAGE_TYPES.get(file.suffix, f"image/{file.suffix[1:]}"),
+        "includes": includes,
+    }
+
+
 def _record_set(table: TableFile) -> dict[str, Any]:
+    """Describe a table: each column that Croissant has a type for."""
     identity = table.name.removesuffix(".parquet")
     fields = []
     for name, column in table.columns.items():
-        kind, repeated = _data_type(column.type)
-        if kind is not None:
-            fields.append(
-                {
-                    "@type": "cr:Field",
-                    "@id": f"{identity}/{name}",
-                    "name": name,
-                    "description": column.meaning,
-                    "dataType": kind,
-                    **({"repeated": True} if repeated else {}),
-                    "source": {"fileObject": {"@id": table.name}, "extract": {"column": name}},
-                }
-            )
+        data_type, is_repeated = _data_type(column.type)
+        if data_type is None:
+            continue
+        field: dict[str, Any] = {
+            "@type": "cr:Field",
+            "@id": f"{identity}/{name}",
+            "name": name,
+            "description": column.meaning,
+            "dataType": data_type,
+        }
+        if is_repeated:
+            field["repeated"] = True
+        field["source"] = {"fileObject": {"@id": table.name}, "extract": {"column": name}}
+        fields.append(field)
+
     return {
         "@type": "cr:RecordSet",
         "@id": identity,

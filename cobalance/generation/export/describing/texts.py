@@ -43,31 +43,31 @@ class TextCounts:
 
     def sentences(self) -> list[str]:
         """Describe captions and licences in sentences."""
-        told = []
+        sentences = []
         if self.captions.total():
-            told.append(
+            sentences.append(
                 f"{inflect(self.captions[False], 'real images')} and "
                 f"{inflect(self.captions[True], 'generated images')} have captions."
             )
         if self.edited.total():
-            told.append(
+            sentences.append(
                 "Captions of generated images are those of the image that they were made from, "
                 "edited by word lists to name what was asked for (`captions`); the unedited ones "
                 "are beside them (`source_captions`). Nobody has seen whether they fit the image."
             )
         if self.has_licenses or self.attributed.total():
-            told.append(
+            sentences.append(
                 "Licences and origins are those that the dataset's files state; a generated image "
                 "has those of the image that it was made from, and of one whose object is pasted "
                 "into it (`license`, `attribution`)."
             )
-        return told
+        return sentences
 
     def license_rows(self) -> list[tuple[str, int, int]]:
         """Name of each licence, with its real and its generated images; none if none is known."""
         if not self.has_licenses:
             return []
-        names = sorted(
-            {name for name, _ in self.licenses}, key=lambda name: (name == UNKNOWN, name)
-        )
-        return [(name, self.licenses[name, False], self.licenses[name, True]) for name in names]
+        names = {name for name, _ in self.licenses}
+        # Images of unknown licence come last.
+        in_order = sorted(names, key=lambda name: (name == UNKNOWN, name))
+        return [(name, self.licenses[name, False], self.licenses[name, True]) for name in in_order]

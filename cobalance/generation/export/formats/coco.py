@@ -91,9 +91,9 @@ class _CocoFile:
 
     def add_image(self, entry: dict[str, Any], text: ImageText) -> None:
         if text.license or text.license_url:
-            known = self._licenses
-            key = text.license, text.license_url
-            entry = {**entry, "license": known.setdefault(key, len(known) + 1)}
+            numbers = self._licenses
+            number = numbers.setdefault((text.license, text.license_url), len(numbers) + 1)
+            entry = {**entry, "license": number}
         self._file.write((b",\n" if self._n_images else b"\n") + msgspec.json.encode(entry))
         self._n_images += 1
 
@@ -107,13 +107,16 @@ class _CocoFile:
         self._buffer.seek(0)
         while part := self._buffer.read(1 << 20):
             self._file.write(part)
+
         licenses = [
             {"id": number, "name": name or url, "url": url}
             for (name, url), number in self._licenses.items()
         ]
-        rest = {"categories": categories} if categories is not None else {}
-        end = msgspec.json.encode({"licenses": licenses, **rest})
-        self._file.write(b"\n]," + end.removeprefix(b"{") + b"\n")
+        rest: dict[str, Any] = {"licenses": licenses}
+        if categories is not None:
+            rest["categories"] = categories
+        # The object was begun with the images, so that the rest of it goes on without its brace.
+        self._file.write(b"\n]," + msgspec.json.encode(rest).removeprefix(b"{") + b"\n")
 
 
 @dataclass(eq=False)
@@ -137,7 +140,7 @@ class _CocoWriter:
         location = exporter.write_image(self.staging, "images", image)
         number = self.numbers[image.id]
         self.labels.append((number, image.class_name))
-        entry = {
+        values = {
             "id": number,
             "file_name": location.uri,
             "width": image.width_px,
@@ -145,7 +148,8 @@ class _CocoWriter:
             "attribution": image.text.attribution,
             "cobalance": exporter.image_facts(image),
         }
-        entry = {name: value for name, value in entry.items() if value is not None}
+        entry = {name: value for name, value in values.items() if value is not None}
+
         split = self.splits[image.split]
         instances = self._file(f"instances_{split}")
         instances.add_image(entry, image.text)
@@ -172,6 +176,7 @@ class _CocoWriter:
             else:
                 file.finish(self.concepts.records("concept"))
         self.opened.close()
+
         table = io.StringIO()
         rows = [("image_id", "label"), *sorted(self.labels)]
         csv.writer(table, lineterminator="\n").writerows(rows)
@@ -194,36 +199,43 @@ class _CocoWriter:
         categories: _Categories,
         kind: str,
     ) -> None:
+        """Write regions of an image to a file, and count written ones and those left out."""
         for region in regions:
             annotated = coco_region(region, image.width_px, image.height_px)
             if annotated is None:
                 self.counts[f"{kind} without box and outline"] += 1
                 continue
+
             self.counts[kind] += 1
-            score = {} if region.score is None else {"score": region.score}
-            file.add_annotation(
-                {
-                    "image_id": self.numbers[image.id],
-                    "category_id": categories.id_of(region.concept),
-                    "bbox": annotated.box,
-                    "area": annotated.area_px2,
-                    "iscrowd": int(region.crowd),
-                    "segmentation": msgspec.Raw(annotated.segmentation),
-                    **score,
-                }
-            )
+            annotation = {
+                "image_id": self.numbers[image.id],
+                "category_id": categories.id_of(region.concept),
+                "bbox": annotated.box,
+                "area": annotated.area_px2,
+                "iscrowd": int(region.crowd),
+                "segmentation": msgspec.Raw(annotated.segmentation),
+            }
+            if region.score is not None:
+                annotation["score"] = region.score
+            file.add_annotation(annotation)
 
 
 def _numbers(stream: ImageStream) -> dict[str, int]:
     """Number the images, as COCO's tools need whole numbers for ids."""
     real = [image.id for image in stream.listed if not image.synthetic]
     made = [image.id for image in stream.listed if image.synthetic]
-    if real and all(len(name) <= 15 and name.isascii() and name.isdigit() for name in real):
-        kept = {name: int(name) for name in real}
-        if all(str(number) == name for name, number in kept.items()):
-            first = max(kept.values()) + 1
-            return kept | {name: number for number, name in enumerate(made, start=first)}
+    if real and all(_is_number(name) for name in real):
+        numbers = {name: int(name) for name in real}
+        first = max(numbers.values()) + 1
+        return numbers | {name: number for number, name in enumerate(made, start=first)}
     return {name: number for number, name in enumerate([*real, *made], start=1)}
+
+
+def _is_number(name: str) -> bool:
+    # Numbers of up to 15 digits are exact even where JSON's numbers are read as floats, and a
+    # leading zero would be lost.
+    is_whole = len(name) <= 15 and name.isascii() and name.isdigit()
+    return is_whole and str(int(name)) == name
 
 
 def open_export_format(_options: Options) -> exporter.StartExport:

@@ -88,12 +88,13 @@ def _table(split: str) -> TableFile:
 
 
 def _row(image: ExportImage, location: exporter.ImageLocation) -> dict[str, Any]:
+    """Build an image's row of ``metadata.parquet``."""
     image = _upright(image)
-    known = image_row(image, location)
+    values = image_row(image, location)
     boxed = [region for region in image.regions if region.box is not None]
     return {
         "file_name": image.file_name,
-        **{name: known[name] for name in (*_SHARED, *TEXT_COLUMNS)},
+        **{name: values[name] for name in (*_SHARED, *TEXT_COLUMNS)},
         "prompt": image.provenance["prompt"] if image.provenance else None,
         "objects": {
             "bbox": [region.box for region in boxed],
@@ -109,8 +110,10 @@ def _upright(image: ExportImage) -> ExportImage:
         return image
     header, orientation = read_header(image.content), read_orientation(image.content)
     stored = header.width_px, header.height_px
+    # With another size than in its file, it was annotated as it is shown.
     if size != stored or stored[0] == stored[1]:
-        return image  # annotated as it is shown
+        return image
+
     regions = tuple(
         replace(region, box=upright_box(region.box, orientation, stored))
         for region in image.regions

@@ -86,27 +86,28 @@ class _WeightsWriter:
         raise AssertionError(f"weights has no files of images, such as {image.id!r}")
 
     def finish(self) -> exporter.WriterReport:
+        """Write the weights, a row for each real image."""
         images = [image for image in self.stream.listed if not image.synthetic]
-        chosen = self.group_concepts
-        concepts = [
-            tuple(name for name in image.concepts if chosen is None or name in chosen)
-            for image in images
-        ]
-        groups = list(zip((image.split for image in images), concepts, strict=True))
+        concepts = [self._group_of(image) for image in images]
+        groups = [(image.split, names) for image, names in zip(images, concepts, strict=True)]
         weights = balancing_weights(groups, [image.class_name for image in images])
+
         rows: list[dict[str, Any]] = weights.to_dict("records")  # type: ignore[assignment]
         with table_writer(self.staging, _TABLE) as table:
             for image, group, row in zip(images, concepts, rows, strict=True):
                 labels = {"label": image.class_name, "split": image.split, "uri": image.uri}
                 table.add({"image_id": image.id, **labels, "group": group, **row})
-        return exporter.WriterReport(
-            {
-                "real images": len(images),
-                "groups": len(set(groups)),
-                "images in groups of one class": int((weights["group_classes"] == 1).sum()),
-            },
-            (_TABLE,),
-        )
+        counts = {
+            "real images": len(images),
+            "groups": len(set(groups)),
+            "images in groups of one class": int((weights["group_classes"] == 1).sum()),
+        }
+        return exporter.WriterReport(counts, (_TABLE,))
+
+    def _group_of(self, image: ExportImage) -> tuple[str, ...]:
+        if self.group_concepts is None:
+            return image.concepts
+        return tuple(name for name in image.concepts if name in self.group_concepts)
 
 
 def open_export_format(options: WeightsOptions) -> exporter.StartExport:

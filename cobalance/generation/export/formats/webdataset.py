@@ -3,6 +3,7 @@
 https://github.com/webdataset/webdataset
 """
 
+import math
 import tarfile
 from collections import Counter
 from contextlib import ExitStack
@@ -88,9 +89,11 @@ class _ShardWriter:
             "json": msgspec.json.encode(_sample_json(image)),
         }
         shard = self._shard(split, sum(_tar_size(part) for part in parts.values()))
+
         for suffix, part in parts.items():
+            # Time, owner and group stay 0, so that equal images make equal shards.
             entry = tarfile.TarInfo(f"{image.stem}.{suffix}")
-            entry.size, entry.mode = len(part), 0o644  # time, owner and group are 0
+            entry.size, entry.mode = len(part), 0o644
             shard.tar.addfile(entry, BytesIO(part))
         shard.n_images += 1
         return exporter.ImageLocation(image.uri, shard.name, image.file_name)
@@ -107,26 +110,29 @@ class _ShardWriter:
     def _shard(self, split: str, n_bytes: int) -> _Shard:
         """The split's open shard; a new one if `n_bytes` no longer fit."""
         shard = self.shards.get(split)
+        # The first image of a shard is written whatever its size.
         if shard is not None and shard.n_images:
-            full = shard.tar.offset + n_bytes > self.options.shard_bytes
-            if full or shard.n_images >= self.options.shard_images:
+            is_full = shard.tar.offset + n_bytes > self.options.shard_bytes
+            if is_full or shard.n_images >= self.options.shard_images:
                 shard.opened.close()
                 shard = None
-        if shard is None:
-            name = f"shards/{split}-{self.n_shards[split]:06d}.tar"
-            self.n_shards[split] += 1
-            opened = ExitStack()
-            self.staging.opened.push(opened)
-            file = opened.enter_context(self.staging.open(name))
-            tar = tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
-            shard = self.shards[split] = _Shard(name, opened.enter_context(tar), opened)
-        return shard
+        if shard is not None:
+            return shard
+
+        name = f"shards/{split}-{self.n_shards[split]:06d}.tar"
+        self.n_shards[split] += 1
+        opened = ExitStack()
+        self.staging.opened.push(opened)
+        file = opened.enter_context(self.staging.open(name))
+        tar = tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
+        self.shards[split] = _Shard(name, opened.enter_context(tar), opened)
+        return self.shards[split]
 
 
 def _tar_size(part: bytes) -> int:
     """Size of a file in a tar archive, with header and padding, in bytes."""
     block = tarfile.BLOCKSIZE
-    return block + -(-len(part) // block) * block
+    return block + math.ceil(len(part) / block) * block
 
 
 def _sample_json(image: ExportImage) -> dict[str, Any]:

@@ -40,12 +40,12 @@ def coco_region(region: Mention, width_px: int | None, height_px: int | None) ->
     >>> coco_region(Mention("sea", box=(1.0, 2.0, 3.0, 4.0)), 64, 48).segmentation
     b'[[1.0,2.0,4.0,2.0,4.0,6.0,1.0,6.0]]'
     """
-    outline = _outline(region.segmentation)
-    box = region.box
+    outline, box = _outline(region.segmentation), region.box
     if box is None and outline is not None:
         box = _box_around(outline)
     if box is None:
         return None
+
     area = region.area_px2
     if area is None:
         area = _area(outline, box, width_px, height_px)
@@ -95,6 +95,7 @@ def _box_around(outline: Polygons | RunLengths) -> Box | None:
 def _area(
     outline: Polygons | RunLengths | None, box: Box, width_px: int | None, height_px: int | None
 ) -> float:
+    """The area that an outline covers, or that of the box where there is none to measure."""
     if outline is None:
         return box[2] * box[3]
     if isinstance(outline, Polygons):
@@ -102,20 +103,19 @@ def _area(
             width_px, height_px = np.ceil(np.concatenate(outline.outlines).max(axis=0)).astype(int)
         try:
             outline = outline.run_lengths(int(width_px), int(height_px))
-        except SegmentationError:  # an image too large for a mask
+        except SegmentationError:
+            # The image is too large for a mask.
             return box[2] * box[3]
     return float(outline.area_px2)
 
 
 def _segmentation_json(outline: Polygons | RunLengths | None, box: Box, text: str) -> bytes:
-    if isinstance(outline, RunLengths):
-        return text.encode()
+    """The outline as it was given, where pycocotools can read it; else its polygons or the box."""
     if outline is None:
         x, y, width, height = box
-        outlines = [[x, y, x + width, y, x + width, y + height, x, y + height]]
+        corners = [x, y, x + width, y, x + width, y + height, x, y + height]
+        return msgspec.json.encode([corners])
     # pycocotools 2.0.11 raises TypeError for a first polygon of no or two corners: drop those.
-    elif text.count("[") - 1 > len(outline.outlines):
-        outlines = [corners.ravel().tolist() for corners in outline.outlines]
-    else:
-        return text.encode()
-    return msgspec.json.encode(outlines)
+    if isinstance(outline, Polygons) and text.count("[") - 1 > len(outline.outlines):
+        return msgspec.json.encode([polygon.ravel().tolist() for polygon in outline.outlines])
+    return text.encode()

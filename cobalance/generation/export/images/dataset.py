@@ -1,7 +1,8 @@
 """Input of an export: real and generated images, and functions that read their files."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -82,25 +83,45 @@ def list_images(dataset: ExportDataset, default_split: str | None = None) -> lis
     edited = dataset.generated["source_class"].notna()
     twins = set(dataset.generated["source_image"][edited])
     if dataset.real is not None:
-        columns = [plain_values(dataset.real[name]) for name in REAL_COLUMNS]
-        for image_id, class_name, split, uri, width, height, concepts in zip(*columns, strict=True):
-            split_of[image_id] = split
-            shown = tuple(sorted(set(concepts)))
-            size = _whole(width), _whole(height)
-            twin = image_id if image_id in twins else None
-            images.append(ExportImage(image_id, class_name, split, shown, uri, *size, twin=twin))
+        for row in _records(dataset.real, REAL_COLUMNS):
+            split_of[row["id"]] = row["split"]
+            images.append(
+                ExportImage(
+                    id=row["id"],
+                    class_name=row["class"],
+                    split=row["split"],
+                    concepts=tuple(sorted(set(row["concepts"]))),
+                    uri=row["uri"],
+                    width_px=_whole(row["width_px"]),
+                    height_px=_whole(row["height_px"]),
+                    twin=row["id"] if row["id"] in twins else None,
+                )
+            )
+
+    # Generated images are for training, except those of a source in another split.
     default = default_split or ("train" if any(split_of.values()) else None)
-    columns = [plain_values(dataset.generated[name]) for name in MANIFEST_SCHEMA.names]
-    for values in zip(*columns, strict=True):
-        row = dict(zip(MANIFEST_SCHEMA.names, values, strict=True))
-        split = split_of.get(row["source_image"]) or default
-        shown = tuple(sorted(set(row["concepts"])))
-        size = _whole(row["width_px"]), _whole(row["height_px"])
-        twin = row["source_image"] if row["source_class"] is not None else None
-        images.append(
-            ExportImage(row["candidate"], row["class"], split, shown, None, *size, row, twin)
+    images += [
+        ExportImage(
+            id=row["candidate"],
+            class_name=row["class"],
+            split=split_of.get(row["source_image"]) or default,
+            concepts=tuple(sorted(set(row["concepts"]))),
+            uri=None,
+            width_px=_whole(row["width_px"]),
+            height_px=_whole(row["height_px"]),
+            provenance=row,
+            twin=row["source_image"] if row["source_class"] is not None else None,
         )
+        for row in _records(dataset.generated, MANIFEST_SCHEMA.names)
+    ]
     return sorted(images, key=lambda image: (image.synthetic, image.id))
+
+
+def _records(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Rows of a table as mappings of Python's values, None for missing ones."""
+    columns = [plain_values(frame[name]) for name in names]
+    for values in zip(*columns, strict=True):
+        yield dict(zip(names, values, strict=True))
 
 
 def _whole(value: float | None) -> int | None:

@@ -11,6 +11,7 @@ from cobalance.base.records import Mention
 from cobalance.vision.images.decoding import is_turned, read_header
 from cobalance.vision.images.image_file import ImageFileError
 
+# A file's name has at most so many characters of the id; a digest makes it unique.
 _LONGEST = 60
 WITHOUT_SPLIT = "without_split"
 _PORTS = {f"{port}{number}" for port in ("com", "lpt") for number in range(10)}
@@ -47,17 +48,21 @@ def split_names(splits: Iterable[str | None]) -> dict[str | None, str]:
     >>> split_names([None]), split_names([None, "a/b"])
     ({None: 'train'}, {None: 'without_split', 'a/b': 'a_b_c14cddc0'})
     """
-    known = set(splits)
-    if known == {None}:
+    distinct = set(splits)
+    if distinct == {None}:
         return {None: "train"}
-    named = sorted(name for name in known if name is not None)
+    named = sorted(name for name in distinct if name is not None)
     slugs = {name: _slug(name).replace("-", "_") for name in named}
+    # Some file systems take names that differ in case for the same.
     times = Counter([WITHOUT_SPLIT, *(slug.lower() for slug in slugs.values())])
-    names: dict[str | None, str] = {None: WITHOUT_SPLIT} if None in known else {}
-    for name in named:
-        slug = slugs[name]
-        plain = slug == name and times[slug.lower()] == 1 and slug.lower() not in _RESERVED
-        names[name] = slug if plain else f"{slug or 'split'}_{digest(name)[:8]}"
+
+    names: dict[str | None, str] = {None: WITHOUT_SPLIT} if None in distinct else {}
+    for name, slug in slugs.items():
+        is_unique = times[slug.lower()] == 1 and slug.lower() not in _RESERVED
+        if slug == name and is_unique:
+            names[name] = slug
+        else:
+            names[name] = f"{slug or 'split'}_{digest(name)[:8]}"
     return names
 
 
@@ -187,11 +192,12 @@ def with_content(image: ExportImage, content: bytes) -> ExportImage:
         The content is not an image, or has another size than the dataset says.
     """
     try:
-        found = read_header(content)
+        header = read_header(content)
     except ImageFileError as error:
         raise UnreadableError(f"is not a usable image ({error})") from error
-    width, height = image.width_px or found.width_px, image.height_px or found.height_px
-    stored, annotated = (found.width_px, found.height_px), (width, height)
+    width, height = image.width_px or header.width_px, image.height_px or header.height_px
+    stored, annotated = (header.width_px, header.height_px), (width, height)
+
     # Annotations are of the image as it is shown, or as it lies in its file; see `DecodedImage`.
     if annotated != stored and not (annotated == stored[::-1] and is_turned(content)):
         raise WrongSizeError(
@@ -202,7 +208,7 @@ def with_content(image: ExportImage, content: bytes) -> ExportImage:
     return replace(
         image,
         content=content,
-        suffix=found.suffix,
+        suffix=header.suffix,
         sha256=hashlib.sha256(content).hexdigest(),
         width_px=width,
         height_px=height,

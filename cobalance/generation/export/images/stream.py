@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError, MissingExtraError, Part, Setting
+from cobalance.base.errors import CobalanceError, MissingExtraError, Setting
 from cobalance.base.progress import Progress
 from cobalance.base.records import Mention
 from cobalance.generation.export.images.coco_regions import object_region
@@ -28,7 +28,8 @@ from cobalance.generation.export.options import ExportError, ExportOptions
 from cobalance.generation.output.manifest_rows import find_pasted_image
 from cobalance.ingest.captions.credits import CREDITS, join_credits
 
-_BATCH = 512  # images whose regions are read in one call
+# Regions and texts of so many images are read in one call.
+_BATCH = 512
 _OTHER_REGIONS = "regions of concepts that their image lacks"
 
 
@@ -92,14 +93,15 @@ class ImageStream:
         if shuffled:
             images = sorted(images, key=lambda image: digest(image.id))
         self.progress("export", 0, len(images))
+
         for start in range(0, len(images), _BATCH):
             batch = images[start : start + _BATCH]
-            wanted = {image.annotated_as for image in batch}
-            regions = self._read_regions(sorted(one for one in wanted if one is not None))
+            annotated = {image.annotated_as for image in batch}
+            regions_of = self._read_regions(sorted(name for name in annotated if name is not None))
             texts = self._read_texts(batch)
             for done, listed in enumerate(batch, start=start + 1):
-                found = regions.get(listed.annotated_as or "", [])
-                image = self._read(listed, found)
+                regions = regions_of.get(listed.annotated_as or "", [])
+                image = self._read(listed, regions)
                 if image is not None:
                     yield replace(image, text=_text_of(image, texts))
                 self.progress("export", done, len(images))
@@ -120,12 +122,13 @@ class ImageStream:
     def _read_real(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage:
         """Add file and regions to a real image, and separate regions of its class."""
         concepts = set(image.concepts)
+        shown = tuple(region for region in regions if region.concept in concepts)
         others = [region for region in regions if region.concept not in concepts]
-        objects = [region for region in others if region.concept == image.class_name]
+        objects = tuple(region for region in others if region.concept == image.class_name)
         if len(objects) < len(others):
             self.left_out[_OTHER_REGIONS] += len(others) - len(objects)
-        shown = tuple(region for region in regions if region.concept in concepts)
-        image = replace(image, regions=shown, objects=tuple(objects))
+        image = replace(image, regions=shown, objects=objects)
+
         if self.options.reference:
             return image
         if not image.uri:
@@ -150,23 +153,31 @@ class ImageStream:
             raise UnreadableError(f"cannot be read ({_reason(error)})") from error
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise UnreadableError("differs from the file recorded in its row of the manifest")
+
+        # Regions of the edited image hold only where the image was not resized.
         image = with_content(image, content)
         size = (image.width_px, image.height_px)
-        shown = (one.mention for one in regions if one.size_px == size)
-        image = replace(image, regions=tuple(one for one in shown if one.concept in image.concepts))
+        shown = tuple(
+            region.mention
+            for region in regions
+            if region.size_px == size and region.mention.concept in image.concepts
+        )
+        image = replace(image, regions=shown)
+
         if not row["mask_path"] or image.width_px is None or image.height_px is None:
             return image
         try:
             mask = self.dataset.read_generated(row["mask_path"])
-            found = object_region(mask, image.class_name, image.width_px, image.height_px)
+            region = object_region(mask, image.class_name, image.width_px, image.height_px)
         except MissingExtraError:
             raise
         except (OSError, CobalanceError):
             self.left_out["masks that cannot be read"] += 1
             return image
-        return replace(image, mask=mask, objects=(found,))
+        return replace(image, mask=mask, objects=(region,))
 
     def _unreadable(self, image: ExportImage, error: UnreadableError) -> ExportError:
+        """The error for an image that cannot be read, with the ways to export without it."""
         if image.provenance is not None:
             return ExportError(
                 f"The generated image {image.id!r} ({image.provenance['path']}) {error}. Put the "
@@ -174,38 +185,35 @@ class ImageStream:
                 Setting("skip_missing"),
                 ").",
             )
+
         address = f" ({image.uri})" if image.uri else ""
-        reference: tuple[Part, ...] = ()
-        if self.can_reference and not isinstance(error, WrongSizeError):
-            reference = (", or leave real images where they are (", Setting("reference"), ")")
-        return ExportError(
-            f"The real image {image.id!r}{address} {error}. {error.remedy}, "
-            f"{'' if reference else 'or '}leave such images out (",
-            Setting("skip_missing"),
-            ")",
-            *reference,
-            ".",
-        )
+        problem = f"The real image {image.id!r}{address} {error}. {error.remedy}, "
+        skip = ("leave such images out (", Setting("skip_missing"), ")")
+        # An address of another image is no better than its file.
+        if not self.can_reference or isinstance(error, WrongSizeError):
+            return ExportError(problem, "or ", *skip, ".")
+        reference = (", or leave real images where they are (", Setting("reference"), ")")
+        return ExportError(problem, *skip, *reference, ".")
 
     def _read_texts(self, batch: Sequence[ExportImage]) -> dict[str, ImageText]:
         """Captions and licences of real images and of the sources of generated ones, by id."""
         if self.dataset.texts is None:
             return {}
-        ids = {origin for image in batch for origin in _origins(image)}
-        rows = self.dataset.texts(sorted(ids)).to_dict("records")
-        return {
-            str(row["id"]): ImageText(tuple(row["captions"]), (), *(row[name] for name in CREDITS))
-            for row in rows
-        }
+        ids = set[str]().union(*map(_origins, batch))
+        texts = {}
+        for row in self.dataset.texts(sorted(ids)).to_dict("records"):
+            credit = {name: row[name] for name in CREDITS}
+            texts[str(row["id"])] = ImageText(captions=tuple(row["captions"]), **credit)
+        return texts
 
     def _read_regions(self, ids: Sequence[str]) -> "dict[str, list[_Region]]":
         if self.dataset.regions is None or not ids:
             return {}
-        found: dict[str, list[_Region]] = {}
+        regions_of: dict[str, list[_Region]] = {}
         for row in self.dataset.regions(ids).to_dict("records"):
-            sides = (_number(row.get(f"image_{side}_px")) for side in ("width", "height"))
-            found.setdefault(str(row["id"]), []).append(_Region(_mention(row), tuple(sides)))
-        return found
+            size = _number(row.get("image_width_px")), _number(row.get("image_height_px"))
+            regions_of.setdefault(str(row["id"]), []).append(_Region(_mention(row), size))
+        return regions_of
 
 
 class _Region(NamedTuple):
@@ -220,20 +228,23 @@ def _origins(image: ExportImage) -> list[str]:
     if image.provenance is None:
         return [image.id]
     row = image.provenance
-    return [
-        one for one in (row["source_image"], find_pasted_image(row["settings"])) if one is not None
-    ]
+    origins = row["source_image"], find_pasted_image(row["settings"])
+    return [image_id for image_id in origins if image_id is not None]
 
 
 def _text_of(image: ExportImage, texts: Mapping[str, ImageText]) -> ImageText:
     """Texts of an image; a generated one has edited captions, if any, and its sources' licences."""
-    found = [texts.get(origin, ImageText()) for origin in _origins(image)]
-    own = found[0] if found else ImageText()
+    texts_of_origins = [texts.get(origin, ImageText()) for origin in _origins(image)]
+    first = texts_of_origins[0] if texts_of_origins else ImageText()
     if image.provenance is None:
-        return own
+        return first
+
     edited = tuple(image.provenance.get("captions") or ())
-    told = join_credits([asdict(one) for one in found]) if found[1:] else {}
-    return replace(own, captions=edited, source_captions=own.captions if edited else (), **told)
+    credit: dict[str, Any] = {}
+    if len(texts_of_origins) > 1:
+        credit = join_credits([asdict(text) for text in texts_of_origins])
+    source_captions = first.captions if edited else ()
+    return replace(first, captions=edited, source_captions=source_captions, **credit)
 
 
 def _mention(region: Mapping[Any, Any]) -> Mention:
