@@ -134,8 +134,9 @@ def export(
             tables.append(GENERATED)
         _describe(staging, facts, tables)
 
-        marker = {"cobalance_export": _VERSION, **identity, "counts": dict(sorted(counts.items()))}
-        staging.seal(marker)
+        staging.seal(
+            {"cobalance_export": _VERSION, **identity, "counts": dict(sorted(counts.items()))}
+        )
         n_bytes = sum(size for _, size in staging.files.values())
     return ExportReport(counts, len(staging.files), n_bytes)
 

@@ -38,8 +38,8 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
         The folder does not have all of them.
     """
     labels = {}
-    for row in images[["id", "class", "concepts"]].to_dict("records"):
-        labels[row["id"]] = row["class"], row["concepts"]
+    for image, *label in images[["id", "class", "concepts"]].itertuples(index=False):
+        labels[image] = label
     candidates_of: dict[str, set[str]] = {}
     for image in labels:
         # Candidates are named job/query/index.
