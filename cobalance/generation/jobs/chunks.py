@@ -56,11 +56,9 @@ def candidate_id(job: str, query: int, index: int) -> str:
 
 def cut_round(job: str, of: Round, size: int) -> list[Chunk]:
     """Cut a round into chunks of `size` candidates, in order."""
-    items = [
-        (span.query, index)
-        for span in of.spans
-        for index in range(span.first, span.first + span.count)
-    ]
+    items: list[tuple[int, int]] = []
+    for span in of.spans:
+        items += ((span.query, index) for index in range(span.first, span.first + span.count))
     return [
         Chunk(job, f"{of.number:03d}-{number:06d}", tuple(items[start : start + size]))
         for number, start in enumerate(range(0, len(items), size))

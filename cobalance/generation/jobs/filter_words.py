@@ -42,10 +42,11 @@ class FilterWords:
         self._options: dict[str, Any] = {}
         self._looks_for: frozenset[Asked] | None = None
         self.looks: bool | None = None
+        # Settings of an older version, or of a plug-in that is gone, leave scores without words.
         with suppress(CobalanceError):
             chosen = read_job_settings(settings).filter_options()
-            self._options = {name: FILTERS.check(name, given) for name, given in chosen.items()}
-            looks = (FILTERS[name].looks(given) for name, given in self._options.items())
+            self._options = {name: FILTERS.check(name, values) for name, values in chosen.items()}
+            looks = (FILTERS[name].looks(options) for name, options in self._options.items())
             self._looks_for = frozenset[Asked]().union(*looks)
             self.looks = "class" in self._looks_for if edits else bool(self._looks_for)
 
@@ -74,22 +75,28 @@ class FilterWords:
         reason : str
             Why it was rejected: the first sentence, unless a filter's score says it.
         """
+        # A score is named after its filter, a further number with a word behind that.
         details: dict[str, dict[str, float]] = {}
         for name, score in scores.items():
-            of, _, detail = name.partition(" ")
+            filter_name, _, detail = name.partition(" ")
             if isfinite(score):
-                details.setdefault(of, {})[detail] = score
-        said = list[Said]()
+                details.setdefault(filter_name, {})[detail] = score
+
+        words = list[Said]()
         for name, score in scores.items():
             if " " in name:
                 continue
             says = FILTERS[name].says if name in self._options else None
             if not isfinite(score):
-                said.append(Said(f"{name}: no score"))
+                words.append(Said(f"{name}: no score"))
             elif says is None:
-                said.append(Said(f"{name} {score:.3g}"))
+                words.append(Said(f"{name} {score:.3g}"))
             else:
-                found = Scored(score, details[name], tuple(concepts), class_name)
-                said.append(says(found, self._options[name]))
-        told = not reason or not all(one.enough for one in said)
-        return [*([] if told else [reason.rstrip(".")]), *(one.text for one in said)]
+                scored = Scored(score, details[name], tuple(concepts), class_name)
+                words.append(says(scored, self._options[name]))
+
+        sentences = [filter_words.text for filter_words in words]
+        # Where an image fails a filter, the sentence of that filter is the reason.
+        if reason and all(filter_words.enough for filter_words in words):
+            sentences.insert(0, reason.rstrip("."))
+        return sentences

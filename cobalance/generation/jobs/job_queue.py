@@ -26,15 +26,21 @@ from cobalance.generation.jobs.queue_database import (
 )
 
 NAME = "cobalance"
-_CHUNKS, _TASKS = "chunks-", "tasks-"  # begin names of queues, which end as `join_needs` says
-_AT_ONCE = {_CHUNKS: 2, _TASKS: 1}  # one chunk is read and written while another one computes
-_VERSION = "1"  # of the workflows below; workers of another one leave theirs alone
+# Names of queues begin so, and end with the needs of their work, as `join_needs` writes them.
+_CHUNKS, _TASKS = "chunks-", "tasks-"
+# One chunk is read and written while another one computes.
+_AT_ONCE = {_CHUNKS: 2, _TASKS: 1}
+# Workers leave workflows of another version than theirs alone.
+_VERSION = "1"
 _UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
 _FAILED = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
-_RECORDING_S = 1.0  # after it, what was taken and does not run is left to other workers
-_TASK = "task"  # ends the ids of workflows of tasks; those of chunks end with a round and a number
-DELETE_BATCH = 500  # rows, by their ids; SQLite takes no more than 999 of these
+# Work that was taken and does not run after so long is left to other workers.
+_RECORDING_S = 1.0
+# The ids of a task's workflows end so; those of chunks end with a round and a number.
+_TASK = "task"
+DELETE_BATCH = 500
+"""Rows that are deleted at once, by their ids; SQLite takes no more than 999 of these."""
 
 ChunkResult = Literal["done", "skipped", "halved"]
 """Outcome of a chunk: reported, no longer wanted, or replaced by its halves."""
@@ -42,7 +48,8 @@ ChunkResult = Literal["done", "skipped", "halved"]
 TaskState = Literal["unknown", "open", "ended"]
 """State of a task in the queue: not queued, waiting or running, or ended, whatever its result."""
 
-_open_queue: "Queue"  # DBOS calls a function, and is one a process itself
+# DBOS calls functions, not methods, and there is one of it in a process, too.
+_open_queue: "Queue"
 
 
 @DBOS.workflow(name="chunk", max_recovery_attempts=1000)
@@ -103,15 +110,15 @@ class Queue:
         public_url = without_password(url)
         self._connect_errors = partial(_connect_errors, public_url)
         self._execute_chunk, self._execute_task, self._on_end = execute, run_task, on_end
-        self._running: set[str] = set()  # ids of the workflows in this process
+        # Ids of the workflows that run in this process.
+        self._running: set[str] = set()
         self._kinds = (_CHUNKS,) if run_task is None else (_CHUNKS, _TASKS)
         self._poll_s = poll_s
         self._queues = {kind + extra: _AT_ONCE[kind] for kind in _AT_ONCE for extra in EXTRAS}
-        _open_queue = self
-        logger = logging.getLogger("dbos")  # what matters is raised here
-        logger.setLevel(logging.CRITICAL)
-        logger.handlers = [logging.NullHandler()]  # its own keeps the standard error of now
         self._worker = worker
+        _open_queue = self
+        _silence_dbos()
+
         self._dbos = DBOS(
             config={
                 "name": NAME,
@@ -119,20 +126,17 @@ class Queue:
                 "application_version": _VERSION,
                 "executor_id": worker,
                 "serializer": JsonSerializer(),
-                "notification_coalesce_sec": 1.0,  # of events, which there are none of
-                "notification_listener_polling_interval_sec": 0.1,  # what its end waits for
+                # Events are not used, so that their notifications may wait.
+                "notification_coalesce_sec": 1.0,
+                # DBOS waits as long for its listener when it ends.
+                "notification_listener_polling_interval_sec": 0.1,
                 "log_level": "CRITICAL",
             }
         )
+        # Drivers of databases raise errors of many classes.
         try:
-            DBOS.listen_queues([kind + extra for kind in self._kinds for extra in extras])
-            with queue_client(checked, NAME) as client:  # after the launch they are read 1 s late
-                for name, most in self._queues.items():
-                    client.register_queue(
-                        name, worker_concurrency=most, polling_interval_sec=poll_s
-                    )
-            DBOS.launch()
-        except Exception as error:  # whatever the driver of the database raises
+            self._launch(checked, extras)
+        except Exception as error:
             DBOS.destroy()
             raise StoreUnavailableError(
                 f"The job queue {public_url} cannot be opened: {_first_line(error)}. Start "
@@ -140,6 +144,17 @@ class Queue:
                 Setting("queue"),
                 " to another one.",
             ) from error
+
+    def _launch(self, url: str, extras: Sequence[str]) -> None:
+        """Register the queues of all extras, and listen to those of installed ones."""
+        DBOS.listen_queues([kind + extra for kind in self._kinds for extra in extras])
+        # Queues that are registered after the launch are read a second late.
+        with queue_client(url, NAME) as client:
+            for name, most in self._queues.items():
+                client.register_queue(
+                    name, worker_concurrency=most, polling_interval_sec=self._poll_s
+                )
+        DBOS.launch()
 
     def listen(self, needs: str) -> None:
         """Take chunks and tasks that need plug-ins, too, from about a second later on."""
@@ -152,7 +167,8 @@ class Queue:
                     name, worker_concurrency=_AT_ONCE[kind], polling_interval_sec=self._poll_s
                 )
             self._queues[name] = _AT_ONCE[kind]
-            listening = self._dbos._listening_queues or []  # listen_queues is only for the launch
+            # DBOS's own listen_queues is only for before the launch.
+            listening = self._dbos._listening_queues or []
             listening.append(name)
 
     def enqueue(self, chunks: Iterable[Chunk], attempt: int, needs: str) -> None:
@@ -173,14 +189,15 @@ class Queue:
 
     def task_state(self, task: str, attempt: int) -> tuple[TaskState, str]:
         """State of a task in the queue, and its error if any."""
-        found = self._list(_prefix(task, attempt), output=True)
-        if not found:
+        statuses = self._list(_prefix(task, attempt), output=True)
+        if not statuses:
             return "unknown", ""
-        (status,) = found
+        (status,) = statuses
         if status.status in _UNFINISHED:
             return "open", ""
-        failed = status.status in _FAILED
-        return "ended", _first_line(status.error or status.status) if failed else ""
+        if status.status in _FAILED:
+            return "ended", _first_line(status.error or status.status)
+        return "ended", ""
 
     def is_busy(self, job: str, attempt: int, round_number: int) -> bool:
         """Whether a chunk of a round is queued or running."""
@@ -189,18 +206,18 @@ class Queue:
     def chunk_ids(self, job: str, attempt: int, round_number: int) -> set[str]:
         """Ids of all chunks of a round that were ever queued in an attempt."""
         start = _prefix(job, attempt)
-        found = self._list(_prefix(job, attempt, round_number))
-        return {status.workflow_id.removeprefix(start) for status in found}
+        statuses = self._list(_prefix(job, attempt, round_number))
+        return {status.workflow_id.removeprefix(start) for status in statuses}
 
     def errors(self, job: str, attempt: int, round_number: int) -> list[str]:
         """The errors that ended chunks of a round."""
-        found = self._list(_prefix(job, attempt, round_number), _FAILED, limit=3, output=True)
-        return [_first_line(status.error or status.status) for status in found]
+        statuses = self._list(_prefix(job, attempt, round_number), _FAILED, limit=3, output=True)
+        return [_first_line(status.error or status.status) for status in statuses]
 
     def running(self) -> dict[str, str]:
         """Running chunks and tasks by workflow id, each with the id of its worker."""
-        found = self._list(None, ["PENDING"])
-        return {status.workflow_id: status.executor_id or "" for status in found}
+        statuses = self._list(None, ["PENDING"])
+        return {status.workflow_id: status.executor_id or "" for status in statuses}
 
     def runs(self, workflow: str) -> bool:
         """Whether this process is executing a chunk or task."""
@@ -208,20 +225,26 @@ class Queue:
 
     def is_executing(self, job: str | None = None) -> bool:
         """Whether this process is executing anything, or something of a job or a task."""
-        return any(job is None or name.startswith(f"{job}/") for name in tuple(self._running))
+        # A copy: threads change the set meanwhile.
+        running = tuple(self._running)
+        if job is None:
+            return bool(running)
+        return any(name.startswith(f"{job}/") for name in running)
 
     def requeue(self, workflows: list[str]) -> None:
         """Put running chunks and tasks back into the queue, so that other workers take them."""
         if not workflows:
             return
         with self._connect_errors():
-            found = DBOS.list_workflows(
+            statuses = DBOS.list_workflows(
                 workflow_ids=workflows, status=["PENDING"], load_input=False, load_output=False
             )
+            ids_of_queue: dict[str | None, list[str]] = {}
+            for status in statuses:
+                ids_of_queue.setdefault(status.queue_name, []).append(status.workflow_id)
             for name in self._queues:
-                of_queue = [one.workflow_id for one in found if one.queue_name == name]
-                if of_queue:
-                    DBOS.resume_workflows(of_queue, queue_name=name)
+                if name in ids_of_queue:
+                    DBOS.resume_workflows(ids_of_queue[name], queue_name=name)
 
     def delete_job(self, job: str) -> None:
         """Delete all of an ended job or task: each look for work scans all that are stored."""
@@ -241,16 +264,17 @@ class Queue:
 
         `DBOS.destroy` can wait, too, but looks once a second, the first time after a second.
         """
-        since = seen = time.monotonic()
+        start = last_seen = time.monotonic()
         for thread in threading.enumerate():
-            # it may be taking something; one that is only about to start will take nothing
+            # It may be taking work; a thread that is only about to start will take nothing.
             if thread.name.startswith("queue-worker-") and thread.is_alive():
-                thread.join(max(0, since + min(wait_s, 10.0) - time.monotonic()))
+                thread.join(max(0, start + min(wait_s, 10.0) - time.monotonic()))
+
         with suppress(StoreUnavailableError):
-            while (now := time.monotonic()) < since + wait_s:
+            while (now := time.monotonic()) < start + wait_s:
                 if self._running:
-                    seen = now
-                elif now > seen + _RECORDING_S or self._worker not in self.running().values():
+                    last_seen = now
+                elif now > last_seen + _RECORDING_S or self._worker not in self.running().values():
                     return
                 time.sleep(0.02)
 
@@ -296,6 +320,14 @@ class Queue:
             )
 
 
+def _silence_dbos() -> None:
+    """Keep DBOS's log from the terminal: errors that matter are raised here."""
+    logger = logging.getLogger("dbos")
+    logger.setLevel(logging.CRITICAL)
+    # Its own handler keeps the standard error of the moment in which it is made.
+    logger.handlers = [logging.NullHandler()]
+
+
 def forget_work(url: str, ids: Sequence[str]) -> None:
     """Delete all chunks of some jobs, and some tasks, from a queue; the graph's state then counts.
 
@@ -305,16 +337,16 @@ def forget_work(url: str, ids: Sequence[str]) -> None:
         The queue's database does not answer.
     """
     with _connect_errors(without_password(url)), queue_client(check_url(url), NAME) as client:
-        for one in ids:
-            _delete(client, one)
+        for work_id in ids:
+            _delete(client, work_id)
 
 
 def _delete(queue: Any, job: str) -> None:
     """Delete all of a job or task, by DBOS or a client of its database."""
-    while found := queue.list_workflows(
+    while statuses := queue.list_workflows(
         workflow_id_prefix=f"{job}/", limit=DELETE_BATCH, load_input=False, load_output=False
     ):
-        queue.delete_workflows([status.workflow_id for status in found])
+        queue.delete_workflows([status.workflow_id for status in statuses])
 
 
 @contextmanager

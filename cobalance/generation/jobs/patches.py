@@ -32,11 +32,11 @@ def check_patches(backend: str, groups: Sequence[str], classes: Collection[str])
         return
     for group in groups:
         if group not in classes:
-            known = ", ".join(sorted(classes)) or "none"
+            present = ", ".join(sorted(classes)) or "none"
             raise OptionError(
                 f"The backend {backend} pastes an object of the group that is asked for, from "
                 f"another of the images that are edited, and none of these is of the class "
-                f"{group!r} (their classes: {known}). Name groups that are classes of these "
+                f"{group!r} (their classes: {present}). Name groups that are classes of these "
                 "images, with ",
                 Setting("plan.groups"),
                 "; or take a recipe that paints, such as gensynth.",

@@ -13,8 +13,7 @@ from cobalance.ingest.concepts.word_lists import group_list_names, load_group_wo
 
 _OTHERS = frozenset({"human", "humans", "pedestrian", "pedestrians", "people", "person", "persons"})
 _PARTS = frozenset(
-    {*("arm", "arms", "body", "crowd", "face", "faces", "hair", "hand", "hands", "head", "heads")}
-    | {"leg", "legs", "skin"}
+    "arm arms body crowd face faces hair hand hands head heads leg legs skin".split()  # noqa: SIM905
 )
 _CHANGES_OBJECTS = frozenset({"brushnet", "instruct", "patch"})
 _KEEPS_PARTS = frozenset({"instruct", "patch"})
@@ -44,19 +43,21 @@ def check_consent(settings: JobSettings, groups: Collection[str], *, is_edit: bo
     recipe = RECIPES[settings.recipe]
     names = list(settings.masks.object) or list(groups)
     people = recipe.people
-    if settings.making.get("paint") == "object" or (
-        is_edit and settings.backend in _CHANGES_OBJECTS
-    ):
+    changes_objects = is_edit and settings.backend in _CHANGES_OBJECTS
+    if settings.making.get("paint") == "object" or changes_objects:
         people = people or "paints"
     if people and (settings.parts is not None or settings.backend in _KEEPS_PARTS):
         people = "alters"
     if not people or not may_be_people(names):
         return
-    told = ", ".join(map(repr, names[:3])) + (", and others" if names[3:] else "")
+
     if not settings.consent.strip():
+        listed = ", ".join(map(repr, names[:3]))
+        if len(names) > 3:
+            listed += ", and others"
         raise OptionError(
-            f"The recipe {settings.recipe} paints people ({told}). Say on what basis that is done, "
-            "such as the consent of those shown or a review of the project, with ",
+            f"The recipe {settings.recipe} paints people ({listed}). Say on what basis that is "
+            "done, such as the consent of those shown or a review of the project, with ",
             Setting("consent", "BASIS"),
             "; it is kept with the job, its manifest and the dataset. Where the objects are no "
             "people, name what they are, with ",
@@ -82,28 +83,34 @@ def may_be_people(names: Collection[str]) -> bool:
     >>> may_be_people(["elderly"]), may_be_people(["elderly dog"]), may_be_people(["*"])
     (True, False, True)
     """
-    plain = [re.split(r"[\s_-]+", name.casefold().strip()) for name in names]
-    return ANY in names or any(
-        " ".join(words) in _attributes_and_parts()
-        or not _people().isdisjoint({" ".join(words), *words})
-        for words in plain
-    )
+    # Any object may be a person.
+    if ANY in names:
+        return True
+    for name in names:
+        words = re.split(r"[\s_-]+", name.casefold().strip())
+        phrase = " ".join(words)
+        if phrase in _attributes_and_parts() or not _people().isdisjoint({phrase, *words}):
+            return True
+    return False
 
 
 @cache
 def _people() -> frozenset[str]:
     """Words for people, of all built-in word lists."""
-    found = set[str](PEOPLE | _OTHERS)
+    people = set[str](PEOPLE | _OTHERS)
     for name in group_list_names():
         words = load_group_words(name)
-        found |= {*words.people, *words.children}
-        found |= {word for row in words.rows for word in (*row.words, *row.words.values())}
-    return frozenset(name.replace("-", " ") for name in found)
+        people |= {*words.people, *words.children}
+        for row in words.rows:
+            people |= {*row.words, *row.words.values()}
+    return frozenset(name.replace("-", " ") for name in people)
 
 
 @cache
 def _attributes_and_parts() -> frozenset[str]:
     """Words that mean people when they stand alone, such as *elderly* or *face*."""
-    lists = map(load_group_words, group_list_names())
-    values = {one for each in lists for named in each.attributes.values() for one in named}
-    return frozenset(name.replace("-", " ") for name in values | _PARTS)
+    values = set[str](_PARTS)
+    for name in group_list_names():
+        for attributes in load_group_words(name).attributes.values():
+            values |= set(attributes)
+    return frozenset(value.replace("-", " ") for value in values)

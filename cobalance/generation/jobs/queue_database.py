@@ -43,8 +43,10 @@ def _refuse_pickle(*_: object) -> None:
 # No option of DBOS forbids pickles. A test reads its source for other places that load them.
 DefaultSerializer.deserialize = _refuse_pickle  # type: ignore[assignment]
 
-_OLDEST_SQLITE = (3, 35)  # has RETURNING, with which DBOS queues
-_SUBSEC_SQLITE = (3, 42)  # has unixepoch('subsec'); older ones answer NULL, or know no unixepoch
+# The first SQLite with RETURNING, with which DBOS queues.
+_OLDEST_SQLITE = (3, 35)
+# The first with unixepoch('subsec'); older ones answer NULL, or know no unixepoch.
+_SUBSEC_SQLITE = (3, 42)
 _create_engine = SQLiteSystemDatabase._create_engine
 
 
@@ -88,15 +90,17 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
         parsed = make_url(url)
     except ArgumentError:
         parsed = None
-    kind = parsed.get_backend_name() if parsed is not None else ""
-    if parsed is None or kind not in ("sqlite", "postgresql"):
+    if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise OptionError(
             f"The job queue {without_password(url)} is neither sqlite:///path nor "
             "postgresql://user:password@host:port/database. Set ",
             Setting("queue"),
             " to one of these.",
         )
-    if kind == "sqlite" and sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+    if parsed.get_backend_name() == "postgresql":
+        return url
+
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         oldest = ".".join(map(str, _OLDEST_SQLITE))
         raise MachineError(
             f"The job queue needs SQLite {oldest} or newer, and this Python has "
@@ -104,18 +108,29 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
             Setting("queue"),
             " to a database of PostgreSQL.",
         )
-    if kind == "sqlite" and parsed.database:
-        try:
-            make_folder(Path(parsed.database).parent)
-            if parsed.database != ":memory:":
-                make_file(Path(parsed.database))
-        except OSError as error:
-            raise MachineError(
-                f"The job queue {without_password(url)} cannot be created: {error.strerror}. Set ",
-                Setting("queue"),
-                " to another one.",
-            ) from error
+    if parsed.database:
+        _create_file(url, parsed.database)
     return url
+
+
+def _create_file(url: str, database: str) -> None:
+    """Create an SQLite file, and its folder, if they are missing.
+
+    Raises
+    ------
+    MachineError
+        One of them cannot be created.
+    """
+    try:
+        make_folder(Path(database).parent)
+        if database != ":memory:":
+            make_file(Path(database))
+    except OSError as error:
+        raise MachineError(
+            f"The job queue {without_password(url)} cannot be created: {error.strerror}. Set ",
+            Setting("queue"),
+            " to another one.",
+        ) from error
 
 
 def without_password(url: str) -> str:

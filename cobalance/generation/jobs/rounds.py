@@ -35,11 +35,23 @@ MAX_ROUND = 16_384
 NOT_GENERATED = "It could not be generated: "
 """Begins the reason of a candidate for which a backend failed, which may have been the device's."""
 
-_GIVE_UP = 2  # candidates of an edit without a source for the same reason; another seed is no help
+# An edit is given up after so many candidates without a source for the same reason: the source is
+# the same with every seed.
+_GIVE_UP = 2
 
 _ALL_PROVENANCE = (
-    *("prompt", "chunk", "backend", "model", "revision", "weights_sha256"),
-    *("digital_source_type", "mask_sha256", "sha256", "width_px", "height_px", "made_at"),
+    "prompt",
+    "chunk",
+    "backend",
+    "model",
+    "revision",
+    "weights_sha256",
+    "digital_source_type",
+    "mask_sha256",
+    "sha256",
+    "width_px",
+    "height_px",
+    "made_at",
 )
 
 
@@ -59,22 +71,25 @@ def report_chunk(store: GraphStore, job: str, rows: Sequence[Row]) -> None:
 
 def candidate_of(row: Row) -> NewCandidate:
     """Convert a manifest row into a candidate for the graph."""
-    found = json.loads(row["scores"])
+    judgements = json.loads(row["scores"])
     provenance: dict[str, Any] = {name: row[name] for name in _ALL_PROVENANCE}
-    provenance |= {name: json.loads(row[name]) for name in ("settings", "software")}
-    provenance |= {name: judged["details"] for name, judged in found.items() if judged["details"]}
+    provenance["settings"] = json.loads(row["settings"])
+    provenance["software"] = json.loads(row["software"])
+    for name, judgement in judgements.items():
+        if judgement["details"]:
+            provenance[name] = judgement["details"]
     return NewCandidate(
         row["candidate"],
         row["path"],
         row["verdict"],
-        scores=scores_by_name(found),
+        scores=scores_by_name(judgements),
         reason=row["reason"],
         source_image=row["source_image"],
         source_uri=row["source_uri"],
         mask_uri=row["mask_path"],
         seed=row["seed"],
         seconds=row.get("seconds"),
-        fingerprint=_fingerprint(found),
+        fingerprint=_fingerprint(judgements),
         provenance=provenance,
         index=row["index"],
     )
@@ -120,13 +135,15 @@ def next_spans(
         if not query.is_open:
             continue
         if best_of > 1:
-            missing = cap = candidates_wanted(query, best_of)
-            missing -= query.made
+            # Its candidates are judged when all are made.
             if is_unsettled(query, best_of):
                 continue
+            most = candidates_wanted(query, best_of)
+            missing = most - query.made
         else:
+            most = query.n * candidates_per_image * (query.retries + 1)
             missing = query.n - query.accepted
-            cap = query.n * candidates_per_image * (query.retries + 1)
+
         if missing <= 0:
             ended[query.position] = ""
         elif query.position in in_vain:
@@ -134,13 +151,13 @@ def next_spans(
                 f"{query.accepted:,} of {query.n:,} images accepted; given up after "
                 f"{query.made:,} candidates, all for one reason: {in_vain[query.position]}"
             )
-        elif query.made >= cap:
+        elif query.made >= most:
             ended[query.position] = (
                 f"{query.accepted:,} of {query.n:,} images accepted after {query.made:,} "
                 "candidates, the most that the job allows. Look at the rejected ones for why."
             )
         elif room > 0:
-            count = min(missing, cap - query.made, room)
+            count = min(missing, most - query.made, room)
             spans += _spans(query, missing_numbers.get(query.position, ()), count)
             room -= count
     return spans, ended
@@ -149,10 +166,15 @@ def next_spans(
 def _spans(query: QueryProgress, missing: Sequence[int], count: int) -> list[Span]:
     """Next `count` candidates of a query: missing numbers first, then new ones."""
     first = query.made + len(missing)
-    numbers = [*missing[:count], *range(first, first + count - len(missing[:count]))]
-    runs = groupby(enumerate(numbers), key=lambda item: item[1] - item[0])
-    found = [[number for _, number in run] for _, run in runs]
-    return [Span(query.position, run[0], len(run)) for run in found]
+    again = missing[:count]
+    numbers = [*again, *range(first, first + count - len(again))]
+
+    # Numbers that follow each other differ from their places by the same.
+    spans = []
+    for _, run in groupby(enumerate(numbers), key=lambda item: item[1] - item[0]):
+        consecutive = [number for _, number in run]
+        spans.append(Span(query.position, consecutive[0], len(consecutive)))
+    return spans
 
 
 def next_round(
@@ -172,20 +194,30 @@ def next_round(
     if current is not None:
         _reject_repeated(store, job, settings, current)
     progress = read_query_progress(store, job)
-    if current is not None and settings.best_of > 1:
+    reasons: Mapping[int, str] = {}
+    if settings.best_of == 1:
+        reasons = find_shared_reasons(store, job, progress, _GIVE_UP)
+    elif current is not None:
         settler = Settler(store, folder, job, settings)
         while settler.settle(progress, current.number):
             progress = read_query_progress(store, job)
-    shared = {} if settings.best_of > 1 else find_shared_reasons(store, job, progress, _GIVE_UP)
+
+    # Where a backend failed, it may succeed on another device.
+    in_vain = {
+        position: reason
+        for position, reason in reasons.items()
+        if not reason.startswith(NOT_GENERATED)
+    }
     spans, ended = next_spans(
         progress,
         settings.candidates_per_image,
         settings.best_of,
         missing_numbers(store, job, progress),
-        {at: why for at, why in shared.items() if not why.startswith(NOT_GENERATED)},
+        in_vain,
     )
     messages = {query_id(job, position): message for position, message in ended.items()}
     finish_queries(store, job, messages, after=None if current is None else current.number)
+
     if not spans:
         if settings.best_of > 1 and not settings.keep_losers:
             delete_dropped(store, folder, job)

@@ -113,31 +113,36 @@ class JobSettings(BaseModel):
     @classmethod
     def _complete(cls, values: Any) -> Any:
         """Fill in the recipe, its backend and its defaults."""
-        chosen = [values.get("recipe"), values.get("backend")]
-        if not all(name is None or isinstance(name, str) for name in chosen):
+        names = [values.get("recipe"), values.get("backend")]
+        # Values of a wrong type are refused afterwards, with their own message.
+        if not all(name is None or isinstance(name, str) for name in names):
             return values
-        recipe = choose_recipe(*(name or None for name in chosen))
-        completed = {**values, "recipe": recipe.name, "backend": chosen[1] or recipe.backend}
+        recipe = choose_recipe(*(name or None for name in names))
+
         usual_job = dict(recipe.job)
         defaults = {"masks": recipe.masks.model_dump(exclude_unset=True)}
-        for name in ("segmenter", "parts"):  # options are those of one segmenter
-            usual = usual_job.pop(f"{name}_options", {})
+        for name in ("segmenter", "parts"):
+            # Options are those of one segmenter: another one does not get them.
+            options = usual_job.pop(f"{name}_options", {})
             if values.get(name, recipe.job.get(name)) == recipe.job.get(name):
-                defaults[f"{name}_options"] = dict(usual)
+                defaults[f"{name}_options"] = dict(options)
         filters = values.get("filters")
-        if isinstance(filters, Mapping) and "rank_by" in usual_job:  # without a filter, no score
+        if isinstance(filters, Mapping) and "rank_by" in usual_job:
+            # Without its filter there is no score to rank by.
             usual_job["rank_by"] = {
                 score: weight
                 for score, weight in usual_job["rank_by"].items()
                 if score.partition(" ")[0] in filters
             }
-        completed = {**usual_job, **completed}
-        if completed["backend"] == recipe.backend:
+
+        backend = names[1] or recipe.backend
+        completed = {**usual_job, **values, "recipe": recipe.name, "backend": backend}
+        if backend == recipe.backend:
             defaults["making"] = dict(recipe.making)
         for name, usual in defaults.items():
-            given = values.get(name, {})
-            if usual and isinstance(given, Mapping):
-                completed[name] = {**usual, **given}
+            options = values.get(name, {})
+            if usual and isinstance(options, Mapping):
+                completed[name] = {**usual, **options}
         return completed
 
     @property
@@ -226,12 +231,27 @@ def read_job_settings(values: Mapping[str, Any]) -> JobSettings:
         raise OptionError(
             f"The setting {fault.place} is {fault.value!r}: {fault.reason}."
         ) from error
+
     making = BACKENDS.check(settings.backend, settings.making)
-    for name in (name for variant in settings.variants for name in variant.scales):
-        if name not in BACKENDS[settings.backend].options.model_fields:
-            raise ignored_scale(settings.backend, name)
+    for variant in settings.variants:
+        for name in variant.scales:
+            if name not in BACKENDS[settings.backend].options.model_fields:
+                raise ignored_scale(settings.backend, name)
     for name, options in settings.filter_options().items():
         FILTERS.check(name, options)
+    _check_segmenters(settings)
+    _check_ranking(settings)
+    if settings.prompt is not None:
+        check_template(settings.prompt)
+
+    if not settings.making:
+        return settings
+    checked = making.model_dump(mode="json", exclude_unset=True)
+    return settings.model_copy(update={"making": checked})
+
+
+def _check_segmenters(settings: JobSettings) -> None:
+    """Raise OptionError for options without a segmenter, and for masks that need one."""
     if settings.segmenter is not None:
         SEGMENTERS.check(settings.segmenter, settings.segmenter_options)
     elif settings.masks.needs_segmenter:
@@ -240,29 +260,23 @@ def read_job_settings(values: Mapping[str, Any]) -> JobSettings:
         )
     elif settings.segmenter_options:
         raise OptionError("There are segmenter_options, and segmenter names none.")
+
     if settings.parts is not None:
         SEGMENTERS.check(settings.parts, settings.parts_options)
     elif settings.parts_options:
         raise OptionError("There are parts_options, and parts names no segmenter.")
     elif settings.masks.parts != "all":
         raise OptionError("The setting masks.parts is 'random', and parts names no segmenter.")
+
+
+def _check_ranking(settings: JobSettings) -> None:
+    """Raise OptionError for scores to rank by that there are not, and for filters never asked."""
     if settings.best_of > 1 and not settings.rank_by:
         raise OptionError(
             f"The setting best_of is {settings.best_of}, and rank_by names no score to choose by. "
             "Name one, such as rank_by.same_colours=1."
         )
-    _check_ranking(settings)
-    if settings.prompt is not None:
-        check_template(settings.prompt)
-    if not settings.making:
-        return settings
-    return settings.model_copy(
-        update={"making": making.model_dump(mode="json", exclude_unset=True)}
-    )
 
-
-def _check_ranking(settings: JobSettings) -> None:
-    """Raise OptionError for scores to rank by that there are not, and for filters never asked."""
     filters = settings.filter_options()
     for score, weight in settings.rank_by.items():
         if not isfinite(weight):
@@ -273,6 +287,7 @@ def _check_ranking(settings: JobSettings) -> None:
                 f"gives ({', '.join(filters) or 'none'}). Add its filter, or leave the score out; "
                 "the scores that you give replace all of the recipe's."
             )
+
     pools = [name for name in filters if FILTERS[name].judge_pool is not None]
     if pools and settings.best_of == 1:
         raise OptionError(
@@ -285,8 +300,8 @@ def _check_ranking(settings: JobSettings) -> None:
 def _names(model: type[BaseModel], prefix: str = "") -> list[str]:
     """All settings by their paths."""
     names = []
-    for name, found in model.model_fields.items():
-        inner = found.annotation
+    for name, field in model.model_fields.items():
+        inner = field.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             names += _names(inner, f"{prefix}{name}.")
         else:

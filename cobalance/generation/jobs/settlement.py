@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ from cobalance.graph.jobs.settlement import (
 )
 from cobalance.vision.stored.output_folder import OutputFolder
 
-_QUERIES = 100  # whose candidates are read and settled at once
+# The candidates of so many queries are read and settled at once.
+_QUERIES = 100
 
 
 def candidates_wanted(query: QueryProgress, best_of: int) -> int:
@@ -56,11 +58,13 @@ def judge_pool(folder: OutputFolder, job: str, settings: JobSettings) -> dict[st
     judged: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, options in settings.filter_options().items():
         judge = FILTERS[name].judge_pool
-        if judge is not None:
-            pool = Pool.of(read_vectors(folder, job, name))
-            found = judge(pool, FILTERS.check(name, options)) if pool.candidates else {}
-            for candidate, judgement in found.items():
-                judged[candidate][name] = judgement_values(judgement)
+        if judge is None:
+            continue
+        pool = Pool.of(read_vectors(folder, job, name))
+        if not pool.candidates:
+            continue
+        for candidate, judgement in judge(pool, FILTERS.check(name, options)).items():
+            judged[candidate][name] = judgement_values(judgement)
     return dict(judged)
 
 
@@ -69,16 +73,19 @@ def apply_judgements(candidate: MadeCandidate, judged: Judged) -> MadeCandidate:
 
     What people have decided stays.
     """
-    others = {
+    # A filter's scores are its name, or begin with it.
+    other_scores = {
         name: score
         for name, score in candidate.scores.items()
         if name.partition(" ")[0] not in judged
     }
-    against = [values["reason"] for values in judged.values() if not values["accepted"]]
-    found = replace(candidate, scores=others | scores_by_name(judged))
-    if not against or not candidate.eligible or candidate.decided_by is not None:
-        return found
-    return replace(found, eligible=False, reason=" ".join(against))
+    scored = replace(candidate, scores=other_scores | scores_by_name(judged))
+
+    reasons = [values["reason"] for values in judged.values() if not values["accepted"]]
+    # What a person has decided, a filter does not change.
+    if not reasons or not candidate.eligible or candidate.decided_by is not None:
+        return scored
+    return replace(scored, eligible=False, reason=" ".join(reasons))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +117,12 @@ class Settler:
         judged: dict[str, Judged] = {}
         filters = self.settings.filter_options()
         if complete and any(FILTERS[name].judge_pool is not None for name in filters):
-            if any(
-                query.is_open and query.made < candidates_wanted(query, best_of)
-                for query in progress
-            ):
+            # These filters compare all images of the job, so that they wait for the last one.
+            pending = (query for query in progress if query.is_open)
+            if any(query.made < candidates_wanted(query, best_of) for query in pending):
                 return False
             judged = judge_pool(self.folder, self.job, self.settings)
+
         for start in range(0, len(complete), _QUERIES):
             self._settle(complete[start : start + _QUERIES], judged, round_number)
         if complete and not self.settings.keep_losers:
@@ -129,46 +136,56 @@ class Settler:
         judged: Mapping[str, Judged],
         round_number: int,
     ) -> None:
+        """Rank the candidates of some queries, and write the outcome to folder and graph."""
         ids = [query_id(self.job, query.position) for query in queries]
         made = read_made(self.store, ids)
         if judged:
-            for query, before in made.items():
-                after = [apply_judgements(one, judged.get(one.id, {})) for one in before]
-                changes = {
-                    new.id: (new.scores, new.reason if old.eligible and not new.eligible else "")
-                    for old, new in zip(before, after, strict=True)
-                    if new != old
-                }
-                judge_made(self.store, self.job, changes)
-                made[query] = after
-        settlements = [
-            rank_query(identity, query.made, query.n, made.get(identity, []), self.settings.rank_by)
-            for identity, query in zip(ids, queries, strict=True)
-        ]
-        ranked = {one.id: one for settlement in settlements for one in settlement.ranked}
+            made = {query: self._judge(candidates, judged) for query, candidates in made.items()}
+
+        rank_by = self.settings.rank_by
+        settlements = []
+        ranked: dict[str, RankedCandidate] = {}
+        for identity, query in zip(ids, queries, strict=True):
+            candidates = made.get(identity, [])
+            settlement = rank_query(identity, query.made, query.n, candidates, rank_by)
+            settlements.append(settlement)
+            ranked |= {candidate.id: candidate for candidate in settlement.ranked}
+
+        # The record is written before the graph, which may keep the winners alone.
         settled = {
             candidate.id: _settled_row(candidate, ranked.get(candidate.id), judged)
-            for of_query in made.values()
-            for candidate in of_query
+            for candidate in chain.from_iterable(made.values())
         }
         add_settled(self.folder, self.job, round_number, queries[0].position, settled)
-        keep = self.settings.keep_losers
-        settle_queries(self.store, self.job, settlements, keep_losers=keep)
+        settle_queries(self.store, self.job, settlements, keep_losers=self.settings.keep_losers)
+
+    def _judge(
+        self, candidates: Sequence[MadeCandidate], judged: Mapping[str, Judged]
+    ) -> list[MadeCandidate]:
+        """Apply the judgements to candidates, and write those that change them to the graph."""
+        after, changes = [], {}
+        for old in candidates:
+            new = apply_judgements(old, judged.get(old.id, {}))
+            after.append(new)
+            if new != old:
+                is_rejected = old.eligible and not new.eligible
+                changes[new.id] = new.scores, new.reason if is_rejected else ""
+        judge_made(self.store, self.job, changes)
+        return after
 
 
 def _settled_row(
     candidate: MadeCandidate, ranked: RankedCandidate | None, judged: Mapping[str, Judged]
 ) -> Settled:
-    found: Settled = {
-        "verdict": "rejected",
-        "rank": None if ranked is None else ranked.rank,
-        "reason": candidate.reason if ranked is None else ranked.reason,
-    }
+    """The outcome of a candidate, as the output folder has it."""
+    row: Settled = {"verdict": "rejected", "rank": None, "reason": candidate.reason}
+    if ranked is not None:
+        row["rank"], row["reason"] = ranked.rank, ranked.reason
     if candidate.decided_by is not None:
-        found["decided_by"] = candidate.decided_by
+        row["decided_by"] = candidate.decided_by
     if candidate.id in judged:
-        found["judged"] = judged[candidate.id]
-    return found
+        row["judged"] = judged[candidate.id]
+    return row
 
 
 def rank_query(
@@ -192,22 +209,26 @@ def rank_query(
         The weights of the scores.
     """
     eligible = [candidate for candidate in candidates if candidate.eligible]
+    # Shorter ids come first, so that number 10 follows 9.
     ordered = sorted(eligible, key=lambda candidate: (len(candidate.id), candidate.id))
     names, weights = list(rank_by), list(rank_by.values())
-    found = [[one.scores.get(name, np.nan) for name in names] for one in ordered]
-    scores = np.array(found, dtype=np.float64).reshape(len(ordered), len(names))
+    scores = np.full((len(ordered), len(names)), np.nan)
+    for row, candidate in enumerate(ordered):
+        scores[row] = [candidate.scores.get(name, np.nan) for name in names]
     order = rank_candidates(scores, weights).tolist()
     sums = sum_ranks(scores, weights).tolist()
+
     ranked = []
-    for rank, at in enumerate(order, 1):
-        missing = [name for name, score in zip(names, scores[at], strict=True) if np.isnan(score)]
+    for rank, row in enumerate(order, 1):
+        missing = [names[column] for column in np.flatnonzero(np.isnan(scores[row]))]
         reason = (
-            f"Rank {rank} of {len(order)}: the sum of its ranks is {sums[at]:g}, that of the best "
+            f"Rank {rank} of {len(order)}: the sum of its ranks is {sums[row]:g}, that of the best "
             f"{sums[order[0]]:g}."
         )
         if missing:
             reason += f" It has no score {', '.join(missing)}, and is last by that."
-        ranked.append(RankedCandidate(ordered[at].id, rank, reason))
+        ranked.append(RankedCandidate(ordered[row].id, rank, reason))
+
     unknown = [
         f"{n_missing:,} of {inflect(len(order), 'candidates')} have no score {name}, and are last "
         "by that."

@@ -1,6 +1,7 @@
 """Prompts and guidance scales that candidates take in turn; noun and adjective of each group."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -71,13 +72,13 @@ def check_scales(variants: Sequence[Variant], backend: Backend, name: str) -> No
     if not any(scales):
         return
     if not isinstance(backend, ScaledBackend):
-        raise ignored_scale(name, next(scale for found in scales for scale in found))
+        raise ignored_scale(name, next(chain.from_iterable(scales)))
     backend.check_scales(scales)
 
 
 def ignored_scale(backend: str, scale: str) -> OptionError:
     """The error for a scale of variants that a backend has no option for."""
-    heeding = [name for name, one in BACKENDS.items() if scale in one.options.model_fields]
+    heeding = [name for name, plugin in BACKENDS.items() if scale in plugin.options.model_fields]
     return OptionError(
         f"The backend {backend} would ignore the {scale} of the variants. Leave it out of ",
         Setting("variants"),

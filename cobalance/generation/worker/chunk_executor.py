@@ -28,9 +28,12 @@ from cobalance.graph.jobs.reports import fail_queries, start_queries
 
 _log = logging.getLogger(__name__)
 
-_TRIES = 2  # of a chunk that fails; then it is halved
-_STARTS = 4  # of a chunk that ends its worker each time; then it is halved
-_REPEATS = 4  # images of a query in a row that fail for one reason; then the query does
+# A chunk that fails is halved after so many tries.
+_TRIES = 2
+# A chunk that ends its worker each time is halved after so many starts.
+_STARTS = 4
+# A query fails after so many images in a row that failed for one reason.
+_REPEATS = 4
 
 
 class _ChunkFailedError(Exception):
@@ -59,7 +62,8 @@ class ChunkExecutor:
             queries = list(dict.fromkeys(query_id(chunk.job, query) for query, _ in chunk.items))
             start = partial(start_queries, job=chunk.job, attempt=attempt, queries=queries)
             dataset = self._store.run(start)
-            if dataset is None:  # no longer wanted
+            # The attempt is no longer wanted.
+            if dataset is None:
                 return "skipped"
             self.job = chunk.job
             return self._execute(chunk, attempt, dataset)
@@ -70,11 +74,14 @@ class ChunkExecutor:
             return "skipped"
 
     def _execute(self, chunk: Chunk, attempt: int, dataset: str) -> ChunkResult:
+        """Generate a chunk unless that is done, and report its candidates to the graph."""
         record = self._record(chunk)
-        rows = record.read()  # finished by a worker that died before it reported
+        # A worker that died before it reported may have finished it.
+        rows = record.read()
         if rows is None:
+            # It was halved in an earlier attempt of the job.
             if any(self._record(half).was_started() for half in chunk.halves()):
-                return "halved"  # in an earlier attempt of the job
+                return "halved"
             with self._runners.use(chunk.job, attempt, dataset) as runner:
                 try:
                     rows = self._generate(runner, chunk, record)
@@ -87,6 +94,7 @@ class ChunkExecutor:
             if rows is None:
                 return "skipped"
             record.clear_starts()
+
         self._store.run(partial(rounds.report_chunk, job=chunk.job, rows=rows))
         return "done"
 
@@ -107,13 +115,14 @@ class ChunkExecutor:
             reason = str(error)
         ((query, _),) = chunk.items
         if runner.failures.count(query, reason) >= _REPEATS:
-            told = (
+            message = (
                 f"{_REPEATS} images in a row could not be generated, for the same reason: "
                 f"{reason.rstrip('.')}. Put that right, then retry the job."
             )
-            runner.failures.fail([query], told)
+            runner.failures.fail([query], message)
             record.clear_starts()
             return None
+
         rows = runner.reject(chunk, rounds.NOT_GENERATED + reason)
         record.write(rows)
         return rows
@@ -140,7 +149,8 @@ class ChunkExecutor:
     def _run(self, runner: JobRunner, chunk: Chunk, record: ChunkRecord) -> list[Row]:
         """Generate a chunk's images, then write image files and the record."""
         images = runner.run(chunk)
-        rows = record.read()  # finished by another worker that took this one for dead
+        # Another worker that took this one for dead may have finished it.
+        rows = record.read()
         if rows is None:
             settings, folder = runner.settings, self._resources.folder
             write_vectors(folder, chunk.job, chunk.id, (image.embedded for image in images))

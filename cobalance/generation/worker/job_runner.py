@@ -59,12 +59,13 @@ class QueryFailures:
 
     def take(self) -> dict[str, list[int]]:
         """Give the queries that cannot go on by message; each query is given once."""
-        found: dict[str, list[int]] = {}
+        queries_of: dict[str, list[int]] = {}
+        # A copy: other threads may add failures meanwhile.
         for query, message in list(self._failed.items()):
             if query not in self._taken:
                 self._taken.add(query)
-                found.setdefault(message, []).append(query)
-        return found
+                queries_of.setdefault(message, []).append(query)
+        return queries_of
 
 
 @dataclass(eq=False)
@@ -112,13 +113,14 @@ class JobRunner:
         """
         requests, rejected = self._requests(chunk)
         images, judgements, seconds = self._generate(requests)
-        found = {candidate: JudgedImage(row, None) for candidate, row in rejected.items()}
+
+        judged = {candidate: JudgedImage(row, None) for candidate, row in rejected.items()}
         for request, image, by_filter in zip(requests, images, judgements, strict=True):
             why = self._picker.why_painted(request.class_name) if request.source is None else ""
             row = judge_row(self._row(request, chunk, why), image, by_filter)
             row |= {"seconds": seconds / len(requests)}
-            found[request.id] = JudgedImage(row, image, _embed(request, by_filter))
-        return [found[candidate] for candidate in chunk.candidates()]
+            judged[request.id] = JudgedImage(row, image, _embed(request, by_filter))
+        return [judged[candidate] for candidate in chunk.candidates()]
 
     def reject(self, chunk: Chunk, reason: str) -> list[Row]:
         """Give rows for a chunk whose images cannot be generated."""
@@ -142,36 +144,38 @@ class JobRunner:
         Queries that edit an image are left alone: each has its own.
         """
         queries = [self.queries[query] for query, _ in chunk.items]
+        # An image to edit that cannot be used says nothing of its class.
         if any(query.edit is not None for query in queries):
             return
-        classes = dict.fromkeys(query.class_name for query in queries)
-        missing = [self._picker.missing(name) for name in classes]
-        for class_name, why in zip(classes, missing, strict=True):
-            if why is not None:
-                self.failures.fail(
-                    (at for at, query in self.queries.items() if query.class_name == class_name),
-                    why.message,
-                )
-        if missing[0] is not None and None not in missing and not any_left:
-            raise NoSourceError(*missing[0])
+        missing = {query.class_name: self._picker.missing(query.class_name) for query in queries}
+        for position, query in self.queries.items():
+            reason = missing.get(query.class_name)
+            if reason is not None:
+                self.failures.fail([position], reason.message)
+
+        reasons = [reason for reason in missing.values() if reason is not None]
+        if len(reasons) == len(missing) and not any_left:
+            raise NoSourceError(*reasons[0])
 
     def _request(self, item: tuple[int, int], *, with_source: bool) -> ImageRequest:
+        """The request for a candidate; without a source for the row of a rejected one."""
         settings, query = self.settings, self.queries[item[0]]
         class_name, edit = query.class_name, query.edit
         seed = seed_of(settings.seed or self.job, *item)
         variants = settings.variants or (Variant(),)
         number = item[1] % len(variants)
         variant = variants[number]
-        source, source_class = None, None
+
+        source, source_class, patch = None, None, None
         if with_source and edit is None:
             source = self._picker.pick(
                 class_name, seed, query.sources, of_any_class=settings.keeps_scene
             )
         elif with_source and edit is not None:
             source, source_class = self._picker.take(edit.source_image, seed)
-        patch = None
         if source is not None and needs_patch(settings.backend):
             patch = self._picker.patch(class_name, seed, without=source.image_id)
+
         return ImageRequest(
             candidate_id(self.job, *item),
             class_name,
@@ -194,17 +198,16 @@ class JobRunner:
         """Images, the judgements of each by filter, and the seconds that all took."""
         if not requests:
             return [], [], 0.0
+        by_request: list[dict[str, Judgement]] = [{} for _ in requests]
         with self.device:
             started = time.perf_counter()
             images = self.backend.generate(requests)
-            by_filter = {
-                name: judge.judge(requests, images) for name, judge in self.filters.items()
-            }
+            for name, judge in self.filters.items():
+                judgements = judge.judge(requests, images)
+                for by_filter, judgement in zip(by_request, judgements, strict=True):
+                    by_filter[name] = judgement
             seconds = time.perf_counter() - started
-        judgements = [
-            {name: found[at] for name, found in by_filter.items()} for at in range(len(requests))
-        ]
-        return images, judgements, seconds
+        return images, by_request, seconds
 
     def _row(self, request: ImageRequest, chunk: Chunk, why_painted: str = "") -> Row:
         return new_row(

@@ -33,7 +33,8 @@ class JobSupervisor:
     def advance(self, job: str) -> None:
         """Queue a job's chunks; at the end of a round begin the next one, or end the job."""
         queue = self._queue
-        if queue.is_executing(job):  # in the middle of a round
+        # In the middle of a round there is nothing to advance.
+        if queue.is_executing(job):
             return
         try:
             current = self._store.run(lambda store: read_round(store, job))
@@ -42,17 +43,19 @@ class JobSupervisor:
             settings = self._store.job_settings(job)
             if current is not None and not self._is_complete(job, current, settings):
                 return
+
             begun = self._store.run(
                 lambda store: rounds.next_round(store, self._folder, job, settings, current)
             )
             if begun is not None:
                 chunks = cut_round(job, begun, settings.chunk_size)
                 queue.enqueue(chunks, begun.attempt, settings.needs)
-            else:
-                note = self._store.run(lambda store: write_job_manifest(store, self._folder, job))
-                self._store.run(lambda store: end_job(store, job, note=note))
-                queue.delete_job(job)
-        except NotFoundError:  # dropped with its dataset, meanwhile
+                return
+            note = self._store.run(lambda store: write_job_manifest(store, self._folder, job))
+            self._store.run(lambda store: end_job(store, job, note=note))
+            queue.delete_job(job)
+        except NotFoundError:
+            # It was dropped with its dataset meanwhile.
             return
         except FAILS_A_JOB as error:
             fail(self._store, job, error)
@@ -64,7 +67,8 @@ class JobSupervisor:
         state, error = self._queue.task_state(task.id, task.attempt)
         if state == "unknown":
             self._queue.enqueue_task(task.id, task.attempt, task.extra)
-        elif state == "ended":  # where it ended after it was listed, this changes nothing
+        elif state == "ended":
+            # This changes nothing for a task that ended after it was listed.
             reason = error.rstrip(".") or "it is gone from the queue"
             message = f"It ended without a result: {reason}. Retry it."
             self._store.run(lambda store: fail_task(store, task.id, task.attempt, message))
@@ -81,14 +85,17 @@ class JobSupervisor:
         queue = self._queue
         if self._has_all(job, current):
             return True
-        known = queue.chunk_ids(job, current.attempt, current.number)
-        wanted = cut_round(job, current, settings.chunk_size)
-        missing = [chunk for chunk in wanted if chunk.id not in known]
+
+        queued = queue.chunk_ids(job, current.attempt, current.number)
+        chunks = cut_round(job, current, settings.chunk_size)
+        missing = [chunk for chunk in chunks if chunk.id not in queued]
         queue.enqueue(missing, current.attempt, settings.needs)
         if missing or queue.is_busy(job, current.attempt, current.number):
             return False
-        if self._has_all(job, current):  # its last chunks have ended since the first look
+        # Its last chunks may have ended since the first look.
+        if self._has_all(job, current):
             return True
+
         errors = queue.errors(job, current.attempt, current.number)
         reasons = "; ".join(error.rstrip(".") for error in errors)
         raise JobBlockedError(
@@ -97,13 +104,13 @@ class JobSupervisor:
         )
 
     def _has_all(self, job: str, current: Round) -> bool:
-        return rounds.is_complete(
-            current, self._store.run(lambda store: read_query_progress(store, job))
-        )
+        progress = self._store.run(lambda store: read_query_progress(store, job))
+        return rounds.is_complete(current, progress)
 
 
 def fail(store: RetryingStore, job: str, error: Exception) -> None:
     """Fail a job with an error's message, if the job still exists."""
-    message = str(error)  # a closure over the error would keep its traceback's frames alive
+    # A closure over the error would keep its traceback's frames alive.
+    message = str(error)
     with contextlib.suppress(NotFoundError):
         store.run(lambda graph: fail_job(graph, job, message))

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from functools import partial
 
 from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.resources import RetryingStore
@@ -24,10 +25,10 @@ class Requeuer:
         running = self._queue.running()
         orphans = self._find_lost(running)
         others = {name: worker for name, worker in running.items() if worker != self._worker}
-        if others:  # whose heartbeats are in the graph; alone, a worker asks it nothing
-            within_s = self._dead_after_s
-            found = self._store.run(lambda store: workers_alive(store, within_s=within_s))
-            alive = {worker.id for worker in found}
+        # Heartbeats are in the graph; a worker that is alone asks it nothing.
+        if others:
+            workers = self._store.run(partial(workers_alive, within_s=self._dead_after_s))
+            alive = {worker.id for worker in workers}
             orphans += [
                 name for name, worker in others.items() if worker not in alive or is_dead(worker)
             ]
@@ -39,10 +40,9 @@ class Requeuer:
         The queue's database was away between handing a chunk out and this worker's receipt of it.
         """
         now = time.monotonic()
-        own = [name for name, worker in running.items() if worker == self._worker]
-        self._lost_since = {
-            name: self._lost_since.get(name, now) for name in own if not self._queue.runs(name)
-        }
-        return [
-            name for name, since in self._lost_since.items() if now - since > self._dead_after_s
-        ]
+        lost_since = {}
+        for name, worker in running.items():
+            if worker == self._worker and not self._queue.runs(name):
+                lost_since[name] = self._lost_since.get(name, now)
+        self._lost_since = lost_since
+        return [name for name, since in lost_since.items() if now - since > self._dead_after_s]

@@ -19,7 +19,8 @@ _log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
-_REFUSALS = 5  # transient errors of the graph, such as deadlocks, before a task is given up
+# A task is given up after so many transient errors of the graph, such as deadlocks.
+_REFUSALS = 5
 
 
 class AskGraph(Protocol):
@@ -120,9 +121,11 @@ class RetryingStore:
                 _log.warning("waiting for the graph, %.0f s: %s", time.monotonic() - began, error)
             except StoreError as error:
                 refusals += 1
+                # Errors of a more exact class do not pass by themselves.
                 if type(error) is not StoreError or refusals >= _REFUSALS:
                     raise
                 _log.warning("retrying on the graph: %s", error)
+
             if self._stopped.wait(pause_s):
                 raise WorkerStopped
             pause_s = min(pause_s * 2, 10.0)
@@ -143,7 +146,8 @@ class RetryingStore:
         except StoreUnavailableError:
             with self._connecting:
                 if store is not None and store is self._store:
-                    self._lost.append(store)  # another thread may still be in it
+                    # Another thread may still be in it, so that it is closed at the end.
+                    self._lost.append(store)
                     self._store = None
             raise
 
@@ -161,5 +165,7 @@ class RetryingStore:
 
     def close(self) -> None:
         """Close all connections."""
-        for store in (*self._lost, *([self._store] if self._store else [])):
+        for store in self._lost:
             store.close()
+        if self._store is not None:
+            self._store.close()

@@ -57,9 +57,11 @@ class RunnerSlot:
                 self._opened_for = wanted
             runner = self._runner
             self._users += 1
+
         try:
             yield runner
         finally:
+            # This frame must not keep the runner's memory from the next one.
             del runner
             with self._changed:
                 self._users -= 1
@@ -85,6 +87,7 @@ class RunnerSlot:
                 self._changed.wait()
             self._runner, self._opened_for, self._opened_as = None, ("", 0, ""), None
         gc.collect()
+
         try:
             yield
         finally:
@@ -93,39 +96,46 @@ class RunnerSlot:
                 self._changed.notify_all()
 
     def _open(self, job: str, dataset: str) -> JobRunner:
+        """Open the runner of a job, with the backend of the last one if it is the same."""
         settings = self._store.job_settings(job)
         queries = {
             query.position: PlannedQuery(
-                *(query.class_name, query.concepts, query.n), query.edit, query.sources
+                query.class_name, query.concepts, query.n, query.edit, query.sources
             )
             for query in self._store.run(lambda store: read_query_progress(store, job))
         }
-        edited = {query.edit.source_image for query in queries.values() if query.edit is not None}
+        edits = [query.edit for query in queries.values()]
+        edited = {edit.source_image for edit in edits if edit is not None}
         groups = {query.class_name for query in queries.values()}
         check_consent(settings, sorted(groups), is_edit=bool(edited))
-        kept = self._runner.backend if self._runner is not None else None
-        self._runner = None  # its memory is needed for the next
+
         opened_as = (settings.backend, json.dumps(settings.making, sort_keys=True))
-        backend: Backend
-        if kept is not None and opened_as == self._opened_as:
-            backend = kept
-        else:
-            if kept is not None:
-                kept = None
-                gc.collect()  # past errors hold frames, and these the last one
+        backend = self._take_backend(opened_as)
+        if backend is None:
+            # Frames of past errors hold objects of the last backend, and these the device's memory.
+            gc.collect()
             backend = BACKENDS.open(settings.backend, settings.making)
         check_scales(settings.variants, backend, settings.backend)
         filters = {
             name: FILTERS.open(name, self._with_vocabulary(name, options, dataset))
             for name, options in settings.filter_options().items()
         }
+
         sources = self._store.run(
             lambda store: self._resources.open_sources(store, dataset, settings)
         )
-        if sources is not None and edited and all(query.edit for query in queries.values()):
-            sources = sources.only(edited)  # what the plan left out lends no object either
+        if sources is not None and edited and all(edits):
+            # Images that the plan left out lend no object either.
+            sources = sources.only(edited)
         self._opened_as = opened_as
         return JobRunner(job, settings, queries, backend, filters, sources, self._device)
+
+    def _take_backend(self, opened_as: tuple[str, str]) -> Backend | None:
+        """Drop the last runner, whose memory the next needs; its backend if it is the same."""
+        runner, self._runner = self._runner, None
+        if runner is None or opened_as != self._opened_as:
+            return None
+        return runner.backend
 
     def _with_vocabulary(
         self, name: str, options: Mapping[str, Any], dataset: str
@@ -133,7 +143,5 @@ class RunnerSlot:
         """Add the dataset's concepts to the options of a filter that takes them."""
         if not FILTERS[name].takes_vocabulary or "vocabulary" in options:
             return options
-        return {
-            **options,
-            "vocabulary": self._store.run(partial(read_names, dataset=dataset, node=CONCEPT)),
-        }
+        vocabulary = self._store.run(partial(read_names, dataset=dataset, node=CONCEPT))
+        return {**options, "vocabulary": vocabulary}

@@ -56,11 +56,13 @@ class SourcePicker:
         NoSourceError
             A source is required, and there is none.
         """
-        for at in shuffle(len(planned), seed):
-            own = None if self._sources is None else self._sources.class_of(planned[at])
-            if own == class_name or (own is not None and of_any_class):
+        for position in shuffle(len(planned), seed):
+            image_id = planned[position]
+            image_class = None if self._sources is None else self._sources.class_of(image_id)
+            if image_class == class_name or (image_class is not None and of_any_class):
                 with suppress(NoSourceError):
-                    return self.take(planned[at], seed)[0]
+                    return self.take(image_id, seed)[0]
+
         missing = self.missing(class_name)
         if missing is not None and self.required:
             raise NoSourceError(*missing)
@@ -117,6 +119,7 @@ class SourcePicker:
         return (self._missing.get(class_name) or _UNLUCKY).brief
 
     def _find_missing(self, class_name: str) -> MissingSource | None:
+        """Try one image of a class; the reason where it has none that can be used."""
         if self._sources is None:
             return MissingSource(
                 f"The backend {self._backend} takes the object from an image of class "
@@ -125,6 +128,7 @@ class SourcePicker:
             )
         try:
             self._sources.sample(class_name, 0)
-        except NoSourceError as error:  # only its text: its traceback would keep frames alive
+        except NoSourceError as error:
+            # Its text alone: its traceback would keep frames alive.
             return MissingSource(str(error), error.brief)
         return None

@@ -29,8 +29,10 @@ from cobalance.graph.tasks.lifecycle import (
 
 _log = logging.getLogger(__name__)
 
-_STARTS = 4  # of a task that ends its worker each time; then it fails
-_REPORT_S = 1.0  # between two reports to the graph
+# A task that ends its worker each time fails after so many starts.
+_STARTS = 4
+# At least so long passes between two reports of a stage to the graph.
+_REPORT_S = 1.0
 
 
 class TaskExecutor:
@@ -74,6 +76,7 @@ class TaskExecutor:
                 self.task = None
 
     def _execute(self, task: str, attempt: int, started: StartedTask) -> None:
+        """Run a task that has started, and end it: with its note, or with an error."""
         run = self._functions.get(started.kind)
         if run is None:
             self._fail(task, attempt, f"This version of cobalance knows no task {started.kind!r}.")
@@ -81,6 +84,7 @@ class TaskExecutor:
         if started.starts > _STARTS:
             self._fail(task, attempt, "Each attempt to run it ended its worker. See its log.")
             return
+
         try:
             note = self._run(run, task, attempt, started)
         except TaskCancelled:
@@ -97,17 +101,20 @@ class TaskExecutor:
         self._store.run(partial(end_task, task=task, attempt=attempt, note=note))
 
     def _run(self, run: RunTask, task: str, attempt: int, started: StartedTask) -> str:
-        reported = ("", -_REPORT_S)
+        """Call a task's function; its progress goes to the graph, and tells whether to go on."""
+        last_stage, last_report = "", -_REPORT_S
 
         def progress(stage: str, done: int, total: int | None) -> None:
-            nonlocal reported
+            nonlocal last_stage, last_report
             if self._stopped.is_set():
                 raise WorkerStopped
             self._progress(f"{started.kind} {task}: {stage}", done, total)
             now = time.monotonic()
-            if stage == reported[0] and now - reported[1] < _REPORT_S and done != total:
+            # The first report of a stage and its last one are always written.
+            if stage == last_stage and now - last_report < _REPORT_S and done != total:
                 return
-            reported = (stage, now)
+
+            last_stage, last_report = stage, now
             report = partial(
                 report_task, task=task, attempt=attempt, stage=stage, done=done, total=total
             )

@@ -33,8 +33,10 @@ from cobalance.graph.tasks.lifecycle import active_tasks
 
 _log = logging.getLogger(__name__)
 
-_BUSY_POLL_S = 1.0  # while it generates images itself, which needs the processor more
-_AFTER_CHUNK_S = 0.02  # then longer each time: the queue may not have seen the end of the last one
+# While a worker generates images itself, that needs the processor more.
+_BUSY_POLL_S = 1.0
+# The queue may not have seen the end of the last chunk yet: then the pause is longer each time.
+_AFTER_CHUNK_S = 0.02
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ class Worker:
         self.jobs_seen: dict[str, None] = {}
         self.tasks_left: dict[str, str] = {}
         self.tasks_seen: dict[str, None] = {}
-        self._queued_tasks: dict[str, int] = {}  # attempts of those that the queue has
+        # Attempts of the tasks that the queue has.
+        self._queued_tasks: dict[str, int] = {}
         self._stop = threading.Event()
         self._ended = threading.Event()
         self._woken = threading.Event()
@@ -131,6 +134,7 @@ class Worker:
             self._store.close()
 
     def _work(self) -> None:
+        """Open the queue, and work from it until stopped, with a heartbeat in its own thread."""
         options = self.options
         queue = Queue(
             options.queue_url,
@@ -145,12 +149,14 @@ class Worker:
         requeuer = Requeuer(self.id, self._store, queue, options.dead_after_s)
         beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         beating.start()
+
         try:
             self._supervise(supervisor, requeuer, queue)
         finally:
             self._stop.set()
             queue.close(wait_s=600)
-            self._ended.set()  # only now: others would requeue its chunks without a heartbeat
+            # The heart beats to the end of the last chunk: others would requeue it without that.
+            self._ended.set()
             beating.join(20)
 
     def _supervise(self, supervisor: JobSupervisor, requeuer: Requeuer, queue: Queue) -> None:
@@ -164,46 +170,55 @@ class Worker:
             self._woken.clear()
             if self._stop.is_set():
                 return
+
             try:
-                found = self._store.run(active_jobs)
-                active = [
-                    job
-                    for job, needs in found.items()
-                    if self._serves(job, needs or "worker", self.jobs_left, queue)
-                ]
-                self.jobs_seen.update(dict.fromkeys(active))
-                if self._executor.job not in active:
-                    self._executor.job = None
-                requeuer.requeue_orphans()
-                for job in active:
-                    supervisor.advance(job)
-                has_tasks = self._advance_tasks(supervisor, queue)
-                self._report_progress(active)
+                has_work = self._advance(supervisor, requeuer, queue)
             except WorkerStopped:
                 return
-            except StoreUnavailableError as error:  # from the queue; the graph is retried
+            except StoreUnavailableError as error:
+                # Of the queue: the graph is retried where it is asked.
                 _log.warning("waiting for the queue: %s", error)
                 pause_s = min(max(pause_s, 0.5) * 2, 10.0)
                 continue
+
             rest_s = min(max(2 * rest_s, _AFTER_CHUNK_S), self.options.poll_s)
             pause_s = _BUSY_POLL_S if queue.is_executing() else rest_s
-            if active or has_tasks:
+            if has_work:
                 busy_at = time.monotonic()
             elif self.options.until_idle or time.monotonic() - busy_at >= idle_s:
                 return
 
+    def _advance(self, supervisor: JobSupervisor, requeuer: Requeuer, queue: Queue) -> bool:
+        """Advance all jobs and tasks that this worker may run once; whether there are any."""
+        needs_of = self._store.run(active_jobs)
+        active = [
+            job
+            for job, needs in needs_of.items()
+            if self._serves(job, needs or "worker", self.jobs_left, queue)
+        ]
+        self.jobs_seen.update(dict.fromkeys(active))
+        if self._executor.job not in active:
+            self._executor.job = None
+
+        requeuer.requeue_orphans()
+        for job in active:
+            supervisor.advance(job)
+        has_tasks = self._advance_tasks(supervisor, queue)
+        self._report_progress(active)
+        return bool(active) or has_tasks
+
     def _advance_tasks(self, supervisor: JobSupervisor, queue: Queue) -> bool:
         """Advance all tasks that this worker may run; whether the queue has any."""
-        found = self._store.run(active_tasks)
-        tasks = [one for one in found if self._serves(one.id, one.extra, self.tasks_left, queue)]
-        for task in tasks:
-            supervisor.advance_task(task)
-        active = {task.id: task.attempt for task in tasks}
+        active: dict[str, int] = {}
+        for task in self._store.run(active_tasks):
+            if self._serves(task.id, task.extra, self.tasks_left, queue):
+                active[task.id] = task.attempt
+                supervisor.advance_task(task)
         self.tasks_seen.update(dict.fromkeys(active))
         self._queued_tasks |= active
-        ended = [one for one in self._queued_tasks.items() if one[0] not in active]
-        for task_id, attempt in ended:
-            if supervisor.forget_task(task_id, attempt):
+
+        for task_id, attempt in list(self._queued_tasks.items()):
+            if task_id not in active and supervisor.forget_task(task_id, attempt):
                 del self._queued_tasks[task_id]
         return bool(self._queued_tasks)
 
@@ -212,13 +227,14 @@ class Worker:
         if self.options.jobs is not None and work not in self.options.jobs:
             return False
         installed = self._list_installed()
-        missing = next((one for one in needs.split(", ") if one not in installed), None)
-        if missing is None:
+        missing = [need for need in needs.split(", ") if need not in installed]
+        if not missing:
             queue.listen(needs)
             return True
-        if left.get(work) != missing and missing not in EXTRAS:
-            _log.warning("%s is left to workers that have the %s", work, missing)
-        left[work] = missing
+
+        if left.get(work) != missing[0] and missing[0] not in EXTRAS:
+            _log.warning("%s is left to workers that have the %s", work, missing[0])
+        left[work] = missing[0]
         return False
 
     def _list_installed(self) -> tuple[str, ...]:
@@ -229,10 +245,11 @@ class Worker:
         if self.progress is silent or time.monotonic() - self._reported_at < 1:
             return
         self._reported_at = time.monotonic()
-        for job in dict.fromkeys([*self._reported, *jobs]):
+        # Jobs of the last report that have ended meanwhile are reported once more, as complete.
+        for job_id in dict.fromkeys([*self._reported, *jobs]):
             with contextlib.suppress(NotFoundError):
-                found = self._store.run(partial(read_job, job=job))
-                self.progress(f"job {job}", *found.steps)
+                job = self._store.run(partial(read_job, job=job_id))
+                self.progress(f"job {job_id}", *job.steps)
         self._reported = jobs
 
     def _beat(self) -> None:
