@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import lcm
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -88,10 +89,10 @@ def rank_scores(scores: npt.ArrayLike) -> FloatArray:
 
 def _exact_sums(scores: npt.ArrayLike, weights: npt.ArrayLike) -> list[Fraction]:
     """Weighted sums of ranks as fractions."""
-    ranks = rank_scores(scores)
     factors = np.asarray(weights, dtype=np.float64)
     exact = [Fraction(repr(weight)) for weight in factors.tolist()]
+    # With a common denominator, and ranks doubled, which may end in .5, all numbers are whole.
     common = lcm(*(weight.denominator for weight in exact))
     whole = [int(weight * common) for weight in exact]
-    doubled: list[list[Any]] = (2 * ranks).astype(np.int64).tolist()
-    return [Fraction(sum(map(int.__mul__, row, whole)), 2 * common) for row in doubled]
+    doubled: list[list[Any]] = (2 * rank_scores(scores)).astype(np.int64).tolist()
+    return [Fraction(sum(map(mul, row, whole)), 2 * common) for row in doubled]

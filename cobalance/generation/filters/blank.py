@@ -32,21 +32,21 @@ class BlankOptions(Options):
 
 
 def _says(found: Scored, options: BlankOptions) -> Said:
-    said = describe_score(
+    of_spread = describe_score(
         found.score,
         options.threshold,
         enough="Not one colour",
         too_little="Nearly one colour",
     )
     if "luminance" not in found.details:
-        return said
-    light = describe_score(
+        return of_spread
+    of_light = describe_score(
         found.details["luminance"],
         options.min_luminance,
         enough="not black",
         too_little="nearly black",
     )
-    return Said.all([said, light])
+    return Said.all([of_spread, of_light])
 
 
 PLUGIN = FilterPlugin(
@@ -73,6 +73,7 @@ def judge_blank(_: ImageRequest, made: GeneratedImage, options: BlankOptions) ->
     luminance = (_painted_pixels(made).astype(np.float32) / 255) @ LUMA
     score = float(luminance.std(dtype=np.float64))
     mean = float(luminance.mean(dtype=np.float64))
+
     reason = ""
     if score < options.threshold:
         reason = (

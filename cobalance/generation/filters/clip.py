@@ -64,22 +64,22 @@ class ClipOptions(ClipModelOptions):
 
 
 def _says(found: Scored, options: ClipOptions) -> Said:
-    places = placeholders(PHOTO if options.text == "concepts" else options.text)
-    names_concepts = bool(places & {"concepts", "names"})
-    asked, missing = "what its prompt says", "does not find what its prompt says"
-    if "caption" in places:  # whether it has one is not kept with the score
-        asked = "what its caption or prompt says"
-        missing = f"does not find {asked}"
-    elif names_concepts and found.concepts:
-        asked = join_names(found.concepts)
-        one = len(found.concepts) == 1
-        missing = f"finds no {asked}" if one else f"does not find all of {asked}"
+    fields = placeholders(PHOTO if options.text == "concepts" else options.text)
+    subject, missing = "what its prompt says", "does not find what its prompt says"
+    if "caption" in fields:
+        # Whether it has a caption is not stored with the score.
+        subject = "what its caption or prompt says"
+        missing = f"does not find {subject}"
+    elif fields & {"concepts", "names"} and found.concepts:
+        subject = join_names(found.concepts)
+        is_one = len(found.concepts) == 1
+        missing = f"finds no {subject}" if is_one else f"does not find all of {subject}"
     return describe_score(
         found.score,
         options.threshold,
-        enough=f"CLIP finds {asked}",
+        enough=f"CLIP finds {subject}",
         too_little=f"CLIP {missing}",
-        measured=f"CLIPScore of {asked}",
+        measured=f"CLIPScore of {subject}",
     )
 
 
@@ -122,8 +122,8 @@ class ClipFilter:
         """Judge a batch; see `cobalance.generation.filters.filter.Filter`."""
         texts = [self._text(request) for request in requests]
         with self.clip.vision.computing(f"CLIP on {len(made)} images"):
-            cosines = self.clip.cosines([one.image for one in made], texts)
-        return [self._judgement(*pair) for pair in zip(texts, cosines, strict=True)]
+            cosines = self.clip.cosines([generated.image for generated in made], texts)
+        return [self._judgement(text, cosine) for text, cosine in zip(texts, cosines, strict=True)]
 
     def describe(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""
@@ -131,26 +131,31 @@ class ClipFilter:
         return {"filter": "clip", "settings": settings, **self.clip.vision.describe()}
 
     def _text(self, request: ImageRequest) -> str:
-        text = self.options.text
-        template = PHOTO if text == "concepts" else text
-        named = set() if text == "prompt" else placeholders(template)
-        unknown = (not request.concepts and bool(named & {"concepts", "names"})) or (
-            not request.caption and "caption" in named
-        )
-        if text == "prompt" or unknown:
+        """The text that an image is compared with: the prompt where the request has no other."""
+        if self.options.text == "prompt":
+            return self.options.prefix + request.prompt
+        template = PHOTO if self.options.text == "concepts" else self.options.text
+        fields = placeholders(template)
+        lacks_concepts = not request.concepts and bool(fields & {"concepts", "names"})
+        lacks_caption = not request.caption and "caption" in fields
+        if lacks_concepts or lacks_caption:
             return self.options.prefix + request.prompt
         return self.options.prefix + prompt_for(
             request.concepts, template, class_name=request.class_name, caption=request.caption
         )
 
     def _judgement(self, text: str, cosine: np.float64) -> Judgement:
+        """Judge an image by the cosine of its vector and that of its text."""
         score = CLIPSCORE_WEIGHT * max(float(cosine), 0.0)
         details: dict[str, Any] = {"cosine": float(cosine)}
         length = self.clip.vision.model.config.text_config.max_position_embeddings
         if len(self.clip.tokenizer(text)["input_ids"]) > length:
-            details["truncated"] = True  # CLIP has not read the end of the text
+            # CLIP has not read the end of the text.
+            details["truncated"] = True
+
         least, reason = self.options.threshold, ""
-        if least is not None and not score >= least:  # nor NaN
+        # NaN is rejected, too.
+        if least is not None and not score >= least:
             reason = (
                 f"The image does not show {text!r}: CLIPScore {score:.3f}, less than {least:g}."
             )

@@ -34,13 +34,13 @@ class ConfidenceOptions(ModelOptions):
 
 
 def _says(found: Scored, _: ConfidenceOptions) -> Said:
-    said = f"A classifier gives its class a probability of {number_text(found.score, 0, 1)}"
+    text = f"A classifier gives its class a probability of {number_text(found.score, 0, 1)}"
     if not {"confidence", "threshold"} <= found.details.keys():
-        return Said(said)
+        return Said(text)
     best, most = found.details["confidence"], found.details["threshold"]
     sure = "sure" if best > most else "not sure"
     return Said(
-        f"{said}; it is {sure}: its highest one is {number_text(best, most, 1)}, and it is sure "
+        f"{text}; it is {sure}: its highest one is {number_text(best, most, 1)}, and it is sure "
         f"above {number_text(most)}",
         best <= most,
     )
@@ -81,10 +81,10 @@ class ConfidenceFilter:
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
         """Judge a batch; an image of a class that the classifier does not know is rejected."""
-        found = self.classifier.predict([one.image for one in made])
+        predicted = self.classifier.predict([generated.image for generated in made])
         return [
-            self._judge(request.class_name, row.tolist())
-            for request, row in zip(requests, found, strict=True)
+            self._judge(request.class_name, probabilities.tolist())
+            for request, probabilities in zip(requests, predicted, strict=True)
         ]
 
     def describe(self) -> Mapping[str, Any]:
@@ -98,24 +98,27 @@ class ConfidenceFilter:
         }
 
     def _judge(self, name: str, probabilities: list[float]) -> Judgement:
+        """Judge an image of a class by the probabilities of all classes."""
         classes = self.classifier.settings.classes
         if name not in classes:
             reason = f"The classifier does not know {name!r}: its classes are {', '.join(classes)}."
             return Judgement(0.0, reason)
-        own, best = probabilities[classes.index(name)], max(probabilities)
+
+        best = max(probabilities)
         predicted = classes[probabilities.index(best)]
-        least = self.options.threshold
-        if least is None:
-            least = (self.classifier.settings.confidence or {}).get(name, 1.0)
+        most = self.options.threshold
+        if most is None:
+            most = (self.classifier.settings.confidence or {}).get(name, 1.0)
         reason = ""
-        if not best <= least:  # nor NaN
-            what = "is easy" if predicted == name else "does not look like its class"
+        # NaN is rejected, too.
+        if not best <= most:
+            fault = "is easy" if predicted == name else "does not look like its class"
             reason = (
-                f"The image {what}: the classifier says {predicted!r} with a probability of "
-                f"{best:.3f}, more than {least:.3f}."
+                f"The image {fault}: the classifier says {predicted!r} with a probability of "
+                f"{best:.3f}, more than {most:.3f}."
             )
-        details = {"predicted": predicted, "confidence": best, "threshold": least}
-        return Judgement(own, reason, details)
+        details = {"predicted": predicted, "confidence": best, "threshold": most}
+        return Judgement(probabilities[classes.index(name)], reason, details)
 
 
 def open_filter(options: ConfidenceOptions) -> ConfidenceFilter:

@@ -1,5 +1,6 @@
 """Duplicate filter: compare perceptual hashes within a query and with the source images."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,12 +33,13 @@ class DuplicatesOptions(Options):
 
 
 def _says(found: Scored, options: DuplicatesOptions) -> Said:
+    # The score of an image that is the first of its query, and has no source.
     if found.score >= options.hash_size**2:
         return Said("Nothing before it that it could repeat")
     enough = found.score > options.distance
-    said = "Unlike others" if enough else "Much like another"
+    likeness = "Unlike others" if enough else "Much like another"
     return Said(
-        f"{said}: {found.score:.0f} bits of its hash differ, more than {options.distance} are "
+        f"{likeness}: {found.score:.0f} bits of its hash differ, more than {options.distance} are "
         "needed",
         enough,
     )
@@ -79,11 +81,11 @@ class DuplicatesFilter:
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
         """Judge the images in order; quadratic time in the images of a query."""
-        kept: dict[str, list[Words]] = defaultdict(list)
+        accepted: dict[str, list[Words]] = defaultdict(list)
         judgements = []
-        for request, one in zip(requests, made, strict=True):
-            of_query = kept[query_of(request.id)]
-            judgement, words = self._judge(request, one, of_query)
+        for request, generated in zip(requests, made, strict=True):
+            of_query = accepted[query_of(request.id)]
+            judgement, words = self._judge(request, generated, of_query)
             if judgement.accepted:
                 of_query.append(words)
             judgements.append(judgement)
@@ -99,24 +101,27 @@ class DuplicatesFilter:
         }
 
     def _judge(
-        self, request: ImageRequest, made: GeneratedImage, kept: list[Words]
+        self, request: ImageRequest, made: GeneratedImage, accepted: list[Words]
     ) -> tuple[Judgement, Words]:
+        """Judge an image, and give its hash: by the accepted ones of its query and its source."""
         text = self.phash(made.image)
         words = _words([text])[0]
         limit = self.options.distance
-        to_kept = int(_distances(words, np.array(kept)).min()) if kept else None
-        to_source = None
+        # The score of an image with nothing to compare it with: as if all bits differed.
+        all_bits = self.options.hash_size**2
+        to_source = to_accepted = all_bits
         if request.source is not None:
             source = _words([self.phash(request.source.image)])
             to_source = int(_distances(words, source).min())
-        found = [distance for distance in (to_kept, to_source) if distance is not None]
+        if accepted:
+            to_accepted = int(_distances(words, np.array(accepted)).min())
+
         reason = ""
-        if to_source is not None and to_source <= limit:
+        if request.source is not None and to_source <= limit:
             reason = f"The image looks like its source: {to_source} bits of its hash differ."
-        elif to_kept is not None and to_kept <= limit:
-            reason = f"The image repeats one of its query: {to_kept} bits of its hash differ."
-        score = float(min(found, default=self.options.hash_size**2))
-        return Judgement(score, reason, {"phash": text}), words
+        elif accepted and to_accepted <= limit:
+            reason = f"The image repeats one of its query: {to_accepted} bits of its hash differ."
+        return Judgement(float(min(to_source, to_accepted)), reason, {"phash": text}), words
 
 
 def query_of(request_id: str) -> str:
@@ -154,21 +159,23 @@ def find_duplicates(hashes: Sequence[str], distance: int) -> list[int | None]:
     kept = np.empty_like(words)
     positions = np.empty(len(words), dtype=np.int64)
     n_kept = 0
-    found: list[int | None] = []
+    earlier: list[int | None] = []
     for position, word in enumerate(words):
         near = np.flatnonzero(_distances(word, kept[:n_kept]) <= distance)
         if len(near):
-            found.append(int(positions[near[0]]))
+            earlier.append(int(positions[near[0]]))
             continue
+
         kept[n_kept], positions[n_kept] = word, position
         n_kept += 1
-        found.append(None)
-    return found
+        earlier.append(None)
+    return earlier
 
 
 def _words(hashes: Sequence[str]) -> Words:
     """Hashes in hexadecimal as rows of 64-bit words."""
-    n_words = -(-max(map(len, hashes), default=16) // 16)
+    # A word of 64 bits has 16 hexadecimal digits.
+    n_words = math.ceil(max(map(len, hashes), default=16) / 16)
     digits = "".join(text.rjust(16 * n_words, "0") for text in hashes)
     words = np.frombuffer(bytes.fromhex(digits), dtype=">u8").astype(np.uint64)
     return words.reshape(len(hashes), n_words)

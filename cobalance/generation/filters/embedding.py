@@ -1,5 +1,6 @@
 """Embedding filter: whether edited objects lie among real ones and their own group."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -93,19 +94,22 @@ class EmbeddingFilter:
     ) -> list[Judgement]:
         """Embed a batch; sources that several of its requests share are embedded once."""
         crops = dict[object, ImageArray]()
-        for at, (request, one) in enumerate(zip(requests, made, strict=True)):
+        for position, (request, generated) in enumerate(zip(requests, made, strict=True)):
             if request.source is not None:
                 mask = request.source.mask
                 crops[id(request.source)] = crop_object(request.source.image, mask)
-                crops["made", at] = crop_object(one.image, mask)
+                crops["made", position] = crop_object(generated.image, mask)
         with self.vision.computing(f"the embeddings of {len(crops)} crops"):
             vectors = dict(zip(crops, self.embed(list(crops.values())), strict=True))
-        return [
-            without_source("embedding")
-            if request.source is None
-            else _first_judgement(vectors["made", at], vectors[id(request.source)])
-            for at, request in enumerate(requests)
-        ]
+
+        judgements = []
+        for position, request in enumerate(requests):
+            if request.source is None:
+                judgements.append(without_source("embedding"))
+            else:
+                vector, source = vectors["made", position], vectors[id(request.source)]
+                judgements.append(_first_judgement(vector, source))
+        return judgements
 
     def describe(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""
@@ -123,11 +127,12 @@ class EmbeddingFilter:
             else:
                 features = model(pixel_values=pixels).last_hidden_state[:, 0]
             rows.append(features.double().cpu().numpy())
+
         values = np.concatenate(rows[1:] or rows)
-        with np.errstate(divide="ignore", invalid="ignore"):  # seen by `_first_judgement`
-            unit: npt.NDArray[np.float32] = np.divide(
-                values, np.linalg.norm(values, axis=1, keepdims=True)
-            ).astype(np.float32)
+        lengths = np.linalg.norm(values, axis=1, keepdims=True)
+        # A vector of zeros becomes NaN, which `_first_judgement` rejects.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            unit: npt.NDArray[np.float32] = np.divide(values, lengths).astype(np.float32)
         return unit
 
 
@@ -143,10 +148,9 @@ def crop_object(image: ImageArray, mask: MaskArray) -> ImageArray:
         every pixel that it touches is in the crop.
     """
     box, (height, width), (rows, columns) = find_box(mask), image.shape[:2], mask.shape
-    return image[
-        box.top * height // rows : -(-box.bottom * height // rows),
-        box.left * width // columns : -(-box.right * width // columns),
-    ]
+    bottom = math.ceil(box.bottom * height / rows)
+    right = math.ceil(box.right * width / columns)
+    return image[box.top * height // rows : bottom, box.left * width // columns : right]
 
 
 def judge_pool(pool: Pool, options: EmbeddingOptions) -> dict[str, Judgement]:
@@ -169,30 +173,33 @@ def judge_pool(pool: Pool, options: EmbeddingOptions) -> dict[str, Judgement]:
     """
     real, n = count_real_neighbours(pool, options.k_real)
     shares = real / max(n, 1)
-    kept = shares >= options.min_real
-    group, n_kept = count_group_neighbours(pool, options.k_group, kept)
-    groups = iter(group.tolist())
-    places = {name: at for at, name in enumerate(pool.real)}
-    sources = pool.real_vectors[[places[name] for name in pool.sources]]
+    passes = shares >= options.min_real
+    group, n_passing = count_group_neighbours(pool, options.k_group, passes)
+    # Neighbours of its group were counted only for candidates that pass.
+    of_group = np.zeros(len(pool.candidates), dtype=np.int64)
+    of_group[passes] = group
+
+    row_of = {name: row for row, name in enumerate(pool.real)}
+    sources = pool.real_vectors[[row_of[name] for name in pool.sources]]
     cosines = np.vecdot(pool.vectors, sources, dtype=np.float64)
+
     judgements = {}
-    for at, candidate in enumerate(pool.candidates):
-        details, reason = {"p_real": float(shares[at])}, ""
-        if kept[at]:
-            of_group = next(groups)
-            details["p_group"] = of_group / max(n_kept, 1)
+    for row, candidate in enumerate(pool.candidates):
+        details, reason = {"p_real": float(shares[row])}, ""
+        if not passes[row]:
+            reason = (
+                f"{real[row]} of its {n} nearest neighbours are real images: {shares[row]:.4g}, "
+                f"less than {options.min_real:g}."
+            )
+        else:
+            details["p_group"] = int(of_group[row]) / max(n_passing, 1)
             if details["p_group"] < options.min_group:
-                name = readable(pool.groups[at])
+                name = readable(pool.groups[row])
                 reason = (
-                    f"{of_group} of its {n_kept} nearest neighbours show {name}: "
+                    f"{of_group[row]} of its {n_passing} nearest neighbours show {name}: "
                     f"{details['p_group']:.4g}, less than {options.min_group:g}."
                 )
-        else:
-            reason = (
-                f"{real[at]} of its {n} nearest neighbours are real images: {shares[at]:.4g}, less "
-                f"than {options.min_real:g}."
-            )
-        judgements[candidate] = Judgement(float(cosines[at]), reason, details)
+        judgements[candidate] = Judgement(float(cosines[row]), reason, details)
     return judgements
 
 
@@ -204,19 +211,17 @@ def _first_judgement(vector: npt.NDArray[np.float32], source: npt.NDArray[np.flo
 
 
 def _says(found: Scored, options: EmbeddingOptions) -> Said:
-    said = [Said(f"As close to its source as {number_text(found.score)} (cosine)")]
+    parts = [Said(f"As close to its source as {number_text(found.score)} (cosine)")]
     shares = (
         ("p_real", options.min_real, "of its neighbours are real"),
         ("p_group", options.min_group, "are of its group"),
     )
-    said += [
-        describe_score(
-            found.details[name], least, enough=f"enough {what}", too_little=f"too few {what}"
-        )
-        for name, least, what in shares
-        if name in found.details
-    ]
-    return Said.all(said)
+    for name, least, words in shares:
+        if name in found.details:
+            enough, too_little = f"enough {words}", f"too few {words}"
+            share = found.details[name]
+            parts.append(describe_score(share, least, enough=enough, too_little=too_little))
+    return Said.all(parts)
 
 
 PLUGIN = FilterPlugin(

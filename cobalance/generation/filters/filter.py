@@ -97,7 +97,7 @@ class Said(NamedTuple):
     @classmethod
     def all(cls, said: Sequence["Said"]) -> "Said":
         """Several in one, which is enough where each is."""
-        return cls("; ".join(one.text for one in said), all(one.enough for one in said))
+        return cls("; ".join(part.text for part in said), all(part.enough for part in said))
 
 
 def number_text(value: float, *others: float) -> str:
@@ -110,8 +110,9 @@ def number_text(value: float, *others: float) -> str:
     """
     for digits in range(2, 17):
         text = f"{value:.{digits}g}"
-        shown = float(text)
-        if all((shown < one, shown > one) == (value < one, value > one) for one in others):
+        rounded = float(text)
+        # It must lie on the same side of each of the others as the number itself.
+        if all((rounded < n, rounded > n) == (value < n, value > n) for n in others):
             return text
     return repr(value)
 
@@ -144,8 +145,8 @@ def describe_score(
         return Said(f"{measured}: {score:.3g}")
     needed = repr(float(least)).removesuffix(".0")
     is_enough = score >= least
-    said = enough if is_enough else too_little
-    return Said(f"{said}: {number_text(score, least)}, needs {needed}", is_enough)
+    words = enough if is_enough else too_little
+    return Said(f"{words}: {number_text(score, least)}, needs {needed}", is_enough)
 
 
 @dataclass(frozen=True)

@@ -43,26 +43,28 @@ class ObjectsOptions(DetectorOptions):
 
 
 def _says(found: Scored, options: ObjectsOptions) -> Said:
-    said = []
+    scores = []
     if found.concepts:
         names = join_names(found.concepts)
-        said.append((found.score, names if len(found.concepts) == 1 else f"all of {names}"))
+        scores.append((found.score, names if len(found.concepts) == 1 else f"all of {names}"))
     if options.check_class and "class" in found.details:
-        said.append((found.details["class"], class_text(options, found.class_name)))
-    texts = [
-        describe_score(
-            score,
-            options.threshold,
-            enough=f"{'a' if at else 'A'} detector finds {name}",
-            too_little=f"{'a' if at else 'A'} detector does not find {name}",
-        )
-        for at, (score, name) in enumerate(said)
-    ]
-    return Said.all(texts) if texts else Said("The detector was asked for nothing")
+        scores.append((found.details["class"], class_text(options, found.class_name)))
+    if not scores:
+        return Said("The detector was asked for nothing")
+
+    parts = []
+    detector = "A detector"
+    for score, name in scores:
+        enough, too_little = f"{detector} finds {name}", f"{detector} does not find {name}"
+        parts.append(describe_score(score, options.threshold, enough=enough, too_little=too_little))
+        # The second one goes on in the same sentence.
+        detector = "a detector"
+    return Said.all(parts)
 
 
 def _looks(options: ObjectsOptions) -> frozenset[Asked]:
-    if not options.threshold:  # which every score reaches
+    # Every score reaches a threshold of 0.
+    if not options.threshold:
         return frozenset()
     return frozenset(["concepts", "class"] if options.check_class else ["concepts"])
 
@@ -102,7 +104,7 @@ class ObjectsFilter:
     ) -> list[Judgement]:
         """Judge a batch; see `cobalance.generation.filters.filter.Filter`."""
         names = dict.fromkeys(name for request in requests for name in self._names(request))
-        images = [one.image for one in made]
+        images = [generated.image for generated in made]
         scores = self.detector.best_scores(images, list(names))
         return [
             self._judge(request, dict(zip(names, map(float, row), strict=True)))
@@ -112,43 +114,51 @@ class ObjectsFilter:
     def describe(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""
         described = self.detector.describe()
-        own = self.options.model_dump(
+        settings = self.options.model_dump(
             mode="json",
             include=set(ObjectsOptions.model_fields) - set(DetectorOptions.model_fields),
             exclude={"vocabulary"},
         )
-        own["vocabulary_sha256"] = vocabulary_sha256(self.options.vocabulary)
-        return {"filter": "objects", **described, "settings": {**described["settings"], **own}}
+        settings["vocabulary_sha256"] = vocabulary_sha256(self.options.vocabulary)
+        return {
+            "filter": "objects",
+            **described,
+            "settings": {**described["settings"], **settings},
+        }
 
     def _names(self, request: ImageRequest) -> list[str]:
-        classes = [class_text(self.options, request.class_name)] if self.options.check_class else []
-        return [*request.concepts, *classes, *self.options.vocabulary]
+        names = [*request.concepts, *self.options.vocabulary]
+        if self.options.check_class:
+            names.insert(len(request.concepts), class_text(self.options, request.class_name))
+        return names
 
     def _judge(self, request: ImageRequest, scores: Mapping[str, float]) -> Judgement:
-        found = {name: scores[name] for name in request.concepts if self._is_found(scores[name])}
-        missing = [name for name in request.concepts if name not in found]
-        called = class_text(self.options, request.class_name)
+        """Judge an image by the best score of each name in it."""
+        least = self.options.threshold
+        in_image = {name: score for name, score in scores.items() if score >= least}
+        concepts = {name: scores[name] for name in request.concepts if name in in_image}
+        missing = [name for name in request.concepts if name not in in_image]
+        class_name = class_text(self.options, request.class_name)
+        asked = {*request.concepts, class_name}
         unasked = {
             name: scores[name]
             for name in self.options.vocabulary
-            if self._is_found(scores[name]) and name not in (*request.concepts, called)
+            if name in in_image and name not in asked
         }
-        details: dict[str, Any] = {"found": found, "missing": missing, "unasked": unasked}
-        wanted = list(missing)
+        details: dict[str, Any] = {"found": concepts, "missing": missing, "unasked": unasked}
+
+        lacking = list(missing)
         if self.options.check_class:
-            details["class"] = scores[called]
-            if not self._is_found(scores[called]):
-                wanted.append(called)
+            details["class"] = scores[class_name]
+            if class_name not in in_image:
+                lacking.append(class_name)
         reasons = []
-        if wanted:
-            reasons.append(f"The detector does not find {_with_scores(wanted, scores)}.")
+        if lacking:
+            reasons.append(f"The detector does not find {_with_scores(lacking, scores)}.")
         if unasked and self.options.reject_unasked:
             reasons.append(f"It finds unrequested concepts: {_with_scores(unasked, scores)}.")
         score = min((scores[name] for name in request.concepts), default=1.0)
         return Judgement(score, " ".join(reasons), details)
-
-    def _is_found(self, score: float) -> bool:
-        return score >= self.options.threshold
 
 
 def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str, float]) -> str:

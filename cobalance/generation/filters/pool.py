@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from cobalance.base.arrays import BoolArray, IntArray
 from cobalance.base.errors import DataError
@@ -89,15 +90,15 @@ class Pool:
         by_source: dict[str, EmbeddedImage] = {}
         for image in edited:
             by_source.setdefault(image.source, image)
-        real = sorted(by_source)
+        real = dict(sorted(by_source.items()))
         return cls(
-            tuple(image.candidate for image in edited),
-            tuple(image.source for image in edited),
-            tuple(image.group for image in edited),
-            _stack([image.vector for image in edited]),
-            tuple(real),
-            tuple(by_source[name].source_class for name in real),
-            _stack([by_source[name].source_vector for name in real]),
+            candidates=tuple(image.candidate for image in edited),
+            sources=tuple(image.source for image in edited),
+            groups=tuple(image.group for image in edited),
+            vectors=_stack([image.vector for image in edited]),
+            real=tuple(real),
+            real_classes=tuple(image.source_class for image in real.values()),
+            real_vectors=_stack([image.source_vector for image in real.values()]),
         )
 
 
@@ -125,8 +126,10 @@ def count_real_neighbours(pool: Pool, k: int) -> tuple[IntArray, int]:
     >>> count_real_neighbours(pool, 1)
     (array([1, 1]), 1)
     """
+    # Real images come first in a neighbourhood's numbers.
     n_real = len(pool.real)
-    return _count(pool, k, np.ones(len(pool.candidates), np.bool_), lambda at, _: at < n_real)
+    everyone = np.ones(len(pool.candidates), np.bool_)
+    return _count(pool, k, everyone, lambda neighbours, _: neighbours < n_real)
 
 
 def count_group_neighbours(pool: Pool, k: int, kept: BoolArray) -> tuple[IntArray, int]:
@@ -143,11 +146,11 @@ def count_group_neighbours(pool: Pool, k: int, kept: BoolArray) -> tuple[IntArra
         Neighbours that were looked at: k, or fewer.
     """
     groups = [group for group, is_kept in zip(pool.groups, kept, strict=True) if is_kept]
-    known: dict[str, int] = {}
-    names = [*pool.real_classes, *groups]
-    codes = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
-    own = codes[len(pool.real) :, np.newaxis]
-    return _count(pool, k, kept, lambda at, queries: codes[at] == own[queries])
+    codes, _ = pd.factorize(np.array([*pool.real_classes, *groups], dtype=object))
+    group_of_query = codes[len(pool.real) :, np.newaxis]
+    return _count(
+        pool, k, kept, lambda neighbours, queries: codes[neighbours] == group_of_query[queries]
+    )
 
 
 def _count(
@@ -158,8 +161,8 @@ def _count(
     points = np.concatenate([pool.real_vectors, queries])
     own = len(pool.real) + np.arange(len(queries))
     counts = np.zeros(len(queries), dtype=np.int64)
-    for block, found in neighbourhoods(queries, points, k, own=own):
-        counts[block] = is_counted(found, block).sum(axis=1)
+    for block, neighbours in neighbourhoods(queries, points, k, own=own):
+        counts[block] = is_counted(neighbours, block).sum(axis=1)
     return counts, min(k, max(0, len(points) - 1))
 
 

@@ -66,11 +66,11 @@ class SafetyFilter:
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
         """Judge a batch without changing the images."""
-        images = [one.image for _, one in zip(requests, made, strict=True)]
+        images = [generated.image for _, generated in zip(requests, made, strict=True)]
+        flags: list[bool] = []
         with self.vision.computing(f"the safety checker on {len(made)} images"):
-            flags = [
-                flag for batch in self.vision.batches(images) for flag in self._is_flagged(batch)
-            ]
+            for batch in self.vision.batches(images):
+                flags += self._is_flagged(batch)
         flagged = Judgement(0.0, "The safety checker flags the image.")
         return [flagged if flag else Judgement(1.0) for flag in flags]
 

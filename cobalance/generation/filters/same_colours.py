@@ -1,6 +1,6 @@
 """Colour filter: how much an image keeps the colours of its source, as a score to rank by."""
 
-from math import sqrt
+from math import ceil, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -104,7 +104,7 @@ def colour_difference(image: ImageArray, other: ImageArray) -> float:
     """
     sums, n = cell_sums(image)
     others, n_others = cell_sums(other)
-    # Python's integers: for images of 100 million pixels the squares need 180 bits
+    # Python's integers: for images of 100 million pixels the squares need 180 bits.
     differences = sums.astype(object) * n_others - others.astype(object) * n
     total: int = (differences * differences).sum()
     return sqrt(total / (n * n_others) ** 2)
@@ -118,9 +118,11 @@ def cell_sums(image: ImageArray, side: int = SIDE) -> tuple[npt.NDArray[np.int64
     """
     height, width = image.shape[:2]
     down, across = _overlaps(height, side), _overlaps(width, side)
+
     rows = []
-    for row, weights in enumerate(down):  # a band at a time, to copy a fraction of the image
-        band = slice(row * height // side, -(-(row + 1) * height // side))
+    # A band at a time, to copy a fraction of the image.
+    for row, weights in enumerate(down):
+        band = slice(row * height // side, ceil((row + 1) * height / side))
         pixels = image[band].reshape(-1, width * 3).astype(np.float64)
         rows.append((weights[band] @ pixels).reshape(width, 3))
     return (across @ np.stack(rows)).astype(np.int64), height * width

@@ -86,14 +86,16 @@ class SameObjectsFilter:
     ) -> list[Judgement]:
         """Judge a batch; sources that earlier batches had are not looked at again."""
         compared = [
-            (request.source.image, one.image)
-            for request, one in zip(requests, made, strict=True)
+            (request.source.image, generated.image)
+            for request, generated in zip(requests, made, strict=True)
             if request.source is not None
         ]
-        of_sources = self._find_in_sources([source for source, _ in compared])
-        found = iter(zip(of_sources, self._find([image for _, image in compared]), strict=True))
+        in_sources = self._find_in_sources([source for source, _ in compared])
+        in_images = self._find([image for _, image in compared])
+
+        judged = map(self._judge, in_sources, in_images)
         return [
-            without_source("same_objects") if request.source is None else self._judge(*next(found))
+            without_source("same_objects") if request.source is None else next(judged)
             for request in requests
         ]
 
@@ -124,22 +126,24 @@ class SameObjectsFilter:
             if digest not in self._sources
         }
         self._sources.update(zip(new, self._find(list(new.values())), strict=True))
-        found = [self._sources[digest] for digest in digests]
+
+        objects = [self._sources[digest] for digest in digests]
         for digest in digests:
             self._sources.move_to_end(digest)
         while len(self._sources) > MAX_SOURCES:
             self._sources.popitem(last=False)
-        return found
+        return objects
 
     def _judge(self, source: frozenset[str], image: frozenset[str]) -> Judgement:
+        """Judge an image by the objects in it and in its source."""
         score = f1_of_names(image, source)
         lost, added = sorted(source - image), sorted(image - source)
         details = {"both": sorted(source & image), "lost": lost, "added": added}
         least, reason = self.options.min_f1, ""
         if least is not None and score < least:
             changes = [
-                f"{what} {join_names([readable(name) for name in names])}"
-                for what, names in (("lost", lost), ("added", added))
+                f"{change} {join_names(list(map(readable, names)))}"
+                for change, names in (("lost", lost), ("added", added))
                 if names
             ]
             reason = (

@@ -41,7 +41,8 @@ class SanityOptions(Options):
 def _says(found: Scored, options: SanityOptions) -> Said:
     if found.score == 1:
         return Said("Keeps what had to stay")
-    if found.score == 0:  # why is only in the reason
+    # Which of the two it is, only the reason says.
+    if found.score == 0:
         return Said("Unusable, or nothing that had to stay is as it was")
     return describe_score(
         found.score,
@@ -73,6 +74,7 @@ def judge_sanity(request: ImageRequest, made: GeneratedImage, options: SanityOpt
     kept, source = made.kept, request.source
     if kept is None or source is None or not kept.any():
         return Judgement(1.0, details={"compared": False})
+
     score = float((made.image[kept] == source.image[kept]).all(axis=1).mean())
     reason = ""
     if score < options.min_unchanged:
@@ -91,13 +93,14 @@ def _find_fault(request: ImageRequest, made: GeneratedImage, options: SanityOpti
             "(height, width, 3)."
         )
     height, width = image.shape[:2]
-    wanted = (options.width_px or width, options.height_px or height)
+    expected = (options.width_px or width, options.height_px or height)
     if options.source_size and request.source is not None:
-        wanted = request.source.mask.shape[::-1]
-    if (width, height) != wanted:
-        return f"The image is {width} x {height} px, not {wanted[0]} x {wanted[1]} px."
+        expected = request.source.mask.shape[::-1]
+    if (width, height) != expected:
+        return f"The image is {width} x {height} px, not {expected[0]} x {expected[1]} px."
     if fault := _find_kept_fault(request, made):
         return fault
+
     if mask is None:
         return ""
     if mask.dtype != np.bool_ or mask.shape != image.shape[:2]:

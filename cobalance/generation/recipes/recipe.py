@@ -118,7 +118,7 @@ class Recipe(Declaration):
     reference: str
 
     def __post_init__(self) -> None:
-        filters = {name: MappingProxyType(dict(given)) for name, given in self.filters.items()}
+        filters = {name: MappingProxyType(dict(values)) for name, values in self.filters.items()}
         object.__setattr__(self, "filters", MappingProxyType(filters))
         for name in ("making", "job"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))

@@ -37,24 +37,27 @@ class MaskCache:
             Finds the masks. Of its errors, UnusableError is remembered and raised again.
         """
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is not None:
+            entry = self._kept.get(key)
+            if entry is not None:
                 self._kept.move_to_end(key)
-        if kept is None:
+
+        if entry is None:
             try:
-                kept = {name: (mask.shape, np.packbits(mask)) for name, mask in find().items()}
-            except UnusableError as error:  # only its texts: a traceback would keep frames alive
-                kept = error.problem, error.remedy, error.detail
+                entry = {name: (mask.shape, np.packbits(mask)) for name, mask in find().items()}
+            except UnusableError as error:
+                # Its texts alone: a traceback would keep frames alive.
+                entry = error.problem, error.remedy, error.detail
             with self._lock:
-                self._kept[key] = kept
+                self._kept[key] = entry
                 self._kept.move_to_end(key)
                 while len(self._kept) > KEPT:
                     self._kept.popitem(last=False)
-        if isinstance(kept, tuple):
-            raise UnusableError(*kept)
+
+        if isinstance(entry, tuple):
+            raise UnusableError(*entry)
         return {
             name: np.unpackbits(bits, count=prod(shape)).view(np.bool_).reshape(shape)
-            for name, (shape, bits) in kept.items()
+            for name, (shape, bits) in entry.items()
         }
 
 
@@ -70,8 +73,9 @@ def mask_path(settings: MaskSettings, image_id: str, uri: str) -> Path:
     folder = Path(settings.mask_folder or "")
     pure = PurePosixPath(urlsplit(uri).path if "://" in uri else uri)
     values = {"id": image_id, "stem": pure.stem, "path": str(pure.with_suffix("")).lstrip("/")}
-    inside = PLACEHOLDER.sub(lambda found: values[found[1]], settings.mask_pattern)
+    inside = PLACEHOLDER.sub(lambda match: values[match[1]], settings.mask_pattern)
     path = folder / inside
+    # An id or an address may hold "..".
     if "\0" in inside or not path.resolve().is_relative_to(folder.resolve()):
         raise UnusableError(
             "has a mask file outside of the folder", "Rename the image", f"{inside!r}"

@@ -89,17 +89,19 @@ class ObjectMasks:
                 "shows a crowd of its object, and exactly one is wanted",
                 "Choose another value for the setting masks.instances",
             )
+
         if self.settings.masks == "regions":
             outlined = chosen[chosen["segmentation"].notna()]
             if outlined.empty and not chosen.empty:
                 raise _without_outline()
+            # A choice by boxes looks at regions without an outline, too.
             if self.settings.instances in ("largest", "all"):
                 chosen = outlined
         if chosen.empty and not self.settings.needs_segmenter:
-            wanted = ", ".join(map(repr, self.settings.object or (class_name,)))
+            names = ", ".join(map(repr, self.settings.object or (class_name,)))
             concepts = ", ".join(map(repr, sorted(set(drawn["concept"]))[:5])) or "none"
             raise UnusableError(
-                f"has no region of {wanted}",
+                f"has no region of {names}",
                 "Name the object's concept in the setting masks.object, ingest annotations with "
                 "its outlines or boxes, or take masks from files or a segmenter",
                 f"its regions are of {concepts}",
@@ -109,6 +111,7 @@ class ObjectMasks:
     def find(self, regions: pd.DataFrame, pixels: ImageArray) -> MaskArray:
         """Compute the object's mask from its regions; UnusableError where that gives none."""
         rows = regions.to_dict("records")
+        # A segmenter is asked for the object in a box.
         if self.settings.masks == "segmenter":
             rows = [row for row in rows if _has_box(row)]
         if not rows:
@@ -132,19 +135,21 @@ class ObjectMasks:
             for row in rows
         ]
         order = choose_instances(self.settings, areas)
+        # Of instances that a segmenter may be asked for, only the one of the largest box is.
         if self.settings.instances == "largest":
             order = order[:1]
-        return [rows[at] for at in order]
+        return [rows[place] for place in order]
 
     def _mask_of(self, row: Mapping[Hashable, Any], pixels: ImageArray) -> MaskArray:
-        masks, outlined = self.settings.masks, not pd.isna(row["segmentation"])
-        if masks == "segmenter" or (masks == "regions+segmenter" and not outlined):
+        """The mask of a region, from its outline, its box, or the segmenter."""
+        masks, has_outline = self.settings.masks, not pd.isna(row["segmentation"])
+        if masks == "segmenter" or (masks == "regions+segmenter" and not has_outline):
             return self._segment(pixels, box_of(row))
-        if masks == "boxes" or (masks == "regions+boxes" and not outlined):
+        if masks == "boxes" or (masks == "regions+boxes" and not has_outline):
             if _has_box(row):
                 return fill_box(box_of(row), pixels.shape[1], pixels.shape[0])
             return fill_bounds(_outline(row, pixels))
-        if not outlined:
+        if not has_outline:
             raise _without_outline()
         return _outline(row, pixels)
 
@@ -152,18 +157,19 @@ class ObjectMasks:
         segment = self.segment
         assert segment is not None  # noqa: S101 - as a job's settings are checked
         problem = "an object that the segmenter does not find"
-        return _ask(lambda image: segment(image, box), pixels, lambda found: [found], problem)
+        return _ask(lambda image: segment(image, box), pixels, lambda mask: [mask], problem)
 
     def _find_unannotated(self, pixels: ImageArray) -> Sequence[MaskArray]:
         """Masks of the instances to take, in an image without a box or outline of its object."""
         find = self.find_instances
         if find is not None:
             problem = "an object that the segmenter does not find"
-            found = _ask(find, pixels, lambda found: found, problem)
+            masks = _ask(find, pixels, lambda masks: masks, problem)
             if self.settings.instances == "largest":
-                return found
-            order = choose_instances(self.settings, [bounds_area(one) for one in found])
-            return [found[at] for at in order]
+                return masks
+            order = choose_instances(self.settings, list(map(bounds_area, masks)))
+            return [masks[place] for place in order]
+
         if self.settings.instances == "single":
             raise UnusableError(
                 "has no annotated box of its object, and its segmenter does not tell one from "
@@ -218,7 +224,7 @@ def _ask(
 ) -> T:
     """Ask a segmenter; UnusableError where it finds nothing, DataError for unfit masks."""
     try:
-        found = ask(pixels)
+        answer = ask(pixels)
     except (JobBlockedError, OutOfMemoryError):
         raise
     except CobalanceError as error:
@@ -227,13 +233,14 @@ def _ask(
             "Take masks from another segmenter, regions, boxes or files",
             str(error),
         ) from error
-    for made in masks_of(found):
-        if made.dtype != np.bool_ or made.shape != pixels.shape[:2]:
+
+    for pixel_mask in masks_of(answer):
+        if pixel_mask.dtype != np.bool_ or pixel_mask.shape != pixels.shape[:2]:
             raise DataError(
-                f"The segmenter gave {made.dtype} of shape {made.shape} for an image of "
-                f"{pixels.shape[:2]}. Use one that gives a bool mask of the image's size."
+                f"The segmenter gave {pixel_mask.dtype} of shape {pixel_mask.shape} for an image "
+                f"of {pixels.shape[:2]}. Use one that gives a bool mask of the image's size."
             )
-    return found
+    return answer
 
 
 def restrict(
@@ -266,18 +273,18 @@ def restrict(
     [[True, True, False]]
     """
     shown = {name: mask & part for name, part in sorted(parts.items())}
-    shown = {name: part for name, part in shown.items() if part.any()}
-    if not shown:
+    visible = [part for part in shown.values() if part.any()]
+    if not visible:
         raise UnusableError(
             "shows none of the wanted parts of its object",
             "Take other images, or other parts in the setting parts_options",
             f"wanted {', '.join(parts)}",
         )
-    found = list(shown.values())
+
     if which == "random":
         digest = hashlib.sha256(f"{seed}/part".encode()).digest()
-        return found[int.from_bytes(digest[:16]) % len(found)]
-    every: MaskArray = np.logical_or.reduce(found)
+        return visible[int.from_bytes(digest[:16]) % len(visible)]
+    every: MaskArray = np.logical_or.reduce(visible)
     return every
 
 
@@ -291,7 +298,8 @@ def grow(mask: MaskArray, times: int) -> MaskArray:
     >>> grow(mask, 1).astype(int).tolist()
     [[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0]]
     """
-    if times == 0:  # for scipy: until nothing changes
+    # scipy takes 0 for: until nothing changes.
+    if times == 0:
         return mask
     grown: MaskArray = ndimage.binary_dilation(mask, np.ones((3, 3), bool), iterations=times)
     return grown

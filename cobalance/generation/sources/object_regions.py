@@ -32,15 +32,20 @@ def object_regions(
     if ANY in names:
         return regions
     concepts = [_plain(name) for name in regions["concept"]]
-    tries = [set(map(_plain, names))] if names else [{_plain(class_name)}]
-    if not names and _plain(class_name) in PEOPLE:
-        tries.append({"person", "people"})
-    if not names and len(set(concepts)) == 1:
-        tries.append(set(concepts))
-    for wanted in tries:
-        chosen = [name in wanted for name in concepts]
-        if any(chosen):
-            return regions[chosen]
+    if names:
+        tries = [set(map(_plain, names))]
+    else:
+        tries = [{_plain(class_name)}]
+        if _plain(class_name) in PEOPLE:
+            tries.append({"person", "people"})
+        # The only concept of an image is its object, by whatever name.
+        if len(set(concepts)) == 1:
+            tries.append(set(concepts))
+
+    for accepted in tries:
+        is_object = [concept in accepted for concept in concepts]
+        if any(is_object):
+            return regions[is_object]
     return regions.iloc[:0]
 
 
@@ -76,8 +81,8 @@ def fill_box(box: Box, width: int, height: int) -> MaskArray:
     """Rasterise a box: a pixel is True if its centre is inside, as for outlines."""
     x, y, w, h = box
     columns, rows = np.arange(width) + 0.5, np.arange(height) + 0.5
-    found: MaskArray = np.outer((rows >= y) & (rows < y + h), (columns >= x) & (columns < x + w))
-    return found
+    filled: MaskArray = np.outer((rows >= y) & (rows < y + h), (columns >= x) & (columns < x + w))
+    return filled
 
 
 def fill_bounds(outlined: MaskArray) -> MaskArray:
@@ -106,7 +111,7 @@ def choose_instances(settings: MaskSettings, areas_px: Sequence[float]) -> list[
     UnusableError
         Exactly one is wanted, and there are several.
     """
-    order = sorted(range(len(areas_px)), key=lambda at: -areas_px[at])
+    order = sorted(range(len(areas_px)), key=lambda place: -areas_px[place])
     if settings.instances == "single" and len(order) > 1:
         raise UnusableError(
             "shows several of its object, and exactly one is wanted",
@@ -115,11 +120,11 @@ def choose_instances(settings: MaskSettings, areas_px: Sequence[float]) -> list[
         )
     if settings.instances != "largest_box":
         return order
-    second = order[1:2]
+
     above_px = settings.second_above_px
-    if above_px is None or not second or not areas_px[second[0]] > above_px:
-        return order[:1]
-    return order[:2]
+    if len(order) > 1 and above_px is not None and areas_px[order[1]] > above_px:
+        return order[:2]
+    return order[:1]
 
 
 def bounds_area(mask: MaskArray) -> int:

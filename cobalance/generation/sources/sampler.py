@@ -69,14 +69,15 @@ class Sources:
 
     def only(self, ids: Collection[str]) -> "Sources":
         """The same of some images alone, by id."""
-        wanted = set(ids)
-        some = {}
+        chosen = set(ids)
+        selected = {}
         for class_name, images in self.images.items():
-            at = [place for place, image in enumerate(images.ids) if image in wanted]
-            some[class_name] = ClassImages(
-                tuple(images.ids[place] for place in at), tuple(images.uris[place] for place in at)
+            pairs = zip(images.ids, images.uris, strict=True)
+            rows = [(image_id, uri) for image_id, uri in pairs if image_id in chosen]
+            selected[class_name] = ClassImages(
+                tuple(image_id for image_id, _ in rows), tuple(uri for _, uri in rows)
             )
-        return replace(self, images=some)
+        return replace(self, images=selected)
 
     def sample(self, class_name: str, seed: int, *, without: str | None = None) -> SourceImage:
         """Sample an image of a class with its object mask; the same for the same seed everywhere.
@@ -97,13 +98,15 @@ class Sources:
                 f"No image of class {class_name!r} has an address to take an object from. Ingest "
                 "the images with their paths, or ask for another split."
             )
+
         problems: list[tuple[str, UnusableError]] = []
-        order = (at for at in shuffle(len(images.ids), seed) if images.ids[at] != without)
-        for at in islice(order, TRIES):
+        order = (place for place in shuffle(len(images.ids), seed) if images.ids[place] != without)
+        for place in islice(order, TRIES):
             try:
-                return self._source(images.ids[at], images.uris[at], class_name, seed)
+                return self._source(images.ids[place], images.uris[place], class_name, seed)
             except UnusableError as problem:
-                problems.append((images.ids[at], problem))
+                problems.append((images.ids[place], problem))
+
         if not problems:
             raise NoSourceError(
                 f"Image {without!r} is the only one of class {class_name!r} that has an address. "
@@ -145,10 +148,11 @@ class Sources:
             if problem.problem == UNREADABLE:
                 self._check_reachable()
             detail = f": {problem.detail.rstrip('.')}" if problem.detail else ""
-            said = f"The image {image_id!r} cannot be edited: it {problem.problem}"
-            raise NoSourceError(f"{said}{detail}. {problem.remedy}.", f"{said}.") from problem
+            brief = f"The image {image_id!r} cannot be edited: it {problem.problem}"
+            raise NoSourceError(f"{brief}{detail}. {problem.remedy}.", f"{brief}.") from problem
 
     def _check_reachable(self) -> None:
+        """Raise JobBlockedError where the image that was read last can be read no longer."""
         for uri in self._read_before:
             try:
                 self.read_image(uri)
@@ -159,20 +163,23 @@ class Sources:
                 ) from error
 
     def _source(self, image_id: str, uri: str, class_name: str, seed: int) -> SourceImage:
-        if self.masks.settings.masks == "files":
-            picture, found = self._from_file(image_id, uri)
+        """Read an image with the mask of its object; UnusableError where it cannot be used."""
+        settings = self.masks.settings
+        if settings.masks == "files":
+            picture, mask = self._from_file(image_id, uri)
             pixels = rgb_array(picture)
         else:
             regions = self.masks.regions(image_id, class_name)
             picture = self._picture(uri, annotated_px(regions))
             pixels = rgb_array(picture)
-            found = self._object(image_id, regions, pixels, class_name)
+            mask = self._object(image_id, regions, pixels, class_name)
+
         if (find := self.masks.find_parts) is not None:
             parts = self._found.masks((image_id, "parts"), lambda: self.masks.parts(pixels, find))
-            found = object_masks.restrict(found, parts, self.masks.settings.parts, seed)
-        found = object_masks.grow(found, self.masks.settings.grow_px)
-        self.masks.check_share(found)
-        return SourceImage(image_id, uri, pixels, found)
+            mask = object_masks.restrict(mask, parts, settings.parts, seed)
+        mask = object_masks.grow(mask, settings.grow_px)
+        self.masks.check_share(mask)
+        return SourceImage(image_id, uri, pixels, mask)
 
     def _object(
         self, image_id: str, regions: pd.DataFrame, pixels: ImageArray, class_name: str
@@ -196,7 +203,9 @@ class Sources:
             raise UnusableError(
                 UNREADABLE, "Make the images' files readable", str(error)
             ) from error
+        # In place: copies of this object share the list.
         self._read_before[:] = [uri]
+
         try:
             picture = decode(content).orient_for(wanted_px)
         except ImageFileError as error:
@@ -205,16 +214,17 @@ class Sources:
                 "Replace it",
                 f"{strip_secrets(uri)}: {error}",
             ) from error
-        if wanted_px not in (None, picture.size):
-            (width, height), (own_width, own_height) = wanted_px or (0, 0), picture.size
+        if wanted_px is not None and wanted_px != picture.size:
+            (width, height), (actual_width, actual_height) = wanted_px, picture.size
             raise UnusableError(
                 f"has {sized} of another size",
                 "Use the files that were annotated; files are never scaled to fit",
-                f"{at}{width}×{height} pixels for an image of {own_width}×{own_height}",
+                f"{at}{width}×{height} pixels for an image of {actual_width}×{actual_height}",
             )
         return picture
 
     def _from_file(self, image_id: str, uri: str) -> tuple["Image.Image", MaskArray]:
+        """Open an image, and the file of its object's mask."""
         path = mask_path(self.masks.settings, image_id, uri)
         try:
             stored = decode(path.read_bytes()).stored
@@ -244,6 +254,7 @@ def shuffle(count: int, seed: int) -> Iterator[int]:
     >>> list(shuffle(5, seed=1))
     [1, 3, 0, 2, 4]
     """
+    # Only places whose numbers were moved are stored.
     moved: dict[int, int] = {}
     for position in range(count):
         digest = hashlib.sha256(f"{seed}/{position}".encode()).digest()
@@ -256,11 +267,11 @@ def _none_usable(
     class_name: str, n_images: int, problems: list[tuple[str, UnusableError]]
 ) -> NoSourceError:
     """The error for a class without a usable image: number tried, commonest reason, remedy."""
-    ((commonest, times),) = Counter(found.problem for _, found in problems).most_common(1)
-    image_id, example = next(found for found in problems if found[1].problem == commonest)
+    ((commonest, times),) = Counter(error.problem for _, error in problems).most_common(1)
+    image_id, example = next(row for row in problems if row[1].problem == commonest)
     detail = f": {example.detail.rstrip('.')}" if example.detail else ""
-    found = (
+    brief = (
         f"No object of class {class_name!r} can be taken from {len(problems):,} of its "
         f"{n_images:,} images. Most often ({times:,} times) an image {commonest}"
     )
-    return NoSourceError(f"{found}, such as {image_id!r}{detail}. {example.remedy}.", f"{found}.")
+    return NoSourceError(f"{brief}, such as {image_id!r}{detail}. {example.remedy}.", f"{brief}.")

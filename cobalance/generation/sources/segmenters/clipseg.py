@@ -79,14 +79,16 @@ class ClipSegSegmenter:
         return {"segmenter": "clipseg", "settings": settings, **self.vision.describe()}
 
     def _predict(self, image: ImageArray, texts: list[str]) -> list[MaskArray]:
+        """Compute the mask of each text, in the image's size."""
         pixels = self.vision.pixels([image])
         logits = self.vision.model(
             pixel_values=pixels.expand(len(texts), -1, -1, -1),
             **self.vision.tokens(self.tokenizer, texts),
         ).logits
-        at_its_size = logits.float().reshape(len(texts), 1, *logits.shape[-2:])
+
+        at_model_size = logits.float().reshape(len(texts), 1, *logits.shape[-2:])
         shares = torch.nn.functional.interpolate(
-            at_its_size, image.shape[:2], mode="bilinear", align_corners=False
+            at_model_size, image.shape[:2], mode="bilinear", align_corners=False
         )[:, 0].sigmoid()
         return list((shares >= self.options.threshold).cpu().numpy())
 

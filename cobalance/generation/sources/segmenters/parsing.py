@@ -66,9 +66,10 @@ class ParsingSegmenter:
     def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
         """The mask of each label by its name; empty for one that is not in the image."""
         with self.vision.computing("human parsing on one image"):
-            found = self._labels_of(image)
-        numbers = group_pairs((name, number) for number, name in self.labels.items())
-        return {name: np.isin(found, own) for name, own in numbers.items()}
+            label_of_pixel = self._labels_of(image)
+        # A model may have several numbers of one name.
+        numbers_of = group_pairs((name, number) for number, name in self.labels.items())
+        return {name: np.isin(label_of_pixel, numbers) for name, numbers in numbers_of.items()}
 
     def describe(self) -> Mapping[str, Any]:
         """The labels, and the model with its weights."""
@@ -79,10 +80,10 @@ class ParsingSegmenter:
         """The number of each pixel's label."""
         output = self.vision.model(pixel_values=self.vision.pixels([image]))
         output.logits = output.logits.float().cpu()
-        found = self.vision.processor.post_process_semantic_segmentation(
+        (segmentation,) = self.vision.processor.post_process_semantic_segmentation(
             output, target_sizes=[image.shape[:2]]
-        )[0]
-        labels: npt.NDArray[np.int64] = found.numpy()
+        )
+        labels: npt.NDArray[np.int64] = segmentation.numpy()
         return labels
 
 
@@ -93,6 +94,7 @@ def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
         transformers.SegformerForSemanticSegmentation,
         transformers.SegformerImageProcessorPil,
     )
-    known = label_names(vision.model, options.labels or (), "parsing")
-    wanted = options.labels or [name for name in known.values() if name.lower() != "background"]
-    return ParsingSegmenter(vision, {at: name for at, name in known.items() if name in wanted})
+    names = label_names(vision.model, options.labels or (), "parsing")
+    selected = options.labels or [name for name in names.values() if name.lower() != "background"]
+    labels = {number: name for number, name in names.items() if name in selected}
+    return ParsingSegmenter(vision, labels)

@@ -73,10 +73,11 @@ class PeopleSegmenter:
         """Segment the instance that fits the box best; without a box, all as one."""
         if box is not None:
             check_box(image, box)
-        found = self.instances(image)
+        masks = self.instances(image)
         if box is None:
-            return check_mask(np.logical_or.reduce(found), "people")
-        fits = [_fit(mask, box) for mask in found]
+            return check_mask(np.logical_or.reduce(masks), "people")
+
+        fits = [_fit(mask, box) for mask in masks]
         best = int(np.argmax(fits))
         if fits[best] < self.options.min_fit:
             raise GenerationError(
@@ -84,26 +85,27 @@ class PeopleSegmenter:
                 f"best an IoU of {fits[best]:.2f}, less than {self.options.min_fit:g}. Lower "
                 "min_fit, or use another segmenter."
             )
-        return check_mask(found[best], "people")
+        return check_mask(masks[best], "people")
 
     def instances(self, image: ImageArray) -> Sequence[MaskArray]:
         """Masks of all instances, the surest first; see `InstanceSegmenter`."""
         with self.vision.computing("Mask2Former on one image"):
             scores, masks = self._predict(image)
-        kept: list[MaskArray] = []
-        for at in np.argsort(-scores, kind="stable"):
-            mask = masks[at]
-            if scores[at] < self.options.threshold or not mask.any():
+
+        # Several queries may find the same instance: the surest one stays.
+        instances: list[MaskArray] = []
+        for query in np.argsort(-scores, kind="stable"):
+            mask = masks[query]
+            if scores[query] < self.options.threshold or not mask.any():
                 continue
-            ious = [np.count_nonzero(mask & one) / np.count_nonzero(mask | one) for one in kept]
-            if max(ious, default=0) <= self.options.overlap:
-                kept.append(mask)
-        if not kept:
+            if all(_overlap(mask, surer) <= self.options.overlap for surer in instances):
+                instances.append(mask)
+        if not instances:
             raise GenerationError(
                 f"The segmenter people finds no {' or '.join(self.options.labels)} in the image. "
                 "Take another image, another segmenter, or lower its threshold."
             )
-        return kept
+        return instances
 
     def describe(self) -> Mapping[str, Any]:
         """The labels and thresholds, and the model with its weights."""
@@ -115,22 +117,29 @@ class PeopleSegmenter:
         """Score and mask of each query, by its likeliest wanted label."""
         output = self.vision.model(pixel_values=self.vision.pixels([image]))
         of_labels = output.class_queries_logits[0].float().softmax(dim=-1)[:, list(self.labels)]
-        # the masks of one image cover it as a whole: nothing was padded
+        # The masks of one image cover it as a whole: nothing was padded.
         shares = torch.nn.functional.interpolate(
             output.masks_queries_logits.float(), image.shape[:2], mode="bilinear"
         )[0].sigmoid()
+
         inside = shares > 0.5
         sure = (shares * inside).sum(dim=(1, 2)) / inside.sum(dim=(1, 2)).clamp(min=1)
         scores = of_labels.max(dim=1).values * sure
         return scores.cpu().numpy(), list(inside.cpu().numpy())
 
 
+def _overlap(mask: MaskArray, other: MaskArray) -> float:
+    """IoU of two masks."""
+    return np.count_nonzero(mask & other) / np.count_nonzero(mask | other)
+
+
 def _fit(mask: MaskArray, box: Box) -> float:
     """IoU of a mask's bounding box with a box."""
-    own, (x, y, width, height) = find_box(mask), box
-    common = max(0.0, min(own.right, x + width) - max(own.left, x))
-    common *= max(0.0, min(own.bottom, y + height) - max(own.top, y))
-    return float(common / (prod(own.shape) + width * height - common))
+    bounds, (x, y, width, height) = find_box(mask), box
+    across = max(0.0, min(bounds.right, x + width) - max(bounds.left, x))
+    down = max(0.0, min(bounds.bottom, y + height) - max(bounds.top, y))
+    common = across * down
+    return float(common / (prod(bounds.shape) + width * height - common))
 
 
 def open_segmenter(options: PeopleOptions) -> PeopleSegmenter:
@@ -140,7 +149,6 @@ def open_segmenter(options: PeopleOptions) -> PeopleSegmenter:
         transformers.Mask2FormerForUniversalSegmentation,
         transformers.Mask2FormerImageProcessorPil,
     )
-    known = label_names(vision.model, options.labels, "people")
-    return PeopleSegmenter(
-        options, vision, tuple(at for at, name in known.items() if name in options.labels)
-    )
+    names = label_names(vision.model, options.labels, "people")
+    labels = tuple(number for number, name in names.items() if name in options.labels)
+    return PeopleSegmenter(options, vision, labels)

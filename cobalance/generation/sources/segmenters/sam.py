@@ -70,6 +70,7 @@ class SamSegmenter:
             )
 
     def _predict(self, image: ImageArray, box: Box) -> MaskArray:
+        """Compute the mask of the object in a box, in the image's size."""
         left, top, width, height = box
         inputs = self.prepare(
             images=Image.fromarray(image),
@@ -81,6 +82,7 @@ class SamSegmenter:
             input_boxes=inputs["input_boxes"].to(self.vision.device, self.vision.dtype),
             multimask_output=False,
         )
+
         masks = self.vision.processor.post_process_masks(
             output.pred_masks.float().cpu(),
             inputs["original_sizes"],

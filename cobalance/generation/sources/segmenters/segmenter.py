@@ -73,11 +73,10 @@ outside the image of 8 x 8 px. Correct the annotation.
     """
     left, top, width, height = box
     rows, columns = image.shape[:2]
-    common = (
-        min(left + width, columns) - max(left, 0),
-        min(top + height, rows) - max(top, 0),
-    )
-    if not all(side > 0 for side in common):
+    common_width = min(left + width, columns) - max(left, 0)
+    common_height = min(top + height, rows) - max(top, 0)
+    # NaN is refused, too.
+    if not (common_width > 0 and common_height > 0):
         raise GenerationError(
             f"The box {box} of the object lies outside the image of {columns} x {rows} px. "
             "Correct the annotation."
@@ -114,22 +113,22 @@ def join_parts(
 
 def label_names(model: Any, wanted: Sequence[str], segmenter: str) -> dict[int, str]:
     """Names of a model's labels by number; OptionError if it lacks a wanted one."""
-    known = {int(number): str(name) for number, name in model.config.id2label.items()}
-    unknown = [name for name in wanted if name not in known.values()]
+    names = {int(number): str(name) for number, name in model.config.id2label.items()}
+    unknown = [name for name in wanted if name not in names.values()]
     if unknown:
         raise OptionError(
             f"The segmenter {segmenter}: its model has no label {unknown[0]!r}. Its labels: "
-            f"{', '.join(known.values())}."
+            f"{', '.join(names.values())}."
         )
-    return known
+    return names
 
 
 def check_mask(mask: MaskArray, segmenter: str) -> MaskArray:
     """Return the mask; GenerationError if it is empty or covers the whole image."""
     if mask.any() and not mask.all():
         return mask
-    what = "nothing but the object" if mask.any() else "no object"
+    content = "nothing but the object" if mask.any() else "no object"
     raise GenerationError(
-        f"The segmenter {segmenter} finds {what} in the image. Take another image, another "
+        f"The segmenter {segmenter} finds {content} in the image. Take another image, another "
         "segmenter, or annotate the outline."
     )
