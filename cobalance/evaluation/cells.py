@@ -1,7 +1,7 @@
 """Tables from files: reading them, names of their columns, and checks of their cells."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,15 @@ def read_frame(path: str | Path, content: str = "predictions") -> pd.DataFrame:
         if head.startswith(b"PAR1"):
             frame: pd.DataFrame = read_unlimited(path).to_pandas(ignore_metadata=True)
             return without_index(frame)
-        first = head.lstrip().splitlines()[0]
-        separator = max(",;\t", key=lambda one: first.count(one.encode()))
+
+        header = head.lstrip().splitlines()[0]
+        separator = max(",;\t", key=lambda sign: header.count(sign.encode()))
         frame = pd.read_csv(
             path, sep=separator, dtype=STRING, keep_default_na=False, encoding="utf-8-sig"
         )
         return without_index(frame)
-    except (pa.ArrowException, ValueError) as error:  # pandas' parser and decoding errors, too
+    # pandas' parser errors and decoding errors are ValueErrors.
+    except (pa.ArrowException, ValueError) as error:
         reason = f"cannot be read as a table ({' '.join(str(error).split()).rstrip('.')})"
         remedy = "Save it as CSV in UTF-8 with one line of column names, or as Parquet."
         raise InputError(str(path), None, reason, remedy) from error
@@ -68,20 +70,22 @@ def lower_names(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     ['image_id', 'n', 'P_Cat']
     """
     known = {alias for name in names for alias in (name, *ALIASES.get(name, ()))}
-    lower = {name: str(name).lower() for name in frame if str(name).lower() in known}
-    return frame.rename(columns={old: new for old, new in lower.items() if new not in frame})
+    new_names = dict(zip(frame, frame.columns.astype(str).str.lower(), strict=True))
+
+    # Where a table has both Image and image, the former is a column of its own.
+    return frame.rename(
+        columns={old: new for old, new in new_names.items() if new in known and new not in frame}
+    )
 
 
 def known_names(frame: pd.DataFrame) -> dict[str, str]:
     """Other names of columns that stand for one of ours which is not there."""
-    columns = set(frame.columns)
-    return {
-        alias: name
-        for name, aliases in ALIASES.items()
-        if name not in columns
-        for alias in [next((one for one in aliases if one in columns), None)]
-        if alias is not None
-    }
+    names: dict[str, str] = {}
+    for name, aliases in ALIASES.items():
+        present = [alias for alias in aliases if alias in frame]
+        if present and name not in frame:
+            names[present[0]] = name
+    return names
 
 
 def refuse_double_columns(frame: pd.DataFrame, source: str) -> None:
@@ -93,22 +97,29 @@ def refuse_double_columns(frame: pd.DataFrame, source: str) -> None:
 
 
 def missing_column(column: str, frame: pd.DataFrame, source: str, what: str) -> InputError:
-    """Error for a missing column; `what` names its content."""
-    there = ", ".join(str(name) for name in frame.columns) or "none"
-    reason = f"has no column {column}; its columns: {there}"
+    """Error for a missing column, with a description of its content."""
+    columns = ", ".join(map(str, frame.columns)) or "none"
+    reason = f"has no column {column}; its columns: {columns}"
     return InputError(source, None, reason, f"Add {column}: {what}.")
 
 
 def refuse_cells(wrong: Any, column: "pd.Series[Any]", source: str, reason: str) -> None:
     """Raise InputError with the first cell that is wrong, and how many are."""
     if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
+        row, n_wrong = int(np.flatnonzero(wrong)[0]), int(wrong.sum())
         value = column.iloc[[row]].tolist()[0]
-        count = f" ({int(wrong.sum()):,} rows are so)" if wrong.sum() > 1 else ""
+        reason = f"{column.name} is {value!r}, which {reason}"
+        if n_wrong > 1:
+            reason += f" ({n_wrong:,} rows are so)"
         remedy = f"Correct the column {column.name}, or leave such rows out."
-        raise InputError(
-            source, f"row {row + 1}", f"{column.name} is {value!r}, which {reason}{count}", remedy
-        )
+        raise InputError(source, f"row {row + 1}", reason, remedy)
+
+
+def refuse_rows(wrong: Any, source: str, reason: Callable[[int], str], remedy: str) -> None:
+    """Raise InputError for the first row that is wrong, with the reason of that row."""
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise InputError(source, f"row {row + 1}", reason(row), remedy)
 
 
 def number_cells(

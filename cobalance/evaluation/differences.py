@@ -45,24 +45,26 @@ def mean_and_sd(
     """
     columns: dict[str, tuple[str, Any]] = {
         "mean": ("value", _mean),
-        "sd": (
-            "value",
-            lambda values: values.to_numpy().std(ddof=1) if len(values) > 1 else np.nan,
-        ),
+        "sd": ("value", _sd),
         "low": ("low", _mean),
         "high": ("high", _mean),
         "seeds": ("seed", "size"),
         "n": ("n", "first"),
         "outdated": ("outdated", "any"),
     }
-    known = {name: column for name, column in columns.items() if column[0] in scores}
+    present = {name: column for name, column in columns.items() if column[0] in scores}
+
     grouped = scores.groupby(list(by), sort=False, dropna=False)
     with np.errstate(invalid="ignore"):
-        return grouped.agg(**known).reset_index()
+        return grouped.agg(**present).reset_index()
 
 
 def _mean(values: "pd.Series[float]") -> float:
     return float(values.to_numpy().mean())
+
+
+def _sd(values: "pd.Series[float]") -> float:
+    return float(values.to_numpy().std(ddof=1)) if len(values) > 1 else np.nan
 
 
 def bootstrap_differences(
@@ -118,37 +120,69 @@ def bootstrap_differences(
     n_seeds = len(before)
     outcomes = np.vstack([before, after]).astype(np.float64)
     accuracy = np.full((2 * n_seeds, n_groups), np.nan)
+
+    # Images of a group on which the same models are right are drawn together, by their number.
     patterns: dict[int, tuple[FloatArray, IntArray]] = {}
     for group in np.unique(groups).tolist():
-        of_group = outcomes[:, groups == group]
-        accuracy[:, group] = of_group.mean(axis=1)
-        patterns[group] = np.unique(of_group, axis=1, return_counts=True)
+        group_outcomes = outcomes[:, groups == group]
+        accuracy[:, group] = group_outcomes.mean(axis=1)
+        patterns[group] = np.unique(group_outcomes, axis=1, return_counts=True)
     if clusters is not None:
-        _, code = np.unique(clusters, return_inverse=True)
-        n_clusters, place = int(code.max()) + 1, code * n_groups + groups
-        cells = n_clusters * n_groups
-        held = np.bincount(place, minlength=cells).reshape(n_clusters, n_groups)
-        right = np.stack([np.bincount(place, one, cells) for one in outcomes])
-        right = right.reshape(2 * n_seeds, n_clusters, n_groups)
+        n_images, n_hits = _count_by_cluster(outcomes, clusters, groups, n_groups)
     means = statistics(accuracy).reshape(2, n_seeds, -1).mean(axis=1)
+
     changes = []
-    size = max(1, _CELLS // (2 * n_seeds * n_groups))
-    for some in np.diff([*range(0, draws, size), draws]).tolist():
-        drawn = np.full((some, 2 * n_seeds, n_groups), np.nan)
-        if clusters is not None:
-            weights = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), some)
-            images = (weights @ held)[:, None]
-            hits = np.einsum("dc,rcg->drg", weights, right, optimize=True)
-            drawn = np.where(images > 0, hits / np.maximum(images, 1), accuracy)
-        for group, (outcome, counts) in patterns.items() if clusters is None else ():
-            n = counts.sum()
-            drawn[:, :, group] = rng.multinomial(n, counts / n, some) @ outcome.T / n
-        by_seed = statistics(drawn).reshape(some, 2, n_seeds, -1)
+    batch = max(1, _CELLS // (2 * n_seeds * n_groups))
+    for n_draws in np.diff([*range(0, draws, batch), draws]).tolist():
+        if clusters is None:
+            drawn = np.full((n_draws, 2 * n_seeds, n_groups), np.nan)
+            for group, (outcome, counts) in patterns.items():
+                n = counts.sum()
+                drawn[:, :, group] = rng.multinomial(n, counts / n, n_draws) @ outcome.T / n
+        else:
+            drawn = _draw_clusters(n_images, n_hits, accuracy, n_draws, rng)
+
+        by_seed = statistics(drawn).reshape(n_draws, 2, n_seeds, -1)
         change = by_seed[:, 1] - by_seed[:, 0]
-        seeds = rng.integers(0, n_seeds, (some, n_seeds, 1))
+        seeds = rng.integers(0, n_seeds, (n_draws, n_seeds, 1))
         changes.append(np.take_along_axis(change, seeds, axis=1).mean(axis=1))
-    change = np.concatenate(changes)
+
     tail = (1 - confidence) / 2
-    low, high = np.quantile(change, [tail, 1 - tail], axis=0)
-    found = (*means, means[1] - means[0], low, high)
-    return dict(zip(("before", "after", "difference", "low", "high"), found, strict=True))
+    low, high = np.quantile(np.concatenate(changes), [tail, 1 - tail], axis=0)
+    return {
+        "before": means[0],
+        "after": means[1],
+        "difference": means[1] - means[0],
+        "low": low,
+        "high": high,
+    }
+
+
+def _count_by_cluster(
+    outcomes: FloatArray, clusters: IntArray, groups: IntArray, n_groups: int
+) -> tuple[IntArray, FloatArray]:
+    """Images (n_clusters, n_groups) and hits (n_runs, n_clusters, n_groups) of each cluster."""
+    _, code = np.unique(clusters, return_inverse=True)
+    shape = int(code.max()) + 1, n_groups
+    cell, n_cells = code * n_groups + groups, shape[0] * n_groups
+
+    n_images = np.bincount(cell, minlength=n_cells).reshape(shape)
+    n_hits = [np.bincount(cell, outcome, n_cells).reshape(shape) for outcome in outcomes]
+    return n_images, np.stack(n_hits)
+
+
+def _draw_clusters(
+    n_images: IntArray,
+    n_hits: FloatArray,
+    accuracy: FloatArray,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Accuracies (n_draws, n_runs, n_groups) of clusters drawn with replacement."""
+    n_clusters = len(n_images)
+    weights = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), n_draws)
+    images = (weights @ n_images)[:, None]
+    hits = np.einsum("dc,rcg->drg", weights, n_hits, optimize=True)
+
+    # A group of which no image is drawn keeps the accuracy that it has.
+    return np.where(images > 0, hits / np.maximum(images, 1), accuracy)

@@ -1,5 +1,6 @@
 """Groups of predicted images: a class and the state of every shortcut."""
 
+import math
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
@@ -9,7 +10,7 @@ import pandas as pd
 
 from cobalance.base.arrays import STRING, BoolArray, FloatArray, IntArray
 from cobalance.base.errors import InputError, OptionError
-from cobalance.evaluation.cells import image_ids
+from cobalance.evaluation.cells import image_ids, refuse_rows
 from cobalance.evaluation.predictions import class_columns, known_rows, require_classes
 from cobalance.evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut
 
@@ -36,7 +37,7 @@ class Grouping:
     def names(self) -> list[str]:
         """A name for each group: its class and states, such as ``urban, object uncommon``."""
         states = [(f"{name} " + self.table[name]).tolist() for name in self.table.columns[1:]]
-        return [", ".join(parts) for parts in zip(self.table["class_name"], *states, strict=True)]
+        return list(map(", ".join, zip(self.table["class_name"], *states, strict=True)))
 
     @property
     def shortcuts(self) -> list[str]:
@@ -50,7 +51,7 @@ class Grouping:
         return np.asarray((attributes != NONE).all(axis=1), dtype=bool)
 
     def need_shortcuts(self, metric: str) -> list[str]:
-        """The shortcuts; OptionError where there are none."""
+        """The shortcuts; OptionError without any."""
         if not self.shortcuts:
             raise OptionError(
                 f"{metric} needs the state of at least one shortcut of each image. Give groups "
@@ -64,9 +65,9 @@ class Grouping:
 
     def in_state(self, *uncommon: str) -> BoolArray:
         """Which groups have these shortcuts uncommon and all others common."""
-        wanted = [UNCOMMON if name in uncommon else COMMON for name in self.shortcuts]
+        expected = [UNCOMMON if name in uncommon else COMMON for name in self.shortcuts]
         states = self.table[self.shortcuts].to_numpy(dtype=object)
-        return np.asarray((states == wanted).all(axis=1))
+        return np.asarray((states == expected).all(axis=1))
 
 
 def check_groups(groups: pd.DataFrame, source: str = "groups") -> pd.DataFrame:
@@ -84,10 +85,13 @@ def check_groups(groups: pd.DataFrame, source: str = "groups") -> pd.DataFrame:
     if not names:
         remedy = "Add a column for each shortcut, with common, uncommon or none in it."
         raise InputError(source, None, "has no column of a shortcut", remedy)
-    if images.duplicated().any():
-        row = int(np.flatnonzero(images.duplicated())[0])
-        reason = f"the image {images.iloc[row]!r} has a second row"
-        raise InputError(source, f"row {row + 1}", reason, "Keep one row for each image.")
+
+    refuse_rows(
+        images.duplicated(),
+        source,
+        lambda row: f"the image {images.iloc[row]!r} has a second row",
+        "Keep one row for each image.",
+    )
     return as_text(groups[names]).assign(image=images)[["image", *names]].reset_index(drop=True)
 
 
@@ -145,31 +149,40 @@ def group_rows(
         There would be more than 4,096 groups.
     """
     require_classes(predictions, "the accuracy of groups")
-    if by == "class":
-        states = predictions[[]]
-    elif groups is None:
-        counted = bool((predictions["n"] != 1).any())
-        states = as_text(
-            predictions[[name for name in predictions if _is_inline(predictions, name, counted)]]
-        )
-    else:
-        states = align_groups(groups, predictions["image"])
-    if by == "shortcuts":
-        states = states[[name for name in states if _has_states(states, name)]]
+    states = _states(predictions, groups, by)
+
     classes = sorted({*predictions["class_name"], *class_columns(predictions)})
-    levels = {"class_name": classes, **{name: _levels(states[name]) for name in states}}
-    n_groups = int(np.prod([len(values) for values in levels.values()], dtype=np.float64))
+    levels = {"class_name": classes} | {name: _levels(states[name]) for name in states}
+    n_groups = math.prod(map(len, levels.values()))
     if n_groups > MOST_GROUPS:
         raise OptionError(
             f"{len(states.columns)} shortcuts and {len(classes)} classes give {n_groups:,} groups, "
             f"more than {MOST_GROUPS:,}. Choose fewer columns of the groups, or join shortcuts."
         )
-    columns = [predictions["class_name"], *(states[name] for name in states)]
-    codes = np.zeros(len(predictions), dtype=np.int64)
-    for column, values in zip(columns, levels.values(), strict=True):
-        codes = codes * len(values) + pd.Index(values).get_indexer(pd.Index(column))
+
+    # Groups are numbered in the order of `product`: the levels of the last column change fastest.
     table = pd.DataFrame(list(product(*levels.values())), columns=list(levels), dtype=STRING)
+    labels = states.assign(class_name=predictions["class_name"].to_numpy())
+    codes = np.zeros(len(predictions), dtype=np.int64)
+    for name, values in levels.items():
+        codes = codes * len(values) + pd.Index(values).get_indexer(pd.Index(labels[name]))
     return Grouping(table, codes)
+
+
+def _states(predictions: pd.DataFrame, groups: pd.DataFrame | None, by: By) -> pd.DataFrame:
+    """Columns of shortcuts or attributes: of the groups, or of the predictions themselves."""
+    if by == "class":
+        return predictions[[]]
+
+    if groups is None:
+        is_counted = bool((predictions["n"] != 1).any())
+        names = [name for name in predictions if _is_inline(predictions, name, is_counted)]
+        states = as_text(predictions[names])
+    else:
+        states = align_groups(groups, predictions["image"])
+    if by == "shortcuts":
+        states = states[[name for name in states if _has_states(states, name)]]
+    return states
 
 
 def _has_states(frame: pd.DataFrame, name: Any) -> bool:
@@ -186,6 +199,6 @@ def _is_inline(predictions: pd.DataFrame, name: Any, counted: bool) -> bool:
 
 def _levels(column: "pd.Series[str]") -> list[str]:
     values = set(column)
-    if values <= set(STATES):
-        return [COMMON, UNCOMMON, *([NONE] if NONE in values else [])]
-    return sorted(values)
+    if not values <= set(STATES):
+        return sorted(values)
+    return [COMMON, UNCOMMON, NONE] if NONE in values else [COMMON, UNCOMMON]

@@ -1,6 +1,6 @@
 """Read, check and complete tables of predictions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -79,72 +79,107 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     0     7        cat       cat  1.0
     1     8        dog       cat  1.0
     """
-    frame = cells.without_index(frame.rename(columns=str)).reset_index(drop=True)
-    frame = cells.lower_names(frame, COLUMNS)
-    cells.refuse_double_columns(frame, source)
-    frame = frame.rename(columns=cells.known_names(frame))
-    columns, counted = [*frame], "n" in frame
-    if not len(frame):
-        raise InputError(source, None, "has no rows", "Give one row for each predicted image.")
-    if not counted and "image" not in frame:
-        raise cells.missing_column(
-            "image", frame, source, "ids of the images, or a column n with counts"
-        )
-    if "image" not in frame:
-        frame["image"] = [f"row {row}" for row in range(1, len(frame) + 1)]
-    frame["method"] = cells.text_cells(frame, "method", source) if "method" in frame else ""
-    frame["seed"] = cells.whole_cells(frame, "seed", source) if "seed" in frame else 0
-    frame["n"] = cells.number_cells(frame, "n", source, least=0) if counted else 1.0
-    cells.refuse_cells(
-        frame["n"] > _MOST_IMAGES, frame["n"], source, "is more images than can be counted"
-    )
-    for column in frame.columns:
-        if column.startswith(PROBABILITY):
-            frame[column] = cells.number_cells(frame, column, source)
-        elif column.startswith(LABEL):
-            if not pd.api.types.is_numeric_dtype(frame[column]):  # what pandas writes of booleans
-                frame[column] = frame[column].replace({"True": 1, "False": 0})
-            frame[column] = cells.number_cells(frame, column, source)
-            cells.refuse_cells(
-                ~frame[column].isin((0, 1)), frame[column], source, "is neither 0 nor 1"
-            )
-    probable = [PROBABILITY + name for name in class_columns(frame)]
-    labelled = bool(class_columns(frame, LABEL))
-    given = "predicted" in frame and "class_name" in frame
+    frame = _standard_columns(frame, source)
+    columns, is_counted = list(map(str, frame)), "n" in frame
+    is_pair = "predicted" in frame and "class_name" in frame
+
+    _fill_runs(frame, source)
+    _convert_scores(frame, source)
     if PERCENT in frame and "accuracy" not in frame:
         percent = cells.number_cells(frame, PERCENT, source, least=0)
         cells.refuse_cells(percent > 100, frame[PERCENT], source, "is more than 100")
         frame = frame.assign(accuracy=percent / 100).drop(columns=PERCENT)
-    if "accuracy" in frame and "class_name" in frame and not (probable or given):
-        frame = _from_accuracy(frame, counted, source)
-    if "class_name" not in frame and not labelled:
-        raise cells.missing_column(
-            "class_name", frame.filter(columns), source, "the classes of the images"
-        )
-    if "predicted" not in frame and not labelled:
-        if not probable:
-            what = "the predicted classes, or columns p_<class> with their probabilities"
-            raise cells.missing_column("predicted", frame.filter(columns), source, what)
-        best = frame[probable].to_numpy().argmax(axis=1)
-        frame["predicted"] = np.array(class_columns(frame), dtype=object)[best]
+
+    # An accuracy beside predictions or probabilities is a column like any other.
+    is_predicted = is_pair or bool(class_columns(frame))
+    if "accuracy" in frame and "class_name" in frame and not is_predicted:
+        frame = _from_accuracy(frame, is_counted, source)
+    if not class_columns(frame, LABEL):
+        _fill_predicted(frame, columns, source)
+
     for column in ("image", "class_name", "predicted"):
         if column in frame:
             frame[column] = cells.text_cells(frame, column, source)
-    if given:
+    if is_pair:
         _refuse_other_names(frame, source)
-    if not counted:
-        twice = frame.duplicated([*RUN, "image"])
-        if twice.any():
-            row = int(np.flatnonzero(twice)[0])
-            method, seed, image = frame.loc[row, [*RUN, "image"]]
-            reason = f"the image {image!r} is predicted twice by method {method!r}, seed {seed}"
-            remedy = (
-                "Keep one of them, tell runs apart with the columns method and seed, or "
-                "give counts in a column n."
-            )
-            raise InputError(source, f"row {row + 1}", reason, remedy)
-    first = [name for name in ("image", "class_name", "predicted", *RUN, "n") if name in frame]
-    return frame[[*first, *(name for name in frame.columns if name not in first)]]
+    if not is_counted:
+        cells.refuse_rows(
+            frame.duplicated([*RUN, "image"]),
+            source,
+            lambda row: (
+                f"the image {frame['image'][row]!r} is predicted twice by method "
+                f"{frame['method'][row]!r}, seed {frame['seed'][row]}"
+            ),
+            "Keep one of them, tell runs apart with the columns method and seed, or "
+            "give counts in a column n.",
+        )
+
+    leading = ["image", "class_name", "predicted", *RUN, "n"]
+    return frame[
+        [name for name in leading if name in frame]
+        + [name for name in frame.columns if name not in leading]
+    ]
+
+
+def _standard_columns(frame: pd.DataFrame, source: str) -> pd.DataFrame:
+    """A copy with index 0 and on, whose columns have our names; InputError without rows or ids."""
+    frame = cells.without_index(frame.rename(columns=str)).reset_index(drop=True)
+    frame = cells.lower_names(frame, COLUMNS)
+    cells.refuse_double_columns(frame, source)
+    frame = frame.rename(columns=cells.known_names(frame))
+
+    if not len(frame):
+        raise InputError(source, None, "has no rows", "Give one row for each predicted image.")
+    if "n" not in frame and "image" not in frame:
+        raise cells.missing_column(
+            "image", frame, source, "ids of the images, or a column n with counts"
+        )
+    return frame
+
+
+def _fill_runs(frame: pd.DataFrame, source: str) -> None:
+    """Add image, method, seed and n where they are left out, and give each its type."""
+    if "image" not in frame:
+        frame["image"] = [f"row {row}" for row in range(1, len(frame) + 1)]
+    frame["method"] = cells.text_cells(frame, "method", source) if "method" in frame else ""
+    frame["seed"] = cells.whole_cells(frame, "seed", source) if "seed" in frame else 0
+    frame["n"] = cells.number_cells(frame, "n", source, least=0) if "n" in frame else 1.0
+    cells.refuse_cells(
+        frame["n"] > _MOST_IMAGES, frame["n"], source, "is more images than can be counted"
+    )
+
+
+def _convert_scores(frame: pd.DataFrame, source: str) -> None:
+    """Make the columns ``p_<class>`` and ``y_<class>`` float64, the latter of 0 and 1 alone."""
+    for column in frame.columns:
+        if column.startswith(PROBABILITY):
+            frame[column] = cells.number_cells(frame, column, source)
+        elif column.startswith(LABEL):
+            # Booleans that pandas wrote to CSV come back as text.
+            if not pd.api.types.is_numeric_dtype(frame[column]):
+                frame[column] = frame[column].replace({"True": 1, "False": 0})
+            frame[column] = cells.number_cells(frame, column, source)
+            is_wrong = ~frame[column].isin((0, 1))
+            cells.refuse_cells(is_wrong, frame[column], source, "is neither 0 nor 1")
+
+
+def _fill_predicted(frame: pd.DataFrame, columns: list[str], source: str) -> None:
+    """Add the class with the largest score as the predicted one, where none is named.
+
+    Messages list those of the columns that the table came with.
+    """
+    if "class_name" not in frame:
+        raise cells.missing_column(
+            "class_name", frame.filter(columns), source, "the classes of the images"
+        )
+
+    if "predicted" not in frame:
+        classes = class_columns(frame)
+        if not classes:
+            content = "the predicted classes, or columns p_<class> with their probabilities"
+            raise cells.missing_column("predicted", frame.filter(columns), source, content)
+        scores = frame[column_names(PROBABILITY, classes)].to_numpy()
+        frame["predicted"] = np.array(classes, dtype=object)[scores.argmax(axis=1)]
 
 
 def runs(predictions: pd.DataFrame) -> Iterator[tuple[str, int, pd.DataFrame]]:
@@ -156,6 +191,11 @@ def runs(predictions: pd.DataFrame) -> Iterator[tuple[str, int, pd.DataFrame]]:
 def class_columns(predictions: pd.DataFrame, prefix: str = PROBABILITY) -> list[str]:
     """The classes that have a column with the prefix ``p_`` or ``y_``, in the table's order."""
     return [str(name).removeprefix(prefix) for name in predictions if str(name).startswith(prefix)]
+
+
+def column_names(prefix: str, classes: Iterable[str]) -> list[str]:
+    """The columns of some classes, by the prefix ``p_`` or ``y_``."""
+    return [prefix + name for name in classes]
 
 
 def require_classes(predictions: pd.DataFrame, what: str) -> None:
@@ -176,16 +216,18 @@ def known_rows(
     InputError
         An image is not among the known ones.
     """
-    found = pd.Index(known).get_indexer(pd.Index(images))
-    if (found < 0).any():
-        unknown = images[found < 0].unique()
-        names = ", ".join(repr(name) for name in unknown[:_SHOWN])
-        more = f" and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
-        reason = f"names {inflect(len(unknown), 'images')} missing from {where}: {names}{more}"
-        if (found < 0).all() and len(known):
+    rows = pd.Index(known).get_indexer(pd.Index(images))
+    is_unknown = rows < 0
+    if is_unknown.any():
+        unknown = images[is_unknown].unique()
+        names = ", ".join(map(repr, unknown[:_SHOWN]))
+        if len(unknown) > _SHOWN:
+            names += f" and {len(unknown) - _SHOWN:,} more"
+        reason = f"names {inflect(len(unknown), 'images')} missing from {where}: {names}"
+        if is_unknown.all() and len(known):
             reason += f"; there, ids are such as {str(known.iloc[0])!r}"
         raise InputError(source, None, reason, f"Add them to {where}, or leave their rows out.")
-    return found
+    return rows
 
 
 def _refuse_other_names(frame: pd.DataFrame, source: str) -> None:
@@ -193,8 +235,10 @@ def _refuse_other_names(frame: pd.DataFrame, source: str) -> None:
     classes, predicted = sorted({*frame["class_name"]}), sorted({*frame["predicted"]})
     if {*classes} & {*predicted} or not {*map(_alike, classes)} & {*map(_alike, predicted)}:
         return
-    shown = [", ".join(repr(one) for one in names[:_SHOWN]) for names in (predicted, classes)]
-    reason = f"no predicted class ({shown[0]}) is the class of an image ({shown[1]})"
+
+    predicted_names = ", ".join(map(repr, predicted[:_SHOWN]))
+    class_names = ", ".join(map(repr, classes[:_SHOWN]))
+    reason = f"no predicted class ({predicted_names}) is the class of an image ({class_names})"
     raise InputError(source, None, reason, "Spell classes alike in both columns.")
 
 
@@ -207,11 +251,12 @@ def _from_accuracy(frame: pd.DataFrame, counted: bool, source: str) -> pd.DataFr
     """Two rows for each accuracy: right images and wrong ones."""
     if not counted:
         raise cells.missing_column("n", frame, source, "how many images each accuracy stands for")
-    right = cells.number_cells(frame, "accuracy", source, least=0)
+    accuracy = cells.number_cells(frame, "accuracy", source, least=0)
     cells.refuse_cells(
-        right > 1, frame["accuracy"], source, f"is more than 1: name percentages {PERCENT}"
+        accuracy > 1, frame["accuracy"], source, f"is more than 1: name percentages {PERCENT}"
     )
+
     frame = frame.drop(columns="accuracy")
-    hits = frame.assign(predicted=frame["class_name"], n=frame["n"] * right)
-    misses = frame.assign(predicted=OTHER, n=frame["n"] * (1 - right))
+    hits = frame.assign(predicted=frame["class_name"], n=frame["n"] * accuracy)
+    misses = frame.assign(predicted=OTHER, n=frame["n"] * (1 - accuracy))
     return pd.concat([hits, misses], ignore_index=True)

@@ -38,6 +38,7 @@ def arrange(summary: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     rows: dict[tuple[object, ...], dict[str, object]] = {}
     columns = dict.fromkeys([*RUN, "seeds"])
     for score in summary[summary["metric"].isin(list(metrics))].to_dict("records"):
+        # NaN is unequal to itself, and would begin a row for each score.
         run = tuple("" if pd.isna(score[name]) else score[name] for name in RUN)
         row = rows.setdefault(run, {**dict(zip(RUN, run, strict=True)), "seeds": score["seeds"]})
         name = f"{score['metric']}, {score['group']}" if score["group"] else str(score["metric"])
@@ -45,10 +46,10 @@ def arrange(summary: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
         row[name] = mean_text(score["mean"], score["sd"])
         if score["outdated"]:
             row["outdated"] = "yes"
+
     if any("outdated" in row for row in rows.values()):
         columns["outdated"] = None
-    texts = [[row.get(name, "") for name in columns] for row in rows.values()]
-    return pd.DataFrame(texts, columns=list(columns))
+    return pd.DataFrame(list(rows.values()), columns=list(columns)).fillna("")
 
 
 def mean_text(mean: float, sd: float, *, percent: bool = True) -> str:
@@ -124,10 +125,11 @@ def latex_text(text: object) -> str:
 def _latex(frame: pd.DataFrame, title: str) -> bytes:
     aligned = "".join("r" if _is_number(frame[name]) else "l" for name in frame)
     header = " & ".join(latex_text(str(name).replace("_", " ")) for name in frame)
-    rows = [
-        " & ".join("" if pd.isna(value) else latex_text(value) for value in row) + r" \\"
-        for row in frame.itertuples(index=False)
-    ]
+    rows = []
+    for row in frame.itertuples(index=False):
+        texts = ("" if pd.isna(value) else latex_text(value) for value in row)
+        rows.append(rf"    {' & '.join(texts)} \\")
+
     lines = [
         r"% Needs \usepackage{booktabs}.",
         r"\begin{table}",
@@ -137,7 +139,7 @@ def _latex(frame: pd.DataFrame, title: str) -> bytes:
         r"    \toprule",
         rf"    {header} \\",
         r"    \midrule",
-        *(f"    {row}" for row in rows),
+        *rows,
         r"    \bottomrule",
         r"  \end{tabular}",
         r"\end{table}",
@@ -153,17 +155,15 @@ _STYLE = (
 
 
 def _html(frame: pd.DataFrame, title: str) -> bytes:
-    numbers = [_is_number(frame[name]) for name in frame]
     header = "".join(f"<th>{escape(str(name).replace('_', ' '))}</th>" for name in frame)
-    rows = [
-        "".join(
-            f"<td{' class=number' if number else ''}>"
-            f"{'' if pd.isna(value) else escape(str(value))}</td>"
-            for value, number in zip(row, numbers, strict=True)
-        )
-        for row in frame.itertuples(index=False)
-    ]
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    starts = ["<td class=number>" if _is_number(frame[name]) else "<td>" for name in frame]
+    rows = []
+    for row in frame.itertuples(index=False):
+        texts = ("" if pd.isna(value) else escape(str(value)) for value in row)
+        cells = (f"{start}{text}</td>" for start, text in zip(starts, texts, strict=True))
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+
+    body = "\n".join(rows)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n"

@@ -18,7 +18,14 @@ COMMON, UNCOMMON, NONE = "common", "uncommon", "none"
 STATES = (COMMON, UNCOMMON, NONE)
 ALL_CONCEPTS = "concepts"  # the shortcut that joins all leaning concepts
 _OTHER_COLUMNS = (
-    *("image", "class_name", "predicted", "method", "seed", "n", "split", "synthetic"),
+    "image",
+    "class_name",
+    "predicted",
+    "method",
+    "seed",
+    "n",
+    "split",
+    "synthetic",
     "cluster",
 )
 
@@ -57,16 +64,7 @@ class Shortcuts:
         for name, classes in self.concepts.items():
             if not is_shortcut(name):
                 raise OptionError(f"a shortcut cannot be called {name!r}. Give it another name.")
-            owners: dict[str, str] = {}
-            for class_name, concepts in classes.items():
-                for concept in concepts:
-                    owner = owners.setdefault(concept, class_name)
-                    if owner != class_name:
-                        raise OptionError(
-                            f"the shortcut {name}: {concept!r} goes with {owner!r} and with "
-                            f"{class_name!r}. Name each concept for one class."
-                        )
-            if not owners:
+            if not _owners(name, classes):
                 raise OptionError(f"the shortcut {name} has no concepts. Name some, or remove it.")
 
     @property
@@ -131,20 +129,35 @@ class Shortcuts:
                 "no concept leans to a class: every interval of a log odds ratio holds 0. "
                 "Name the shortcuts in a TOML file."
             )
+
         pairs = zip(leaning["concepts"], leaning["highest_rate"], strict=True)
-        found = {concept: str(owner) for (concept,), owner in pairs}
+        owners = {concept: str(owner) for (concept,), owner in pairs}
         if each:
-            return cls({concept: {name: (concept,)} for concept, name in found.items()})
-        together = {
-            name: tuple(concept for concept, owner in found.items() if owner == name)
-            for name in sorted({*found.values()})
-        }
-        return cls({ALL_CONCEPTS: together})
+            return cls({concept: {owner: (concept,)} for concept, owner in owners.items()})
+
+        by_class: dict[str, tuple[str, ...]] = dict.fromkeys(sorted(owners.values()), ())
+        for concept, owner in owners.items():
+            by_class[owner] += (concept,)
+        return cls({ALL_CONCEPTS: by_class})
 
 
 def is_shortcut(name: str) -> bool:
     """Whether a column of predictions or groups may be a shortcut or an attribute by its name."""
     return name not in _OTHER_COLUMNS and not name.startswith(("p_", "y_", "predicted_"))
+
+
+def _owners(shortcut: str, classes: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The class of each concept of a shortcut; OptionError where a concept has two."""
+    owners: dict[str, str] = {}
+    for class_name, concepts in classes.items():
+        for concept in concepts:
+            owner = owners.setdefault(concept, class_name)
+            if owner != class_name:
+                raise OptionError(
+                    f"the shortcut {shortcut}: {concept!r} goes with {owner!r} and with "
+                    f"{class_name!r}. Name each concept for one class."
+                )
+    return owners
 
 
 def shortcut_groups(images: pd.DataFrame, shortcuts: Shortcuts) -> pd.DataFrame:
@@ -176,16 +189,23 @@ def shortcut_groups(images: pd.DataFrame, shortcuts: Shortcuts) -> pd.DataFrame:
     """
     columns: dict[str, Any] = {"image": images["image"].astype(STRING).to_numpy()}
     class_names = images["class_name"].astype(STRING).to_numpy()
-    shown = [
+    concepts_by_image = [
         frozenset(concepts.split("|") if isinstance(concepts, str) else concepts)
         for concepts in images["concepts"]
     ]
+
     for name, classes in shortcuts.concepts.items():
-        owners = {concept: owner for owner, some in classes.items() for concept in some}
+        owners = _owners(name, classes)
         states = []
-        for class_name, concepts in zip(class_names, shown, strict=True):
-            of_class = {owners[one] == class_name for one in concepts & owners.keys()}
-            state = NONE if len(of_class) != 1 else COMMON if of_class.pop() else UNCOMMON
-            states.append(state)
+        for class_name, concepts in zip(class_names, concepts_by_image, strict=True):
+            shown_owners = {owners[concept] for concept in concepts & owners.keys()}
+            states.append(_state(class_name, shown_owners))
         columns[name] = pd.Categorical(states, categories=STATES)
     return pd.DataFrame(columns)
+
+
+def _state(class_name: str, owners: set[str]) -> str:
+    """State of a shortcut in an image that shows concepts of these classes; none if mixed."""
+    if owners == {class_name}:
+        return COMMON
+    return UNCOMMON if owners and class_name not in owners else NONE

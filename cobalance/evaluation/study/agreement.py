@@ -62,17 +62,17 @@ def answer_shares(
 
     Intervals are Wilson's, of single answers: where people share pairs they are too narrow.
     """
-    of_pair = pairs.set_index("pair")["asked"]
-    asked = answers["pair"].map(of_pair)
+    asked_by_pair = pairs.set_index("pair")["asked"]
+    asked = answers["pair"].map(asked_by_pair)
+
     rows = []
     for question in QUESTIONS:
-        is_asked = answers["question"] == question.key
-        for group in (ALL, *sorted(set(of_pair))):
-            chosen = answers.loc[is_asked & ((asked == group) | (group == ALL)), "answer"]
-            rows += [
-                (question.key, ALL, group, answer, int((chosen == answer).sum()), len(chosen))
-                for answer in question.choices_among(groups)
-            ]
+        is_of_question = answers["question"] == question.key
+        for group in (ALL, *sorted(set(asked_by_pair))):
+            chosen = answers.loc[is_of_question & ((asked == group) | (group == ALL)), "answer"]
+            for answer in question.choices_among(groups):
+                n_hits = int((chosen == answer).sum())
+                rows.append((question.key, ALL, group, answer, n_hits, len(chosen)))
     return _shares(SHARE, rows)
 
 
@@ -87,27 +87,29 @@ def agreement(answers: pd.DataFrame, pairs: pd.DataFrame, people: Sequence[str])
     seen = answers.pivot_table(
         index=["person", "pair"], columns="question", values="answer", aggfunc="first"
     ).reindex(columns=["group_original", "group_edited"])
-    of_row = seen.index.get_level_values("pair")
-    own = truth["own"].reindex(of_row).to_numpy()
+    truth_by_row = truth.reindex(seen.index.get_level_values("pair"))
+    originals_group = truth_by_row["own"].to_numpy()
+    asked_group = truth_by_row["asked"].to_numpy()
+
+    # Of each measure: its question, the rows that count, and those that are right.
     original, edited = seen["group_original"], seen["group_edited"]
-    told = (original != CANNOT_TELL) & (edited != CANNOT_TELL) & original.notna() & edited.notna()
-    judged = {
-        ASKED: (
-            "group_edited",
-            edited.notna(),
-            edited == truth["asked"].reindex(of_row).to_numpy(),
-        ),
-        OWN: ("group_original", original.notna() & (own != ""), original == own),
-        BOTH: (ALL, told, original == edited),
+    can_tell = (original != CANNOT_TELL) & (edited != CANNOT_TELL)
+    is_answered = original.notna() & edited.notna()
+    has_group = original.notna() & (originals_group != "")
+    measures = {
+        ASKED: ("group_edited", edited.notna(), edited == asked_group),
+        OWN: ("group_original", has_group, original == originals_group),
+        BOTH: (ALL, can_tell & is_answered, original == edited),
     }
+
     names = seen.index.get_level_values("person")
     frames = []
-    for measure, (question, counts, hits) in judged.items():
+    for measure, (question, counts, hits) in measures.items():
         rows = []
         for person in (ALL, *people):
-            of_person = counts.to_numpy() & ((names == person) | (person == ALL))
-            right = int((hits.to_numpy() & of_person).sum())
-            rows.append((question, person, ALL, "", right, int(of_person.sum())))
+            counts_for_person = counts.to_numpy() & ((names == person) | (person == ALL))
+            n_hits = int((hits.to_numpy() & counts_for_person).sum())
+            rows.append((question, person, ALL, "", n_hits, int(counts_for_person.sum())))
         frames.append(_shares(measure, rows))
     return pd.concat(frames, ignore_index=True)
 
@@ -126,6 +128,7 @@ def alphas(answers: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     """
     with needs_extra("Krippendorff's alpha", "evaluate"):
         import krippendorff
+
     rows = []
     for question in QUESTIONS:
         chosen = answers[answers["question"] == question.key]
@@ -133,17 +136,21 @@ def alphas(answers: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
         counts = pd.crosstab(chosen["pair"], chosen["answer"]).reindex(
             columns=list(choices), fill_value=0
         )
+
+        # One answer to a pair has nothing to agree with.
         table = counts[counts.sum(axis=1) > 1].to_numpy(dtype=np.int64)
+        # Alpha is 0 / 0 where all answers are the same.
         value = np.nan
         if np.count_nonzero(table.sum(axis=0)) > 1:
             value = float(krippendorff.alpha(value_counts=table, level_of_measurement="nominal"))
         rows.append((ALPHA, question.key, ALL, ALL, "", value, np.nan, np.nan, int(table.sum())))
+
     return _frame(rows)
 
 
 def _shares(measure: str, rows: Sequence[tuple[str, str, str, str, int, int]]) -> pd.DataFrame:
     """Shares with their intervals, of rows of question, person, group, answer, hits and n."""
-    hits, n = ([row[at] for row in rows] for at in (4, 5))
+    hits, n = [row[4] for row in rows], [row[5] for row in rows]
     shares = zip(rows, *proportions(hits, n), strict=True)
     return _frame([(measure, *row[:4], *share, row[5]) for row, *share in shares])
 

@@ -103,24 +103,23 @@ def tasks_of(assigned: Iterable[tuple[int, bool]]) -> list[Task]:
     3 objects edited original
     3 colours edited original
     """
-    sides: list[tuple[int, tuple[Side, Side]]] = [
+    orders: list[tuple[int, tuple[Side, Side]]] = [
         (pair, ("original", "edited") if original_first else ("edited", "original"))
         for pair, original_first in assigned
     ]
-    singles = [
-        Task(pair, question, (shown[at],))
-        for at in (0, 1)
-        for pair, shown in sides
+
+    # Each image is asked about alone before anybody sees it beside the other.
+    views: list[tuple[int, tuple[Side, ...], Shown]] = []
+    for position in (0, 1):
+        views += [(pair, (sides[position],), sides[position]) for pair, sides in orders]
+    views += [(pair, sides, "pair") for pair, sides in orders]
+
+    return [
+        Task(pair, question, sides)
+        for pair, sides, shown in views
         for question in QUESTIONS
-        if question.shown == shown[at]
+        if question.shown == shown
     ]
-    together = [
-        Task(pair, question, shown)
-        for pair, shown in sides
-        for question in QUESTIONS
-        if question.shown == "pair"
-    ]
-    return singles + together
 
 
 def gap_sentence(caption: str, words: GroupWords) -> str:
@@ -142,12 +141,12 @@ def gap_sentence(caption: str, words: GroupWords) -> str:
     rows = tuple(
         row if row.neutral in _PRONOUNS else replace(row, neutral=GAP) for row in words.rows
     )
-    editor = CaptionEditor(replace(words, rows=rows))
-    found = editor.neutralise(caption)
+    sentence = CaptionEditor(replace(words, rows=rows)).neutralise(caption)
+
     if not words.own_groups:
         gap = {"gap": MappingProxyType({GAP: GAP})}
-        found = CaptionEditor(replace(words, attributes=gap)).edit(found, GAP) or ""
-    return found if GAP in found else SENTENCE
+        sentence = CaptionEditor(replace(words, attributes=gap)).edit(sentence, GAP) or ""
+    return sentence if GAP in sentence else SENTENCE
 
 
 def blind_sentence(caption: str, words: GroupWords | None, groups: Sequence[str]) -> str:
@@ -169,6 +168,9 @@ def blind_sentence(caption: str, words: GroupWords | None, groups: Sequence[str]
     """
     if words is None:
         return SENTENCE
-    found = gap_sentence(caption, words)
-    named = (rf"(?<!\w){re.escape(group)}(?!\w)" for group in groups)
-    return SENTENCE if any(re.search(one, found, re.IGNORECASE) for one in named) else found
+
+    sentence = gap_sentence(caption, words)
+    for group in groups:
+        if re.search(rf"(?<!\w){re.escape(group)}(?!\w)", sentence, re.IGNORECASE):
+            return SENTENCE
+    return sentence

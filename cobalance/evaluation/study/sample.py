@@ -35,6 +35,7 @@ def draw_pairs(pairs: pd.DataFrame, n: int, rng: np.random.Generator) -> pd.Data
             Setting("pairs"),
             ".",
         )
+
     ordered = pairs.sort_values("pair", kind="stable", ignore_index=True)
     drawn = ordered.iloc[rng.permutation(len(ordered))].drop_duplicates("original")
     return drawn.head(n).reset_index(drop=True)
