@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
+from cobalance.base.arrays import FloatArray, IntArray
 from cobalance.base.errors import InputError
+from cobalance.evaluation.metrics.comparison import is_paired
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
 from cobalance.evaluation.metrics.ratios import UNKNOWN, GroupsOptions, two_groups, unfolded_ratio
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table
@@ -52,29 +53,33 @@ def artefact_shift(
     """
     first, second = two_groups(pd.concat([predictions, edited]), first, second)
     after = {(method, seed): rows for method, seed, rows in runs(edited)}
+
     scores = []
     for method, seed, rows in runs(predictions):
         run = (method, seed)
         pairs = _pair_rows(rows, after.get(run), run)
-        codes = [
-            np.where(pairs[name] == first, 0, np.where(pairs[name] == second, 1, 2))
-            for name in ("predicted", "predicted_edited")
-        ]
-        cells = np.bincount(codes[0] * 3 + codes[1], minlength=9).astype(np.float64)
         n = len(pairs)
+        original = _group_codes(pairs["predicted"], first, second)
+        changed = _group_codes(pairs["predicted_edited"], first, second)
+        cells = np.bincount(original * 3 + changed, minlength=9).astype(np.float64)
+
         drawn = _shifts(rng.multinomial(n, cells / n, DRAWS).astype(np.float64))
         low, high = percentiles(drawn, confidence)
         shift = _shifts(cells[None])
         scores.append(score_frame("artefact_shift", "", shift, low, high, n, run=run))
+
         square = cells.reshape(3, 3)
         for group, sums, column in (
             ("original", square.sum(axis=1), "predicted"),
             ("edited", square.sum(axis=0), "predicted_edited"),
         ):
-            a, b, _ = sums
-            scores.append(unfolded_ratio("artefact_ratio", run, group, a, b, confidence))
+            n_first, n_second, _ = sums
+            scores.append(
+                unfolded_ratio("artefact_ratio", run, group, n_first, n_second, confidence)
+            )
+            # Captions have no class to be right about.
             if (pairs["class_name"] == UNKNOWN).all():
-                continue  # captions, which have no class to be right about
+                continue
             hits = (pairs["class_name"] == pairs[column]).sum()
             share = proportions(hits, n, confidence)
             scores.append(score_frame("artefact_accuracy", group, *share, n, run=run))
@@ -93,6 +98,10 @@ def relative_shift(before: FloatArray, after: FloatArray) -> FloatArray:
         return np.asarray(100 * np.abs(before - after) / before, dtype=np.float64)
 
 
+def _group_codes(predicted: "pd.Series[Any]", first: str, second: str) -> IntArray:
+    return np.select([predicted == first, predicted == second], [0, 1], default=2)
+
+
 def _shifts(cells: FloatArray) -> FloatArray:
     """Shift of counts, shape (k, 9): original by edited, each first, second or other."""
     square = cells.reshape(-1, 3, 3)
@@ -104,7 +113,9 @@ def _shifts(cells: FloatArray) -> FloatArray:
 def percentiles(drawn: FloatArray, confidence: float) -> tuple[float, float]:
     """Limits of a percentile interval; NaN where more draws are undefined than its tails hold."""
     tail = (1 - confidence) / 2
-    drawn = drawn[~np.isnan(drawn)] if np.isnan(drawn).mean() <= tail else drawn
+    undefined = np.isnan(drawn)
+    if undefined.mean() <= tail:
+        drawn = drawn[~undefined]
     low, high = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf")
     return float(low), float(high)
 
@@ -117,9 +128,10 @@ def _pair_rows(
     if edited is None:
         reason = f"has no predictions of {name}"
         raise InputError("edited", None, reason, "Predict the edited images with the same models.")
-    if any((one["n"] != 1).any() or one["image"].duplicated().any() for one in (rows, edited)):
+    if not (is_paired(rows) and is_paired(edited)):
         reason = "has several rows for an image, or several images for a row"
         raise InputError("edited", None, reason, "Give one row an image, or a table of ratios.")
+
     pairs = rows.merge(edited[["image", "predicted"]], "outer", "image", suffixes=("", "_edited"))
     alone = pairs[pairs[["predicted", "predicted_edited"]].isna().any(axis=1)]
     if len(alone):
@@ -136,6 +148,7 @@ def _artefact_shift(inputs: Inputs, options: Any) -> pd.DataFrame:
         return artefact_shift(
             predictions, inputs.edited, inputs.generator(), **options.model_dump()
         )
+
     table = inputs.need("table")
     shifts = relative_shift(number_column(table, "original"), number_column(table, "edited"))
     return stack(

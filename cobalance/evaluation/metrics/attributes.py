@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base.errors import InputError
+from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame
 from cobalance.evaluation.metrics.tables import number_column, text_column
@@ -15,8 +16,15 @@ from cobalance.statistics.intervals import newcombe
 
 COUNTS = ("real", "generated", "n_real", "n_generated")
 COLUMNS = (
-    *("category", "attribute", "real", "generated", "difference", "low", "high"),
-    *("n_real", "n_generated"),
+    "category",
+    "attribute",
+    "real",
+    "generated",
+    "difference",
+    "low",
+    "high",
+    "n_real",
+    "n_generated",
 )
 
 
@@ -56,13 +64,17 @@ def attribute_shift(counts: pd.DataFrame, *, confidence: float = 0.95) -> pd.Dat
     """
     names = {name: text_column(counts, name) for name in ("category", "attribute")}
     table = pd.DataFrame(names | {name: number_column(counts, name) for name in COUNTS})
-    wrong = (table["real"] > table["n_real"]) | (table["generated"] > table["n_generated"])
-    for row in np.flatnonzero(wrong):
-        reason = "has more images with the attribute than images"
-        raise InputError("table", f"row {row + 1}", reason, "Check its counts.")
-    found = shift_table(table, confidence)
-    numbers = (found[name].to_numpy() for name in ("difference", "low", "high", "n_generated"))
-    return score_frame("attribute_shift", found["category"] + ": " + found["attribute"], *numbers)
+    refuse_rows(
+        (table["real"] > table["n_real"]) | (table["generated"] > table["n_generated"]),
+        "table",
+        lambda _: "has more images with the attribute than images",
+        "Check its counts.",
+    )
+
+    shifts = shift_table(table, confidence)
+    numbers = shifts[["difference", "low", "high", "n_generated"]].to_numpy(np.float64).T
+    groups = shifts["category"] + ": " + shifts["attribute"]
+    return score_frame("attribute_shift", groups, *numbers)
 
 
 def shift_table(counts: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
@@ -82,13 +94,15 @@ def shift_table(counts: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
         and ``n_generated``, images.
     """
     if counts.empty:
-        return pd.DataFrame({name: [] for name in COLUMNS})
+        return pd.DataFrame(columns=list(COLUMNS))
+
     numbers = counts[list(COUNTS)].to_numpy(np.float64).T
     hits, n = numbers[:2], numbers[2:]
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = 100 * hits / n
     low, high = newcombe(hits[0], n[0], hits[1], n[1], confidence)
-    found = counts[["category", "attribute", "n_real", "n_generated"]].assign(
+
+    shifts = counts[["category", "attribute", "n_real", "n_generated"]].assign(
         real=shares[0],
         generated=shares[1],
         difference=shares[0] - shares[1],
@@ -96,7 +110,7 @@ def shift_table(counts: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
         high=100 * high,
         place=pd.factorize(counts["category"])[0],
     )
-    ordered = found.sort_values(["place", "real", "attribute"], ascending=[True, False, True])
+    ordered = shifts.sort_values(["place", "real", "attribute"], ascending=[True, False, True])
     return ordered[list(COLUMNS)].reset_index(drop=True)
 
 
@@ -121,27 +135,28 @@ def attribute_counts(real: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFram
         raise InputError(
             "real_attributes", None, reason, "Give both tables a column for each category."
         )
+
     rows = []
+    n_real, n_generated = len(real), len(generated)
     for category in categories:
-        found, made = _frequencies(real[category]), _frequencies(generated[category])
-        rows += [
-            (str(category), name, found[name], made[name], len(real), len(generated))
-            for name in sorted({*found, *made})
-        ]
+        in_real, in_generated = _frequencies(real[category]), _frequencies(generated[category])
+        for name in sorted({*in_real, *in_generated}):
+            counts = in_real[name], in_generated[name], n_real, n_generated
+            rows.append((str(category), name, *counts))
     return pd.DataFrame(rows, columns=["category", "attribute", *COUNTS])
 
 
 def _frequencies(column: "pd.Series[Any]") -> Counter[str]:
     """How many images have each attribute."""
-    found: Counter[str] = Counter()
+    n_images: Counter[str] = Counter()
     for cell in column:
         if isinstance(cell, str):
-            found.update(set(cell.split("|")) - {""})
+            n_images.update(set(cell.split("|")) - {""})
         elif isinstance(cell, Collection):
-            found.update({str(name) for name in cell})
+            n_images.update(set(map(str, cell)))
         elif not pd.isna(cell):
-            found[str(cell)] += 1
-    return found
+            n_images[str(cell)] += 1
+    return n_images
 
 
 def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from cobalance.base.arrays import FloatArray
 from cobalance.base.errors import InputError, needs_extra
 from cobalance.base.libraries import sklearn
 from cobalance.evaluation.metrics.metric import MetricPlugin, score_frame, stack
-from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, runs
+from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, column_names, runs
 
 
 def mean_average_precision(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -53,17 +53,18 @@ def mean_average_precision(predictions: pd.DataFrame) -> pd.DataFrame:
     for method, seed, rows in runs(predictions):
         run = (method, seed)
         if class_columns(rows, LABEL):
-            truth = rows[[LABEL + name for name in classes]].to_numpy()
+            truth = rows[column_names(LABEL, classes)].to_numpy()
         else:
             truth = rows["class_name"].to_numpy()[:, None] == np.array(classes, dtype=object)
+        truth = truth.astype(np.float64)
         n = rows["n"].to_numpy()
-        found = rows[[PROBABILITY + name for name in classes]].to_numpy()
-        each = average_precision(truth.astype(np.float64), found, n)
-        left_out = np.isnan(each)
-        mean = each[~left_out].mean() if not left_out.all() else np.nan
-        positive = n @ truth.astype(np.float64)
+        class_scores = rows[column_names(PROBABILITY, classes)].to_numpy()
+
+        precision = average_precision(truth, class_scores, n)
+        left_out = np.isnan(precision)
+        mean = np.nan if left_out.all() else precision[~left_out].mean()
         scores += [
-            score_frame("average_precision", classes, each, n=positive, run=run),
+            score_frame("average_precision", classes, precision, n=n @ truth, run=run),
             score_frame("mean_average_precision", "", mean, n=n.sum(), run=run),
             score_frame("classes_without_positives", "", left_out.sum(), n=n.sum(), run=run),
         ]
@@ -94,17 +95,13 @@ def average_precision(
     """
     if weights is None:
         weights = np.ones(len(truth))
-    positive = weights @ truth > 0
-    return np.array(
-        [
-            sklearn.metrics.average_precision_score(
-                truth[:, one], scores[:, one], sample_weight=weights
-            )
-            if positive[one]
-            else np.nan
-            for one in range(truth.shape[1])
-        ]
-    )
+
+    precision = np.full(truth.shape[1], np.nan)
+    for column in np.flatnonzero(weights @ truth > 0):
+        precision[column] = sklearn.metrics.average_precision_score(
+            truth[:, column], scores[:, column], sample_weight=weights
+        )
+    return precision
 
 
 def _scored_classes(predictions: pd.DataFrame) -> list[str]:

@@ -58,9 +58,9 @@ def clip_score(cosines: npt.ArrayLike) -> pd.DataFrame:
     0.375
     """
     values = np.asarray(cosines, dtype=np.float64)
-    wrong = ~(np.abs(values) <= 1 + 1e-6)
-    if wrong.any():
-        row = int(wrong.argmax())
+    is_wrong = ~(np.abs(values) <= 1 + 1e-6)
+    if is_wrong.any():
+        row = int(is_wrong.argmax())
         raise DataError(f"cosines[{row}] is {values[row]}; give values from -1 to 1.")
     return score_rows([mean_score("clip_score", CLIPSCORE_WEIGHT * np.maximum(values, 0))])
 
@@ -96,14 +96,14 @@ def caption_cosines(
     checked = read_options(CaptionClipOptions, options or {}, "CLIPScore")
     with needs_extra("CLIP", "models"):
         clip = load_image_text_clip(checked)
-    texts = [checked.prefix + str(caption) for caption in captions["caption"]]
-    images = [str(image) for image in captions["image"]]
 
+    texts = [checked.prefix + str(caption) for caption in captions["caption"]]
+    images = list(map(str, captions["image"]))
     cosines = [np.empty(0)]
     for start in range(0, len(texts), BATCH):
         rows = slice(start, start + BATCH)
         with clip.vision.computing(f"CLIP on {len(images[rows])} captions"):
-            cosines.append(clip.cosines([read(image) for image in images[rows]], texts[rows]))
+            cosines.append(clip.cosines(list(map(read, images[rows])), texts[rows]))
     return np.concatenate(cosines)
 
 
@@ -126,10 +126,12 @@ def meteor(captions: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
     CobalanceError
         The package pycocoevalcap is not installed, or there is no Java.
     """
-    found, people = captions_by_image(captions, "captions"), captions_by_image(references)
-    images = [image for image in found if image in people]
+    generated = captions_by_image(captions, "captions")
+    by_people = captions_by_image(references)
+    images = [image for image in generated if image in by_people]
     if not images:
         raise DataError("No image has a caption and a reference. Give both of the same images.")
+
     try:
         from pycocoevalcap.meteor.meteor import Meteor
         from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
@@ -140,23 +142,30 @@ def meteor(captions: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
         ) from error
     if shutil.which("java") is None:
         raise CobalanceError("METEOR is a Java program, and there is no java on the PATH.")
+
+    # COCO's evaluation takes one generated caption an image, and all those by people.
+    candidates, truth = {}, {}
+    for image in images:
+        candidates[image] = [{"caption": generated[image][0]}]
+        truth[image] = [{"caption": caption} for caption in by_people[image]]
     tokenizer = PTBTokenizer()
-    tokens = [
-        tokenizer.tokenize({image: [{"caption": one} for one in of[image]] for image in images})
-        for of in ({image: found[image][:1] for image in images}, people)
-    ]
-    corpus, each = Meteor().compute_score(tokens[1], tokens[0])
+    corpus_score, scores = Meteor().compute_score(
+        tokenizer.tokenize(truth), tokenizer.tokenize(candidates)
+    )
     return score_rows(
-        [Score("meteor", value=corpus, n=len(images)), mean_score("meteor_mean", each)]
+        [
+            Score("meteor", value=corpus_score, n=len(images)),
+            mean_score("meteor_mean", scores),
+        ]
     )
 
 
 def _clip_score(inputs: Inputs, _: Options) -> pd.DataFrame:
-    at = known_rows(inputs.ids_of("texts"), inputs.ids_of("embeddings"), "texts", "embeddings")
-    of_texts, of_images = unit_pair(
+    rows = known_rows(inputs.ids_of("texts"), inputs.ids_of("embeddings"), "texts", "embeddings")
+    text_units, image_units = unit_pair(
         texts=inputs.vectors("texts"), embeddings=inputs.vectors("embeddings")
     )
-    return clip_score(np.vecdot(of_texts, of_images[at]))
+    return clip_score(np.vecdot(text_units, image_units[rows]))
 
 
 PLUGINS = (

@@ -63,9 +63,10 @@ def compare_methods(
     pairs = list(_pairs(predictions, baseline))
     grouping = group_rows(pairs[0].images, groups)
     metrics, statistics = _statistics(grouping, training)
+
     tables = []
     for pair in pairs:
-        found = bootstrap_differences(
+        differences = bootstrap_differences(
             pair.before,
             pair.after,
             grouping.codes,
@@ -76,8 +77,8 @@ def compare_methods(
             draws=draws,
             confidence=confidence,
         )
-        of_method = {"method": pair.method, "baseline": baseline, **metrics, **found}
-        tables.append(pd.DataFrame({**of_method, "seeds": len(pair.seeds), "n": len(pair.images)}))
+        columns = {"method": pair.method, "baseline": baseline, **metrics, **differences}
+        tables.append(pd.DataFrame({**columns, "seeds": len(pair.seeds), "n": len(pair.images)}))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -86,6 +87,7 @@ def _clusters(images: pd.DataFrame) -> IntArray | None:
     if "cluster" not in images or images["cluster"].isna().all():
         return None
     codes = pd.factorize(images["cluster"])[0].astype(np.int64)
+    # An image without a cluster is one of its own, with a number that no cluster has.
     return np.where(codes < 0, len(codes) + np.arange(len(codes)), codes)
 
 
@@ -125,20 +127,18 @@ def compare_scores(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
     if others.empty:
         reason = f"has no method but {baseline!r}"
         raise InputError("predictions", None, reason, "Add the predictions of another method.")
+
     both = others.reset_index().merge(before, "left", on=keys, suffixes=("", "_before"))
-    limits = [
-        sum_interval(np.array([1.0, -1.0]), *np.array(row).reshape(3, 2))
-        for row in zip(
-            *(both[name + side] for name in ("value", "low", "high") for side in ("", "_before")),
-            strict=True,
-        )
-    ]
+    sides = ["value", "value_before", "low", "low_before", "high", "high_before"]
+    signs = np.array([1.0, -1.0])
+    limits = [sum_interval(signs, *row.reshape(3, 2)) for row in both[sides].to_numpy(np.float64)]
     low, high = np.array(limits).T
-    found = both.rename(columns={"value": "after", "value_before": "before"})
-    difference = found["after"] - found["before"]
-    found = found.assign(baseline=baseline, difference=difference, low=low, high=high)
+
+    differences = both.rename(columns={"value": "after", "value_before": "before"}).assign(
+        baseline=baseline, difference=both["value"] - both["value_before"], low=low, high=high
+    )
     columns = ["method", "baseline", *keys, "before", "after", "difference", "low", "high"]
-    return found[[*columns, "seeds", "n"]]
+    return differences[[*columns, "seeds", "n"]]
 
 
 def is_paired(predictions: pd.DataFrame) -> bool:
@@ -161,26 +161,26 @@ def _pairs(predictions: pd.DataFrame, baseline: str) -> Iterator[_Pair]:
     if not is_paired(predictions):
         reason = "has several rows for an image, or several images for a row"
         raise InputError("predictions", None, reason, "Give one row for each image and run.")
+
     by_method: dict[str, dict[int, pd.DataFrame]] = {}
     for method, seed, rows in runs(predictions):
         by_method.setdefault(method, {})[seed] = rows.sort_values("image", ignore_index=True)
     if baseline not in by_method:
         raise UnknownNameError("method", baseline, by_method)
-    of_baseline = by_method.pop(baseline)
-    images = next(iter(of_baseline.values()))
+    baseline_runs = by_method.pop(baseline)
+    images = next(iter(baseline_runs.values()))
     if not by_method:
         reason = f"has no method but {baseline!r}"
         raise InputError("predictions", None, reason, "Add the predictions of another method.")
-    for method, of_method in by_method.items():
-        seeds = sorted(of_method.keys() & of_baseline.keys())
+
+    for method, method_runs in by_method.items():
+        seeds = sorted(method_runs.keys() & baseline_runs.keys())
         if not seeds:
             reason = f"the methods {method!r} and {baseline!r} have no seed in common"
             raise InputError("predictions", None, reason, "Train both with the same seeds.")
-        right = [
-            np.array([_right(runs_of[seed], images, method, seed) for seed in seeds])
-            for runs_of in (of_baseline, of_method)
-        ]
-        yield _Pair(method, seeds, images, *right)
+        before = [_right(baseline_runs[seed], images, method, seed) for seed in seeds]
+        after = [_right(method_runs[seed], images, method, seed) for seed in seeds]
+        yield _Pair(method, seeds, images, before=np.array(before), after=np.array(after))
 
 
 def _right(rows: pd.DataFrame, images: pd.DataFrame, method: str, seed: int) -> BoolArray:
@@ -197,30 +197,36 @@ def _statistics(
 ) -> tuple[dict[str, list[str]], Statistics]:
     """Metric and group of each statistic, and their function of accuracies."""
     n = grouping.sums(np.ones(len(grouping.codes)))
-    there, known = n > 0, grouping.known
-    used = there & known
+    has_images, known = n > 0, grouping.known
+    used = has_images & known
     sums = [
-        GapSum("accuracy", "", n / n.sum(), there),
+        GapSum("accuracy", "", n / n.sum(), has_images),
         GapSum("balanced_accuracy", "", used / max(used.sum(), 1), used),
     ]
+
     shortcuts = grouping.shortcuts
     if shortcuts:
-        out = grouping.in_state(*shortcuts) & there
+        out = grouping.in_state(*shortcuts) & has_images
         sums.append(GapSum("out_of_distribution", "", out * n / max(n[out].sum(), 1), out))
+    # Gaps are of shortcuts alone: another attribute would split their groups.
     if shortcuts and len(shortcuts) == len(grouping.table.columns) - 1:
         common = dict.fromkeys(shortcuts, 1.0)
         rates = common if training is None else training_rates(training, shortcuts)
         sums += gap_sums(grouping, n, rates)
-    for at in np.flatnonzero(known):
-        one = np.arange(len(n)) == at
-        sums.append(GapSum("group_accuracy", grouping.names[at], one.astype(np.float64), one))
-    matrix = np.array([one.coefficients for one in sums])
-    defined = [bool(one.needs.any() and there[one.needs].all()) for one in sums]
-    matrix[~np.array(defined)] = np.nan
+    names = grouping.names
+    for group in np.flatnonzero(known):
+        is_group = np.arange(len(n)) == group
+        sums.append(GapSum("group_accuracy", names[group], is_group.astype(np.float64), is_group))
+
+    matrix = np.array([term.coefficients for term in sums])
+    for row, term in enumerate(sums):
+        if not (term.needs.any() and has_images[term.needs].all()):
+            matrix[row] = np.nan
 
     def compute(accuracy: FloatArray) -> FloatArray:
         worst = np.fmin.reduce(np.where(used, accuracy, np.nan), axis=-1, keepdims=True)
         return np.concatenate([np.nan_to_num(accuracy) @ matrix.T, worst], axis=-1)
 
-    keys = [*((one.metric, one.group) for one in sums), ("worst_group", "")]
-    return {"metric": [key[0] for key in keys], "group": [key[1] for key in keys]}, compute
+    metrics = [term.metric for term in sums]
+    groups = [term.group for term in sums]
+    return {"metric": [*metrics, "worst_group"], "group": [*groups, ""]}, compute

@@ -1,4 +1,4 @@
-"""Average precision of a detector, by category and by what stands beside the object."""
+"""Average precision of a detector, by category and by the objects beside it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,30 +27,38 @@ def _compute(inputs: Inputs, _: Any) -> pd.DataFrame:
     """Precision of each category, and of its images with and without the rest of a clique."""
     detections, objects = inputs.need("detections"), inputs.need("objects")
     # Digits ascend as COCO's numbers do: the order decides between equal scores.
-    images = pd.Series(sorted(set(objects["image"]), key=lambda one: (len(one), one)))
-    objects = objects.assign(at=known_rows(objects["image"], images, "objects"))
-    at = known_rows(detections["image"], images, "detections", "objects")
-    precision = _match(detections.assign(at=at), objects)
+    images = pd.Series(sorted(set(objects["image"]), key=lambda image: (len(image), image)))
+    objects = objects.assign(row=known_rows(objects["image"], images, "objects"))
+    rows = known_rows(detections["image"], images, "detections", "objects")
+    precision = _match(detections.assign(row=rows), objects)
     weights = _draw(objects, inputs.generator())
+
     named = objects.dropna(subset="concept")
     code, concepts = pd.factorize(named["concept"].astype(object))
-    incidence = build_incidence(named["at"], code, np.zeros(len(images)), list(concepts), [""])
+    incidence = build_incidence(named["row"], code, np.zeros(len(images)), list(concepts), [""])
     shows = dict(zip(incidence.concepts, incidence.matrix().toarray().T > 0, strict=True))
-    each = {name: np.array([of(row) for row in weights]) for name, of in precision.items()}
-    mean = pd.DataFrame(each, index=range(DRAWS + 1)).mean(axis=1).to_numpy()
-    shown = {name: np.sum(shows.get(name, 0)) for name in each}
+
+    values = {name: _apply(function, weights) for name, function in precision.items()}
+    mean = pd.DataFrame(values, index=range(DRAWS + 1)).mean(axis=1).to_numpy()
     scores = [_score("detection_precision", "", mean, len(images))]
-    scores += [_score("detection_precision", name, each[name], shown[name]) for name in each]
+    for name in values:
+        n = np.sum(shows.get(name, 0))
+        scores.append(_score("detection_precision", name, values[name], n))
+
     cliques = mine_cliques(incidence, max_size=3, min_support=LEAST_IMAGES).names()
     return score_rows([*scores, *_clique_scores(cliques, shows, precision, weights)])
+
+
+def _apply(precision: _Precision, weights: FloatArray) -> FloatArray:
+    return np.array([precision(row) for row in weights])
 
 
 def _draw(objects: pd.DataFrame, rng: np.random.Generator) -> FloatArray:
     """How often each image counts: once, and in draws of clusters, shape (1 + DRAWS, n_images)."""
     clusters = objects.get("cluster", objects["image"]).fillna(objects["image"])
-    unit, units = pd.factorize(clusters.groupby(objects["at"]).first())
-    drawn = rng.multinomial(len(units), np.full(len(units), 1 / len(units)), DRAWS)
-    return np.vstack([np.ones(len(unit)), drawn[:, unit]])
+    code, names = pd.factorize(clusters.groupby(objects["row"]).first())
+    drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), DRAWS)
+    return np.vstack([np.ones(len(code)), drawn[:, code]])
 
 
 def _clique_scores(
@@ -60,21 +68,25 @@ def _clique_scores(
     weights: FloatArray,
 ) -> Iterator[Score]:
     """Precision of a category with and without the rest of a clique, where it differs most."""
-    found = []
+    comparisons = []
     for clique in cliques:
-        inside = np.all([shows[one] for one in clique], axis=0)
+        in_clique = np.all([shows[concept] for concept in clique], axis=0)
         for name in precision.keys() & {*clique}:
-            sides = inside, shows[name] & ~inside
-            n = min(side.sum() for side in sides)
+            sides = in_clique, shows[name] & ~in_clique
+            n = min(sides[0].sum(), sides[1].sum())
             gap = precision[name](sides[0] * 1.0) - precision[name](sides[1] * 1.0)
             if n >= LEAST_IMAGES and not np.isnan(gap):
-                found.append((-abs(gap) * n**0.5, name, clique, sides, n))
-    for _, name, clique, sides, n in sorted(found, key=lambda one: one[:3])[:SHOWN]:
-        others = " + ".join(one for one in clique if one != name)
-        inside, outside = (np.array([precision[name](row * on) for row in weights]) for on in sides)
+                comparisons.append((-abs(gap) * n**0.5, name, clique, sides, n))
+
+    for _, name, clique, sides, n in sorted(comparisons, key=lambda row: row[:3])[:SHOWN]:
+        others = " + ".join(concept for concept in clique if concept != name)
+        inside = _apply(precision[name], weights * sides[0])
+        outside = _apply(precision[name], weights * sides[1])
         gaps = inside - outside
-        wide = special.stdtrit(n - 1, 1 - 0.025 / len(found)) / special.ndtri(0.975)
-        gaps[1:] = gaps[0] + wide * (gaps[1:] - gaps[0])  # Bonferroni, of few images by Student's t
+
+        # The largest of many gaps are shown, some of few images: Bonferroni, and Student's t.
+        wide = special.stdtrit(n - 1, 1 - 0.025 / len(comparisons)) / special.ndtri(0.975)
+        gaps[1:] = gaps[0] + wide * (gaps[1:] - gaps[0])
         yield _score("clique_precision_gap", f"{name} with {others}", gaps, shows[name].sum())
         yield _score("clique_precision", f"{name} with {others}", inside, sides[0].sum())
         yield _score("clique_precision", f"{name} without {others}", outside, sides[1].sum())
@@ -83,7 +95,8 @@ def _clique_scores(
 def _score(metric: str, group: str, values: FloatArray, n: float) -> Score:
     """The first of some values, with limits by the basic bootstrap from the others, its draws."""
     # Draws lie too high, as the value does.
-    reflected = np.clip(2 * values[0] - values[1:], -1 if metric.endswith("gap") else 0, 1)
+    least = -1 if metric.endswith("gap") else 0
+    reflected = np.clip(2 * values[0] - values[1:], least, 1)
     return Score(metric, group, values[0], *percentiles(reflected, 0.95), n)
 
 
@@ -92,38 +105,47 @@ def _match(detections: pd.DataFrame, objects: pd.DataFrame) -> dict[str, _Precis
     from pycocotools.cocoeval import COCOeval
 
     judge = COCOeval(iouType="bbox")
-    for held, frame in ((judge._gts, objects.dropna(subset="bbox")), (judge._dts, detections)):
-        for at, row in enumerate(frame.to_dict("records"), start=1):
-            row |= {"id": at, "bbox": list(row["bbox"]), "area": 1, "ignore": row["iscrowd"]}
-            held[row["at"], row["concept"]].append(row)
+    for boxes, frame in ((judge._gts, objects.dropna(subset="bbox")), (judge._dts, detections)):
+        for number, row in enumerate(frame.to_dict("records"), start=1):
+            row |= {"id": number, "bbox": list(row["bbox"]), "area": 1, "ignore": row["iscrowd"]}
+            boxes[row["row"], row["concept"]].append(row)
+
     results = defaultdict[str, list[Any]](list)
-    for key in sorted({*judge._gts, *judge._dts}):
-        judge.ious[key] = judge.computeIoU(*key)
-        results[key[1]].append(judge.evaluateImg(*key, (0, 1e10), 100))  # objects of any size
-    return {name: _precision(results[name], objects["at"].max() + 1) for name in sorted(results)}
+    any_size = (0, 1e10)
+    for image, concept in sorted({*judge._gts, *judge._dts}):
+        judge.ious[image, concept] = judge.computeIoU(image, concept)
+        results[concept].append(judge.evaluateImg(image, concept, any_size, 100))
+
+    n_images = objects["row"].max() + 1
+    return {name: _precision(results[name], n_images) for name in sorted(results)}
 
 
 def _precision(found: list[dict[str, Any]], n_images: int) -> _Precision:
     """Average precision as `COCOeval.accumulate` gives it, but by how often each image counts."""
-    at = [one["image_id"] for one in found]
-    order = np.argsort(-np.concatenate([one["dtScores"] for one in found]), kind="stable")
-    image = np.repeat(at, [len(one["dtIds"]) for one in found])[order]
-    matched = np.concatenate([one["dtMatches"] for one in found], axis=1)[:, order] > 0
-    counted = ~np.concatenate([one["dtIgnore"] for one in found], axis=1)[:, order]
-    objects = np.bincount(at, [np.sum(one["gtIgnore"] == 0) for one in found], n_images)
+    # A row for each image, of which the lists and arrays are joined into one.
+    results = pd.DataFrame(found)
+    images, detected = results["image_id"], results["dtIds"].map(len)
+    order = np.argsort(-np.concatenate(list(results["dtScores"])), kind="stable")
+    image = np.repeat(images.to_numpy(), detected.to_numpy())[order]
+    is_match = np.concatenate(list(results["dtMatches"]), axis=1)[:, order] > 0
+    counts = ~np.concatenate(list(results["dtIgnore"]), axis=1)[:, order]
+    n_objects = results["gtIgnore"].map(lambda ignored: np.sum(ignored == 0))
+    objects = np.bincount(images, n_objects, n_images)
 
     def precision(weights: FloatArray) -> float:
         n = weights @ objects
         if not n:
             return float("nan")
-        kept = np.flatnonzero(weights[image])
-        weight = weights[image[kept]] * counted[:, kept]
-        right = np.cumsum(matched[:, kept] * weight, axis=1)
-        each = right / (np.cumsum(weight, axis=1) + np.spacing(1))
-        best = np.maximum.accumulate(each[:, ::-1], axis=1)[:, ::-1]
-        found = np.array([np.searchsorted(recall, _RECALLS) for recall in right / n])
+
+        drawn = np.flatnonzero(weights[image])
+        weight = weights[image[drawn]] * counts[:, drawn]
+        right = np.cumsum(is_match[:, drawn] * weight, axis=1)
+        by_rank = right / (np.cumsum(weight, axis=1) + np.spacing(1))
+
+        best = np.maximum.accumulate(by_rank[:, ::-1], axis=1)[:, ::-1]
+        ranks = np.array([np.searchsorted(recall, _RECALLS) for recall in right / n])
         # Nothing is precise beyond the highest recall.
-        return float(np.take_along_axis(np.pad(best, ((0, 0), (0, 1))), found, axis=1).mean())
+        return float(np.take_along_axis(np.pad(best, ((0, 0), (0, 1))), ranks, axis=1).mean())
 
     return precision
 

@@ -73,14 +73,15 @@ def shortcut_gaps(
     scores = []
     rates: Mapping[str, float] | None = None
     for run in accuracy_of_runs(predictions, groups, confidence, "shortcuts"):
+        # All runs have the same groups, and so the same shortcuts.
         shortcuts = run.grouping.need_shortcuts("shortcut_gaps")
         if rates is None:
             if id == "common":
                 training = dict.fromkeys(shortcuts, 1.0)
             rates = training_rates(training, shortcuts)
         scores += [
-            run.score_sum(one.metric, one.group, one.coefficients, one.needs)
-            for one in gap_sums(run.grouping, run.n, rates)
+            run.score_sum(term.metric, term.group, term.coefficients, term.needs)
+            for term in gap_sums(run.grouping, run.n, rates)
         ]
     return stack(scores)
 
@@ -114,17 +115,20 @@ def gap_sums(grouping: Grouping, n: FloatArray, rates: Mapping[str, float]) -> l
         Share of the images of a distribution in which each shortcut is common.
     """
     class_names, shortcuts = grouping.table["class_name"], grouping.shortcuts
-    present = class_names.isin(class_names[n > 0]).to_numpy()
+    has_images = class_names.isin(class_names[n > 0]).to_numpy()
     cells = {
-        uncommon: grouping.in_state(*uncommon) & present
+        uncommon: grouping.in_state(*uncommon) & has_images
         for size in range(len(shortcuts) + 1)
         for uncommon in combinations(shortcuts, size)
     }
     means = {cell: groups / max(groups.sum(), 1) for cell, groups in cells.items()}
+
+    # Each cell of shortcuts weighs as much as in a training set where they are independent.
     reference = np.zeros(len(n))
     for cell, mean in means.items():
         shares = [1 - rates[name] if name in cell else rates[name] for name in shortcuts]
         reference += np.prod(shares) * mean
+
     sums = [GapSum("id_accuracy", "", reference, reference != 0)]
     for cell, mean in means.items():
         if cell:
@@ -145,9 +149,10 @@ def common_rates(training: pd.DataFrame, shortcuts: list[str]) -> dict[str, floa
     rates = {}
     for name in shortcuts:
         if name not in training:
-            there = ", ".join(str(column) for column in training)
-            reason = f"has no column of the shortcut {name}; its columns: {there}"
+            columns = ", ".join(map(str, training))
+            reason = f"has no column of the shortcut {name}; its columns: {columns}"
             raise InputError("training", None, reason, "Add it, or leave it out of the groups.")
+
         common = float(n[training[name] == COMMON].sum())
         total = common + float(n[training[name] == UNCOMMON].sum())
         if not total:
@@ -166,14 +171,16 @@ def training_rates(
             "shortcut_gaps weighs groups by their share in training. Give the groups of the "
             'training images or the rates of the shortcuts, or choose id = "common".'
         )
+
     if isinstance(training, pd.DataFrame):
         return common_rates(training, shortcuts)
+
     for name in shortcuts:
         if not 0 <= training.get(name, -1) <= 1:
-            given = ", ".join(f"{key} = {value}" for key, value in training.items())
+            rates = ", ".join(f"{key} = {value}" for key, value in training.items())
             raise OptionError(
                 f"the shortcut {name} needs the share of training images in which it is common, "
-                f"from 0 to 1; given: {given or 'none'}."
+                f"from 0 to 1; given: {rates or 'none'}."
             )
     return training
 

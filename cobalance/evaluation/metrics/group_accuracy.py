@@ -59,7 +59,9 @@ class GroupAccuracy:
         n = self.n[needs].sum()
         if not needs.any() or np.isnan(self.accuracy[needs]).any():
             return score_frame(metric, group, np.nan, n=n, run=self.run)
+
         low, high = sum_interval(coefficients, self.accuracy, self.low, self.high)
+        # Accuracies that do not count may be NaN, and 0 times NaN is NaN.
         used = coefficients != 0
         value = float(coefficients[used] @ self.accuracy[used])
         return score_frame(metric, group, value, low, high, n, run=self.run)
@@ -82,11 +84,15 @@ def accuracy_of_runs(
     grouping = group_rows(predictions, groups, by)
     right = (predictions["class_name"] == predictions["predicted"]).to_numpy()
     n = predictions["n"].to_numpy()
+
     for method, seed, rows in runs(predictions):
-        at = rows.index.to_numpy()
-        of_run = Grouping(grouping.table, grouping.codes[at])
-        sizes, hits = of_run.sums(n[at]), of_run.sums(n[at] * right[at])
-        yield GroupAccuracy((method, seed), of_run, *proportions(hits, sizes, confidence), sizes)
+        positions = rows.index.to_numpy()
+        run_groups = Grouping(grouping.table, grouping.codes[positions])
+        sizes = run_groups.sums(n[positions])
+        hits = run_groups.sums(n[positions] * right[positions])
+        yield GroupAccuracy(
+            (method, seed), run_groups, *proportions(hits, sizes, confidence), n=sizes
+        )
 
 
 def group_accuracy(
@@ -121,8 +127,8 @@ def group_accuracy(
     scores = []
     for run in accuracy_of_runs(predictions, groups, confidence):
         columns = (run.accuracy, run.low, run.high, run.n)
-        of_run = score_frame("group_accuracy", run.grouping.names, *columns, run=run.run)
-        scores.append(run.with_left_out(of_run[run.grouping.known]))
+        run_scores = score_frame("group_accuracy", run.grouping.names, *columns, run=run.run)
+        scores.append(run.with_left_out(run_scores[run.grouping.known]))
     return stack(scores)
 
 
@@ -181,7 +187,7 @@ def worst_group(
     by: By = "group",
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy of the group with the least, among those that have images.
+    """Accuracy of the worst group that has images.
 
     The interval is that of this group alone: the least of many groups lies below its true value
     more often than above it. `group_accuracy` names the groups.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -120,8 +120,7 @@ class Inputs:
 
     def given_names(self) -> list[str]:
         """Names of the tables that are given."""
-        tables = [one.name for one in fields(self) if one.name != "seed"]
-        return [name for name in tables if getattr(self, name) is not None]
+        return [name for name, value in vars(self).items() if name != "seed" and value is not None]
 
     def need(self, name: str) -> pd.DataFrame:
         """One of the tables; OptionError where it is not given."""
@@ -166,15 +165,16 @@ class MetricPlugin(Plugin):
 
     def fits(self, inputs: Inputs) -> bool:
         """Whether everything that it cannot do without is given."""
-        given = inputs.given_names()
-        return all(any(one in given for one in need.split("|")) for need in self.takes)
+        names = set(inputs.given_names())
+        return not any(names.isdisjoint(need.split("|")) for need in self.takes)
 
     def score(self, inputs: Inputs, options: Options) -> pd.DataFrame:
         """Compute the scores; OptionError where a table is missing."""
         if not self.fits(inputs):
-            needs = " and ".join(need.replace("|", " or ") for need in self.takes)
-            given = ", ".join(inputs.given_names()) or "nothing"
-            raise OptionError(f"the metric {self.name} needs {needs}; given: {given}.")
+            needs = " and ".join(self.takes).replace("|", " or ")
+            names = ", ".join(inputs.given_names()) or "nothing"
+            raise OptionError(f"the metric {self.name} needs {needs}; given: {names}.")
+
         with needs_extra(f"The metric {self.name}", self.extra) if self.extra else nullcontext():
             return self.compute(inputs, options)
 
@@ -212,7 +212,9 @@ class Metrics(Plugins[Metric, MetricPlugin]):
         def open_metric(options: Options) -> Metric:
             return lambda inputs: plugin.score(inputs, options)
 
+        # An opener's hints name the options that it takes: here those of the plug-in.
         open_metric.__annotations__["options"] = plugin.options
+
         return open_metric
 
     def score(self, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Scored:
@@ -234,7 +236,7 @@ class Metrics(Plugins[Metric, MetricPlugin]):
         return self.score_fitting(inputs, dict(self.items()))
 
     def score_fitting(self, inputs: Inputs, names: Iterable[str]) -> Scored:
-        """Scores of those metrics that what is given suffices for; CobalanceError without any."""
+        """Scores of the metrics that the inputs suffice for; CobalanceError without any."""
         frames, left_out = [], {}
         for name in names:
             if self[name].fits(inputs):
@@ -242,10 +244,12 @@ class Metrics(Plugins[Metric, MetricPlugin]):
                     frames.append(self.open(name)(inputs))
                 except CobalanceError as error:
                     left_out[name] = str(error)
+
         if not frames:
             reasons = " ".join(f"{name}: {reason}" for name, reason in left_out.items())
-            given = ", ".join(inputs.given_names()) or "nothing"
-            raise OptionError(f"no metric fits what is given: {given}. {reasons}".rstrip())
+            names_given = ", ".join(inputs.given_names()) or "nothing"
+            raise OptionError(f"no metric fits what is given: {names_given}. {reasons}".rstrip())
+
         return Scored(stack(frames), left_out)
 
 
@@ -271,13 +275,12 @@ def score_frame(
     1            0  accuracy   dog    1.0  NaN   NaN  1.0
     """
     groups = [group] if isinstance(group, str) else list(group)
-    columns = dict(zip(SCORE[2:], (value, low, high, n), strict=True))
-    numbers = {
-        name: np.broadcast_to(np.asarray(column, dtype=np.float64), len(groups))
-        for name, column in columns.items()
-    }
     text: dict[str, Any] = {**dict(zip(RUN, run, strict=True)), "metric": metric}
     text["group"] = pd.array(groups, dtype=STRING)
+
+    numbers = {}
+    for name, values in zip(SCORE[2:], (value, low, high, n), strict=True):
+        numbers[name] = np.broadcast_to(np.asarray(values, dtype=np.float64), len(groups))
     return pd.DataFrame({**text, **numbers}, index=range(len(groups)))
 
 
@@ -292,5 +295,5 @@ def with_left_out(
 def stack(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate tables of scores; images that several metrics leave out are counted once."""
     scores = pd.concat(list(frames), ignore_index=True)
-    again = scores.duplicated() & scores["metric"].str.endswith(LEFT_OUT)
-    return scores[~again].reset_index(drop=True)
+    is_repeated = scores.duplicated() & scores["metric"].str.endswith(LEFT_OUT)
+    return scores[~is_repeated].reset_index(drop=True)

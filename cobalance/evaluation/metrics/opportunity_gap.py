@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base.errors import InputError
+from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import (
@@ -64,11 +65,12 @@ def opportunity_gap(recalls: pd.DataFrame) -> pd.DataFrame:
             "recall": number_column(recalls, "recall"),
         }
     )
-    twice = table.duplicated(["run", "class_name", "group"])
-    if twice.any():
-        row = int(np.flatnonzero(twice)[0])
-        reason = "has a second recall of its class and group"
-        raise InputError("table", f"row {row + 1}", reason, "Keep one, or tell runs apart.")
+    refuse_rows(
+        table.duplicated(["run", "class_name", "group"]),
+        "table",
+        lambda _: "has a second recall of its class and group",
+        "Keep one, or tell runs apart.",
+    )
     return stack(
         _gap(_by_group(rows, "recall"), run) for run, rows in table.groupby("run", sort=False)
     )
@@ -87,15 +89,18 @@ def _gap(
     if len(recalls.columns) < 2:
         reason = "has less than two groups to compare"
         raise InputError("groups", None, reason, "Give the recall of each class in each group.")
+
+    # The difference of two groups has a sign; of more, it is their range.
     values = recalls.to_numpy()
-    signed = values[:, 0] - values[:, 1] if values.shape[1] == 2 else np.ptp(values, axis=1)
-    left_out = np.isnan(signed)
-    total = np.abs(signed[~left_out]).sum() if not left_out.all() else np.nan
+    differences = np.ptp(values, axis=1) if values.shape[1] > 2 else values[:, 0] - values[:, 1]
+    left_out = np.isnan(differences)
+    total = np.nan if left_out.all() else np.abs(differences[~left_out]).sum()
+
     prefix = f"{attribute}: " if attribute else ""
     names = [prefix + str(name) for name in recalls.index]
     return stack(
         [
-            score_frame("recall_difference", names, signed, *limits, run=run),
+            score_frame("recall_difference", names, differences, *limits, run=run),
             score_frame("opportunity_gap", attribute, total, run=run),
             score_frame("classes_without_recall", attribute, left_out.sum(), run=run),
         ]
@@ -115,18 +120,21 @@ def opportunity_gap_of_predictions(
     attributes = align_groups(groups, predictions["image"])
     right = predictions["n"] * (predictions["class_name"] == predictions["predicted"])
     table = predictions[["class_name", *RUN, "n"]].assign(right=right)
+
     scores = []
     for name in attributes:
         for method, seed, rows in runs(table.assign(group=attributes[name])):
-            run, unknown = (method, seed), rows["n"][rows["group"] == NONE].sum()
-            hits, of = (_by_group(rows, column) for column in ("right", "n"))
+            run, n_unknown = (method, seed), rows["n"][rows["group"] == NONE].sum()
+            hits, sizes = _by_group(rows, "right"), _by_group(rows, "n")
+
             limits: Any = (np.nan, np.nan)
-            if len(of.columns) == 2:
-                (a, b), (of_a, of_b) = (part.fillna(0).to_numpy().T for part in (hits, of))
-                low, high = newcombe(a, of_a, b, of_b, confidence)
+            if len(sizes.columns) == 2:
+                hits_1, hits_2 = hits.fillna(0).to_numpy().T
+                n_1, n_2 = sizes.fillna(0).to_numpy().T
+                low, high = newcombe(hits_1, n_1, hits_2, n_2, confidence)
                 limits = 100 * low, 100 * high
-            gap = _gap(100 * hits / of.where(of > 0), run, str(name), limits)
-            scores.append(with_left_out(gap, unknown, str(name), run=run))
+            gap = _gap(100 * hits / sizes.where(sizes > 0), run, str(name), limits)
+            scores.append(with_left_out(gap, n_unknown, str(name), run=run))
     return stack(scores)
 
 

@@ -61,8 +61,9 @@ def ratio(
     first, second = two_groups(predictions, first, second)
     counts = []
     for method, seed, rows in runs(predictions):
-        a, b = (float(rows["n"][rows["predicted"] == name].sum()) for name in (first, second))
-        counts.append(((method, seed), "", a, b))
+        n_first = float(rows["n"][rows["predicted"] == first].sum())
+        n_second = float(rows["n"][rows["predicted"] == second].sum())
+        counts.append(((method, seed), "", n_first, n_second))
     return _ratio_scores(counts, confidence)
 
 
@@ -104,24 +105,28 @@ def caption_predictions(captions: pd.DataFrame, words: str = "gensynth") -> pd.D
     ['man', 'woman', 'no group, or several']
     """
     editor = WordEditor(load_group_words(words), "swap")
-    texts = text_column(captions, "caption", "captions")
-    named = [editor.groups_in(text, by_classes=True) for text in texts]
+    predicted = []
+    for text in text_column(captions, "caption", "captions"):
+        groups = editor.groups_in(text, by_classes=True)
+        predicted.append(next(iter(groups)) if len(groups) == 1 else UNKNOWN)
+
     table = pd.DataFrame(
         {
             "image": text_column(captions, "image", "captions"),
             "class_name": UNKNOWN,
-            "predicted": [next(iter(some)) if len(some) == 1 else UNKNOWN for some in named],
+            "predicted": predicted,
             "n": 1,
         }
     )
-    given = {name: captions[name].to_numpy() for name in RUN if name in captions}
-    return check_predictions(table.assign(**given), "captions")
+    run_columns = {name: captions[name].to_numpy() for name in RUN if name in captions}
+    return check_predictions(table.assign(**run_columns), "captions")
 
 
 def two_groups(predictions: pd.DataFrame, first: str, second: str) -> tuple[str, str]:
     """The two groups to compare: those named, or the only two that are predicted."""
     require_classes(predictions, "a ratio of predicted groups")
     predicted = sorted(set(predictions["predicted"]) - {UNKNOWN})
+
     if first and second and first != second:
         for name in (first, second):
             if name not in {*predicted, *predictions["class_name"]}:
@@ -130,6 +135,7 @@ def two_groups(predictions: pd.DataFrame, first: str, second: str) -> tuple[str,
                     f"{', '.join(predicted[:10])}."
                 )
         return first, second
+
     if first or second or len(predicted) != 2:
         raise OptionError(
             "a ratio needs two groups. Set first and second, such as man and woman. Predicted: "
@@ -142,16 +148,19 @@ def _ratio_scores(
     counts: list[tuple[tuple[str, int], str, float, float]], confidence: float
 ) -> pd.DataFrame:
     scores = []
-    for run, group, a, b in counts:
-        unfolded = unfolded_ratio("unfolded_ratio", run, group, a, b, confidence)
-        low, value, high = (unfolded[name].to_numpy() for name in ("low", "value", "high"))
-        ends = fold_ratio(low), fold_ratio(high)
-        least = np.where((low <= 1) & (high >= 1), 1.0, np.minimum(*ends))
-        limits = least, np.maximum(*ends)
-        scores += [
-            score_frame("ratio", group, fold_ratio(value), *limits, a + b, run=run),
-            unfolded,
-        ]
+    for run, group, n_first, n_second in counts:
+        unfolded = unfolded_ratio("unfolded_ratio", run, group, n_first, n_second, confidence)
+        low, value, high = unfolded[["low", "value", "high"]].to_numpy().T
+
+        # Folding turns an interval that holds 1 back at 1, and swaps the ends of one below it.
+        folded_low, folded_high = fold_ratio(low), fold_ratio(high)
+        holds_one = (low <= 1) & (high >= 1)
+        limits = (
+            np.where(holds_one, 1.0, np.minimum(folded_low, folded_high)),
+            np.maximum(folded_low, folded_high),
+        )
+        n = n_first + n_second
+        scores += [score_frame("ratio", group, fold_ratio(value), *limits, n, run=run), unfolded]
     return stack(scores)
 
 
@@ -161,9 +170,9 @@ def unfolded_ratio(
     """The ratio a / b, with Wilson's limits p of the first share as p / (1 - p)."""
     low, high = wilson(np.array([a]), np.array([a + b]), confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.float64(a) / np.float64(b)
+        value = np.float64(a) / np.float64(b)
         limits = low / (1 - low), high / (1 - high)
-    return score_frame(metric, group, float(r), *limits, a + b, run=run)
+    return score_frame(metric, group, float(value), *limits, a + b, run=run)
 
 
 class GroupsOptions(AccuracyOptions):

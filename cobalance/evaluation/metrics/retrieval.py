@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from cobalance.base.arrays import STRING, BoolArray, FloatArray, IntArray
-from cobalance.base.errors import InputError
+from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import (
@@ -61,8 +61,9 @@ def retrieval_ranks(
     """
     texts, images = _check_finite(texts, "texts"), _check_finite(images, "embeddings")
     distinct, image = np.unique(images, axis=0, return_inverse=True)
-    of_texts, of_images = _unit(texts), _unit(distinct)
-    error = 8 * (texts.shape[1] + 4) * np.finfo(np.float64).eps  # more than sums of d can have
+    text_units, image_units = _unit(texts), _unit(distinct)
+    # Two cosines further apart than rounding can be of a sum of d products are surely different.
+    error = 8 * (texts.shape[1] + 4) * np.finfo(np.float64).eps
 
     ranks = np.empty(len(texts), dtype=np.int64)
     for start in range(0, len(texts), BLOCK):
@@ -71,11 +72,12 @@ def retrieval_ranks(
         if right.ndim == 1:
             right = right[:, None] == np.arange(len(images))
 
-        distinct_cosines = of_texts[rows] @ of_images.T
+        distinct_cosines = text_units[rows] @ image_units.T
         cosines = distinct_cosines[:, image]
         best = np.where(right, cosines, -np.inf).max(axis=1, keepdims=True)
         ranks[rows] = 1 + ((cosines >= best - error) & ~right).sum(axis=1)
 
+        # Images too close to the best one to tell are compared exactly.
         near = np.abs(distinct_cosines - best) <= error
         for row in np.flatnonzero(near.sum(axis=1) > 1):
             columns = np.flatnonzero(near[row, image])
@@ -94,9 +96,9 @@ def _count_behind(text: FloatArray, images: FloatArray, right: BoolArray) -> int
     right : bool array, shape (n_images,)
         Which of them are right; one at least.
     """
+    # All cosines are 0, as in many pairs of sparse vectors.
     if not images[:, text != 0].any():
-        return 0  # all cosines are 0, as in many pairs of sparse vectors
-
+        return 0
     cosines = _exact_cosines(text, images)
     best = cosines[right].max()
     return int((cosines[~right] < best).sum())
@@ -104,14 +106,13 @@ def _count_behind(text: FloatArray, images: FloatArray, right: BoolArray) -> int
 
 def _exact_cosines(text: FloatArray, images: FloatArray) -> NDArray[np.object_]:
     """The cosines' squares with their signs, times the square of the text's length; slow."""
-    of_images = _whole_numbers(images)
-    products = of_images @ _whole_numbers(text)
-    squares = (of_images**2).sum(axis=1)
+    numbers = _whole_numbers(images)
+    products = numbers @ _whole_numbers(text)
+    squares = (numbers**2).sum(axis=1)
     squares[squares == 0] = 1
 
     signed_squares = products * np.abs(products)
-    cosines = [Fraction(*terms) for terms in zip(signed_squares, squares, strict=True)]
-    return np.array(cosines, dtype=object)
+    return np.array(list(map(Fraction, signed_squares, squares)), dtype=object)
 
 
 def _whole_numbers(vectors: FloatArray) -> NDArray[np.object_]:
@@ -155,29 +156,29 @@ def retrieval_recall(
     """
     hits = np.asarray(ranks) <= k
     labels = pd.Series([None] * len(hits), dtype=object) if groups is None else groups
-    names = sorted({str(name) for name in labels.dropna()} - {NONE, ""})
-    masks = [
-        np.ones(len(hits), dtype=bool),
-        *((labels.astype(STRING) == name).to_numpy() for name in names),
-    ]
-    n = np.array([mask.sum() for mask in masks], dtype=np.float64)
-    right = np.array([hits[mask].sum() for mask in masks], dtype=np.float64)
-    return score_frame(f"recall@{k}", ["", *names], *proportions(right, n, confidence), n)
+    names = sorted(set(labels.dropna().map(str)) - {NONE, ""})
+
+    masks = [np.ones(len(hits), dtype=bool)]
+    masks += [(labels.astype(STRING) == name).to_numpy() for name in names]
+    n = np.array(masks).sum(axis=1).astype(np.float64)
+    n_right = (np.array(masks) & hits).sum(axis=1).astype(np.float64)
+    return score_frame(f"recall@{k}", ["", *names], *proportions(n_right, n, confidence), n)
 
 
 def _check_finite(vectors: FloatArray, source: str) -> FloatArray:
-    finite = np.isfinite(vectors).all(axis=1)
-    if not finite.all():
-        row = int(np.argmin(finite))
-        reason = "the embedding is NaN or infinite"
-        raise InputError(source, f"row {row + 1}", reason, "Correct it, or leave the row out.")
+    refuse_rows(
+        ~np.isfinite(vectors).all(axis=1),
+        source,
+        lambda _: "the embedding is NaN or infinite",
+        "Correct it, or leave the row out.",
+    )
     return np.asarray(vectors, dtype=np.float64)
 
 
 def _unit(vectors: FloatArray) -> FloatArray:
     """Scale vectors to a length of 1; zeros stay zeros."""
+    # A power of two first, so that no square is too large or too small for a float.
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    # by a power of two first, so that no square is too large or too small for a float
     scaled = np.ldexp(vectors, -np.frexp(largest)[1])
     length = np.linalg.norm(scaled, axis=1, keepdims=True)
     return np.asarray(scaled / np.where(length == 0, 1, length))
@@ -200,11 +201,15 @@ def _retrieval_recall(inputs: Inputs, options: Any) -> pd.DataFrame:
     ranks = retrieval_ranks(inputs.vectors("texts"), inputs.vectors("embeddings"), rows)
     if inputs.groups is None:
         return retrieval_recall(ranks, k=options.k, confidence=options.confidence)
+
     frames: list[pd.DataFrame] = []
     for name, column in align_groups(inputs.groups, inputs.ids_of("texts"), "texts").items():
         scores = retrieval_recall(ranks, column, **options.model_dump())
-        kept = scores[scores["group"] != ""] if frames else scores
-        frames.append(with_left_out(kept, (column == NONE).sum(), str(name), what="texts"))
+        # The recall of all texts is the same with each attribute.
+        if frames:
+            scores = scores[scores["group"] != ""]
+        n_unknown = (column == NONE).sum()
+        frames.append(with_left_out(scores, n_unknown, str(name), what="texts"))
     return stack(frames)
 
 

@@ -19,9 +19,27 @@ SOURCE = "table"
 ROUNDING = 0.02  # published shares of two digits add up to 1 within this
 MOST_IMAGES = 20_000_000  # of a table of counts, where each becomes a row in memory
 TABLE_COLUMNS = (
-    *("image", "class_name", "method", "seed", "n", "object", "group", "before", "after"),
-    *("score", "query", "k", "share", "parity", "attribute", "task", "training", "test"),
-    *("predicted", "predicted_attribute", "caption"),
+    "image",
+    "class_name",
+    "method",
+    "seed",
+    "n",
+    "object",
+    "group",
+    "before",
+    "after",
+    "score",
+    "query",
+    "k",
+    "share",
+    "parity",
+    "attribute",
+    "task",
+    "training",
+    "test",
+    "predicted",
+    "predicted_attribute",
+    "caption",
 )
 """Columns of tables that files may write with capitals, too."""
 
@@ -30,7 +48,8 @@ def rows_of_table(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], str]]:
     """Run and group of each row, from the columns method, seed and group where it has them."""
     if not len(table):
         raise InputError(SOURCE, None, "has no rows", "Give one row for each figure.")
-    columns = [table[name] if name in table else [""] * len(table) for name in (*RUN, "group")]
+    empty = [""] * len(table)
+    columns = [table.get(name, empty) for name in (*RUN, "group")]
     for method, seed, group in zip(*columns, strict=True):
         yield (str(method), int(seed or 0)), str(group)
 
@@ -39,8 +58,10 @@ def by_run(table: pd.DataFrame, score: Callable[[pd.DataFrame], pd.DataFrame]) -
     """Scores of the rows of each method and seed of a table, which may have neither column."""
     if not len(table):
         raise InputError(SOURCE, None, "has no rows", "Give one row for each figure.")
+
     seeds = whole_cells(table, "seed", SOURCE) if "seed" in table else 0
     methods = table["method"].astype(STRING) if "method" in table else ""
+
     scores = []
     for method, seed, rows in runs(table.assign(method=methods, seed=seeds)):
         figures = rows.drop(columns=list(RUN)).reset_index(drop=True)
@@ -57,9 +78,9 @@ def text_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> list[st
         It is missing, or a cell is empty.
     """
     column = _column(table, name, source)
-    empty = column.isna() | (column.astype(STRING).str.strip() == "")
-    refuse_cells(empty, column, source, "is empty")
-    return [str(value) for value in column]
+    is_empty = column.isna() | (column.astype(STRING).str.strip() == "")
+    refuse_cells(is_empty, column, source, "is empty")
+    return list(map(str, column))
 
 
 def number_column(
@@ -88,8 +109,8 @@ def count_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> IntArr
         It is missing, a cell is no such number, or they add up to too many.
     """
     values = number_column(table, name, source)
-    wrong = ~np.isfinite(values) | (values % 1 != 0)
-    refuse_cells(wrong, table[name], source, "is no number of images")
+    is_wrong = ~np.isfinite(values) | (values % 1 != 0)
+    refuse_cells(is_wrong, table[name], source, "is no number of images")
     if values.sum() > MOST_IMAGES:
         reason = f"{name} adds up to {values.sum():,.0f} images, more than {MOST_IMAGES:,}"
         raise InputError(source, None, reason, "Divide all counts by the same number.")
@@ -97,10 +118,10 @@ def count_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> IntArr
 
 
 def _column(table: pd.DataFrame, name: str, source: str) -> "pd.Series[Any]":
-    names = [one for one in (name, *ALIASES.get(name, ())) if one in table]
-    if not names:
-        raise missing_column(name, table, source, "a value for each row")
-    return table[names[0]]
+    for alias in (name, *ALIASES.get(name, ())):
+        if alias in table:
+            return table[alias]
+    raise missing_column(name, table, source, "a value for each row")
 
 
 def captions_by_image(captions: pd.DataFrame, name: str = "references") -> dict[str, list[str]]:
@@ -116,6 +137,7 @@ def captions_by_image(captions: pd.DataFrame, name: str = "references") -> dict[
             raise DataError(
                 f"{name} have no column {column}, and have {', '.join(map(str, captions))}. Add it."
             )
+
     pairs = zip(captions["image"], captions["caption"], strict=True)
     return group_pairs(
         (str(image), str(caption))
@@ -154,10 +176,10 @@ def score_rows(scores: Iterable[Score]) -> pd.DataFrame:
       method  seed    metric group  value  low  high    n
     0            0  accuracy          0.5  NaN   NaN  4.0
     """
-    rows = list(scores)
-    value, low, high, n = np.array([row[2:] for row in rows], dtype=np.float64).reshape(-1, 4).T
-    frame = score_frame("", [row.group for row in rows], value, low, high, n)
-    return frame.assign(metric=pd.array([row.metric for row in rows], dtype=STRING))
+    table = pd.DataFrame(list(scores), columns=list(Score._fields))
+    numbers = table[["value", "low", "high", "n"]].to_numpy(np.float64).T
+    frame = score_frame("", table["group"], *numbers)
+    return frame.assign(metric=table["metric"].astype(STRING))
 
 
 def under(name: str, scores: pd.DataFrame) -> pd.DataFrame:
@@ -177,12 +199,13 @@ def mean_score(metric: str, values: npt.ArrayLike, *, group: str = "") -> Score:
          metric group  value   low  high    n
     0  distance          2.0  0.04  3.96  2.0
     """
-    found = np.asarray(values, dtype=np.float64)
-    found = found[~np.isnan(found)]
-    n = len(found)
+    numbers = np.asarray(values, dtype=np.float64)
+    numbers = numbers[~np.isnan(numbers)]
+    n = len(numbers)
     if n == 0:
         return Score(metric, group)
-    value, half = float(found.mean()), float("nan")
+
+    mean, half = float(numbers.mean()), float("nan")
     if n > 1:
-        half = NORMAL_95 * float(found.std(ddof=1)) / n**0.5
-    return Score(metric, group, value, value - half, value + half, n)
+        half = NORMAL_95 * float(numbers.std(ddof=1)) / n**0.5
+    return Score(metric, group, value=mean, low=mean - half, high=mean + half, n=n)

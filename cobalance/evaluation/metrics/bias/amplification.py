@@ -72,21 +72,22 @@ def mals_amplification(before: Table, after: Table, *, margin: float = 0.05) -> 
     shares, later = group_shares(first), group_shares(second)
     change = later - shares
     known = np.asarray(~np.isnan(change).any(axis=1))
-    n_groups = shares.shape[1]
-    leans = shares > 1 / n_groups + 1e-12  # a third of 3 is no majority, whatever the rounding
+
+    # A third of 3 is no majority, however the share is rounded.
+    leans = shares > 1 / shares.shape[1] + 1e-12
     by_object = np.where(leans, change, 0.0).sum(axis=1)
-    beyond = (np.abs(change) > margin + 1e-9).any(axis=1) & known
+    by_object[~known] = np.nan
+    violates = (np.abs(change) > margin + 1e-9).any(axis=1) & known
     n = int(known.sum())
     absolute = float(np.abs(change[known]).mean()) if n else np.nan
+
     scores = [
         mean_score("mals_amplification", by_object[known]),
         Score("mals_absolute", value=absolute, n=n),
-        Score("mals_violations", value=float(beyond.sum()), n=n),
+        Score("mals_violations", value=float(violates.sum()), n=n),
     ]
-    for name, value, defined in zip(first.index, by_object, known, strict=True):
-        scores.append(
-            Score("mals_amplification", str(name), value if defined else np.nan, n=int(defined))
-        )
+    for name, value in zip(first.index, by_object, strict=True):
+        scores.append(Score("mals_amplification", str(name), value, n=int(not np.isnan(value))))
     return score_rows(scores)
 
 
@@ -113,15 +114,16 @@ def _mals(inputs: Inputs, options: MalsOptions) -> pd.DataFrame:
     )
 
 
-def _of_predictions(run: AttributeRun) -> list[pd.DataFrame]:
+def _of_predictions(run: AttributeRun) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Images of each class and group, in training and as predicted."""
-    labels, groups = run.training_labels, run.training_groups
-    before = count_table(run.labels, run.groups) if groups is None else count_table(labels, groups)
+    if run.training_groups is None:
+        before = count_table(run.labels, run.groups)
+    else:
+        before = count_table(run.training_labels, run.training_groups)
     guessed = run.groups if run.predicted_groups is None else run.predicted_groups
     after = count_table(run.predicted, guessed)
-    objects = before.index.union(after.index)
-    columns = before.columns.union(after.columns)
-    return [one.reindex(index=objects, columns=columns, fill_value=0) for one in (before, after)]
+
+    return before.align(after, fill_value=0)
 
 
 PLUGIN = MetricPlugin(

@@ -98,6 +98,7 @@ def draw_splits(
     names = np.unique(groups[groups >= 0])
     if len(names) < 2:
         raise DataError(f"Images are of {len(names)} groups. Give those of two or more.")
+
     for _ in range(options.repeats):
         sides = _draw(groups, names, options, rng, test)
         training, tested = (rng.permutation(np.concatenate(side)) for side in sides)
@@ -113,8 +114,7 @@ def _draw(
 ) -> tuple[list[IntArray], list[IntArray]]:
     drawn = [rng.permutation(np.flatnonzero(groups == name)) for name in names]
     if test is None:
-        smallest = min(map(len, drawn))
-        pools = [rows[:smallest] if options.balanced else rows for rows in drawn]
+        pools = _equal_sizes(drawn) if options.balanced else drawn
         held_out = [max(1, round(len(rows) * options.test_share)) for rows in pools]
         training = [rows[n:] for rows, n in zip(pools, held_out, strict=True)]
         tested = [rows[:n] for rows, n in zip(pools, held_out, strict=True)]
@@ -122,17 +122,22 @@ def _draw(
         training = [rows[~test[rows]] for rows in drawn]
         tested = [rows[test[rows]] for rows in drawn]
         if options.balanced:
-            training, tested = (
-                [rows[: min(map(len, side))] for rows in side] for side in (training, tested)
-            )
-    for what, side, least in (("train", training, 2), ("test", tested, 1)):
+            training, tested = _equal_sizes(training), _equal_sizes(tested)
+
+    # An attacker's training set is split once more, so each group needs two images in it.
+    for use, side, least in (("train", training, 2), ("test", tested, 1)):
         fewest = min(side, key=len)
         if len(fewest) < least:
             raise DataError(
-                f"A group has {len(fewest)} images to {what} attackers with, and needs {least}. "
+                f"A group has {len(fewest)} images to {use} attackers with, and needs {least}. "
                 "Give three images of each group or more, on both sides of test where it is given."
             )
     return training, tested
+
+
+def _equal_sizes(groups: list[IntArray]) -> list[IntArray]:
+    smallest = min(map(len, groups))
+    return [rows[:smallest] for rows in groups]
 
 
 @needs_extra("An attacker", "evaluate")
@@ -153,6 +158,7 @@ def fit_attacker(
         scikit-learn is not installed.
     """
     n, n_groups = len(groups), len(np.unique(groups))
+
     if attacker == "mlp":
         model = sklearn.neural_network.MLPClassifier((300,), random_state=seed)
     else:
@@ -163,7 +169,9 @@ def fit_attacker(
         model = sklearn.model_selection.GridSearchCV(
             linear, {"C": STRENGTHS}, scoring="neg_log_loss", cv=held_out
         )
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sklearn.exceptions.ConvergenceWarning)
         model.fit(features, groups)
+
     return lambda other: np.asarray(model.predict_proba(other), dtype=np.float64)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from cobalance.base.arrays import FloatArray
 from cobalance.base.errors import InputError, OptionError, check_known
+from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,
     Labels,
@@ -91,13 +92,16 @@ def directional_amplification(
     if predicted_labels is None and predicted_attributes is None:
         raise OptionError("Nothing is predicted. Give predicted_labels or predicted_attributes.")
     check_known("ties", [ties], get_args(Ties))
+
     tasks, members = read_sides(
         labels=(labels, predicted_labels, training_labels),
         attributes=(attributes, predicted_attributes, training_attributes),
     )
     signs = association_signs(members.training.to_numpy(), tasks.training.to_numpy())
+    # A pair that is exactly independent is negative in the paper's equation, 0 in its code.
     if ties == "negative":
         signs[signs == 0] = -1
+
     scores: list[Score] = []
     if tasks.predicted is not None:
         scores += _direction("attribute_to_task", members, tasks, signs)
@@ -118,9 +122,9 @@ def association_signs(attributes: np.ndarray, tasks: np.ndarray) -> FloatArray:
     array([[-1.],
            [ 1.]])
     """
-    kept = attributes.any(axis=1) | tasks.any(axis=1)
-    attributes, tasks = attributes[kept], tasks[kept]
-    together = attributes.T @ tasks * int(kept.sum())
+    is_labelled = attributes.any(axis=1) | tasks.any(axis=1)
+    attributes, tasks = attributes[is_labelled], tasks[is_labelled]
+    together = attributes.T @ tasks * int(is_labelled.sum())
     by_chance = np.outer(attributes.sum(axis=0), tasks.sum(axis=0))
     return np.asarray(np.sign(together - by_chance), dtype=np.float64)
 
@@ -133,13 +137,15 @@ def _direction(metric: str, given: Side, target: Side, signs: FloatArray) -> Ite
         change, sizes[:, None], out=np.full(change.shape, np.nan), where=sizes[:, None] > 0
     )
     known = ~np.isnan(delta)
-    signed = signs * delta + 0.0  # no negative zeros
+    # Adding 0.0 makes zeros of negative zeros.
+    signed = signs * delta + 0.0
+
     n = int(known.sum())
     yield Score(metric, value=_mean(signed[known]), n=n)
     yield Score(f"{metric}_absolute", value=_mean(np.abs(delta[known])), n=n)
     for row, name in enumerate(given.truth):
-        for column, other in enumerate(target.truth):
-            pair, value = f"{name} → {other}", float(signed[row, column])
+        for column, target_name in enumerate(target.truth):
+            pair, value = f"{name} → {target_name}", float(signed[row, column])
             yield Score(metric, pair, value, n=int(sizes[row]))
 
 
@@ -176,39 +182,52 @@ def directional_of_counts(table: pd.DataFrame, ties: Ties = "zero") -> pd.DataFr
     0  attribute_to_task        0.2667
     """
     pairs = pd.DataFrame({name: text_column(table, name) for name in ("attribute", "task")})
-    if pairs.duplicated().any():
-        row = int(pairs.duplicated().to_numpy().argmax())
-        what = " and ".join(map(repr, pairs.iloc[row]))
-        raise InputError("table", f"row {row + 1}", f"{what} are there twice", "Keep one row.")
+    refuse_rows(
+        pairs.duplicated(),
+        "table",
+        lambda row: " and ".join(map(repr, pairs.iloc[row])) + " are there twice",
+        "Keep one row.",
+    )
     predicted = [name for name in DIRECTIONS if name in table]
     if not predicted:
         reason = f"has no column {' or '.join(DIRECTIONS)}"
         raise InputError("table", None, reason, "Add how many images are predicted to be of each.")
-    names = ["test", *predicted, *(["training"] if "training" in table else [])]
-    counts = pairs.assign(**{name: count_column(table, name) for name in names})
+
+    columns = ["test", *predicted]
+    if "training" in table:
+        columns.append("training")
+    counts = pairs.assign(**{name: count_column(table, name) for name in columns})
+    training = _repeat_rows(counts, "training" if "training" in table else "test")
+
     frames = []
     for column in predicted:
-        given, told, argument = DIRECTIONS[column]
-        ordered = counts.sort_values(given, kind="stable")
-        truth, guessed = (_repeat_rows(ordered, name) for name in ("test", column))
-        if truth[given].tolist() != guessed[given].tolist():
-            sizes = counts.groupby(given)[["test", column]].sum()
-            name = str((sizes["test"] != sizes[column]).idxmax())
-            n, told_of = sizes.loc[name].astype(int)
-            reason = f"{name!r} has {n:,} images in test, and {told_of:,} in {column}"
-            raise InputError("table", None, reason, "Give a prediction of each test image.")
-        training = _repeat_rows(counts, "training" if "training" in names else "test")
+        condition, target, argument = DIRECTIONS[column]
+        _check_sizes(counts, condition, column)
+        # Any image of a condition may have any of its predictions: only their numbers matter.
+        ordered = counts.sort_values(condition, kind="stable")
+        truth, guessed = _repeat_rows(ordered, "test"), _repeat_rows(ordered, column)
         frames.append(
             directional_amplification(
                 _labels(truth["task"]),
                 _labels(truth["attribute"]),
-                **{argument: _labels(guessed[told])},
+                **{argument: _labels(guessed[target])},
                 training_labels=_labels(training["task"]),
                 training_attributes=_labels(training["attribute"]),
                 ties=ties,
             )
         )
     return stack(frames)
+
+
+def _check_sizes(counts: pd.DataFrame, condition: str, column: str) -> None:
+    """InputError unless as many images of each condition are predicted as are in the test set."""
+    sizes = counts.groupby(condition)[["test", column]].sum()
+    differs = sizes["test"] != sizes[column]
+    if differs.any():
+        name = str(differs.idxmax())
+        n, n_predicted = sizes.loc[name].astype(int)
+        reason = f"{name!r} has {n:,} images in test, and {n_predicted:,} in {column}"
+        raise InputError("table", None, reason, "Give a prediction of each test image.")
 
 
 def _repeat_rows(counts: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -22,7 +22,8 @@ from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import by_run, number_column
 from cobalance.evaluation.predictions import PROBABILITY
 
-ATTACKED = ("leakage_model", "leakage_data")  # columns of attackers' scores that are known
+ATTACKED = ("leakage_model", "leakage_data")
+"""Columns of a table whose attackers' scores are known."""
 STEPS = 40  # halvings of the flip rate's interval: beyond the precision of any F1
 
 
@@ -87,8 +88,8 @@ def label_leakage(
     attacker_accuracy_data    0.5
     Name: value, dtype: float64
     """
-    chosen = options or AttackOptions()
-    truth, found = _features(labels, predicted)
+    options = options or AttackOptions()
+    truth, forecast = _features(labels, predicted)
     codes, _ = pd.factorize(pd.Series(list(groups), dtype=object), sort=True)
     codes = np.asarray(codes, dtype=np.int64)
     if len(codes) != len(truth):
@@ -98,17 +99,19 @@ def label_leakage(
     held_out = None if test is None else np.asarray(test, dtype=np.bool_)
     if held_out is not None and held_out.shape != codes.shape:
         raise DataError(f"test has the shape {held_out.shape}; give a value for each image.")
-    single = np.ndim(labels) == 1
-    goal = macro_f1(truth, (found >= 0.5).astype(np.int64)) if equal_f1 else None
+
+    is_single = np.ndim(labels) == 1
+    goal = macro_f1(truth, (forecast >= 0.5).astype(np.int64)) if equal_f1 else None
     rounds = []
-    for split in draw_splits(codes, chosen, rng, held_out):
-        shown = truth if goal is None else make_wrong(truth, goal, rng, single=single)
-        guesses = [
-            fit_attacker(one[split.training], codes[split.training], chosen.attacker, split.seed)(
-                one[split.test]
+    for split in draw_splits(codes, options, rng, held_out):
+        # New errors each time, so that no attacker profits from one draw of them.
+        compared = truth if goal is None else make_wrong(truth, goal, rng, single=is_single)
+        guesses = []
+        for features in (forecast, compared):
+            guess = fit_attacker(
+                features[split.training], codes[split.training], options.attacker, split.seed
             )
-            for one in (found, shown)
-        ]
+            guesses.append(guess(features[split.test]))
         rounds.append(leakage(guesses[0], codes[split.test], data=guesses[1], score=score))
     return mean_of_rounds(rounds)
 
@@ -142,16 +145,20 @@ def make_wrong(
         steps = rng.integers(1, max(labels.shape[1], 2), size=len(labels))
         others[rows, (labels.argmax(axis=1) + steps) % labels.shape[1]] = 1
 
-    def at(rate: float) -> IntArray:
+    def flip(rate: float) -> IntArray:
         if single:
             return np.where((draws < rate)[:, None], others, labels)
         return np.where(draws < rate, 1 - labels, labels)
 
+    # F1 falls as the rate rises; at one half, indicators tell nothing any more.
     low, high = 0.0, 1.0 if single else 0.5
     for _ in range(STEPS):
         middle = (low + high) / 2
-        low, high = (middle, high) if macro_f1(labels, at(middle)) > goal else (low, middle)
-    return at(high)
+        if macro_f1(labels, flip(middle)) > goal:
+            low = middle
+        else:
+            high = middle
+    return flip(high)
 
 
 def macro_f1(labels: IntArray, predicted: IntArray) -> float:
@@ -165,7 +172,9 @@ def macro_f1(labels: IntArray, predicted: IntArray) -> float:
     """
     both = (labels * predicted).sum(axis=0)
     either = labels.sum(axis=0) + predicted.sum(axis=0)
-    return float((2 * both[either > 0] / either[either > 0]).mean()) if either.any() else 1.0
+    if not either.any():
+        return 1.0
+    return float((2 * both[either > 0] / either[either > 0]).mean())
 
 
 def _features(labels: Labels, predicted: Labels) -> tuple[IntArray, FloatArray]:
@@ -174,20 +183,22 @@ def _features(labels: Labels, predicted: Labels) -> tuple[IntArray, FloatArray]:
         both = read_indicators(labels=labels, predicted=predicted)
         check_rows(**both)
         return both["labels"].to_numpy(), both["predicted"].to_numpy(np.float64)
+
     truth = read_indicators(labels=labels)["labels"]
-    named = isinstance(predicted, pd.DataFrame)
+    is_named = isinstance(predicted, pd.DataFrame)
     frame = (
         predicted if isinstance(predicted, pd.DataFrame) else pd.DataFrame(np.asarray(predicted))
     )
-    frame = frame.set_axis([str(name) for name in frame], axis=1)
+    frame = frame.set_axis(list(map(str, frame)), axis=1)
     check_rows(labels=truth, predicted=frame)
     if {*frame} == {*truth}:
         frame = frame[list(truth)]
-    elif named or frame.shape[1] != truth.shape[1]:
+    elif is_named or frame.shape[1] != truth.shape[1]:
         raise DataError(
             f"predicted has the labels {', '.join(frame.columns)}, and labels has "
             f"{', '.join(truth.columns)}. Give a column for each label in both."
         )
+
     values: npt.NDArray[np.float64] = frame.to_numpy(np.float64)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
@@ -235,14 +246,16 @@ def _leakage(inputs: Inputs, options: LeakageOptions) -> pd.DataFrame:
 def _of_attackers(table: pd.DataFrame, options: LeakageOptions) -> pd.DataFrame:
     measured = [str(name) for name in table if str(name).startswith(PROBABILITY) or name == "n"]
     if "group" not in table or {*measured} <= {"n"}:
-        lacks = "probabilities p_<group>" if "group" in table else "column group"
-        reason = f"has no {lacks}; its columns: {', '.join(map(str, table))}"
+        missing = "probabilities p_<group>" if "group" in table else "column group"
+        reason = f"has no {missing}; its columns: {', '.join(map(str, table))}"
         either = " and ".join(ATTACKED)
         remedy = f"Add the true group of each row and its p_<group>, or {either}."
         raise InputError("table", None, reason, remedy)
+
     table = table.assign(**{name: number_column(table, name) for name in measured})
     if "attacker" not in table:
         return leakage(table, score=options.score)
+
     sides = {str(name): rows for name, rows in table.groupby("attacker")}
     if {*sides} - {"model", "data"} or "model" not in sides:
         reason = f"attacker is {', '.join(sides)}"

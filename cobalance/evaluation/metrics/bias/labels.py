@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -14,11 +15,12 @@ from cobalance.base.options import Options
 from cobalance.evaluation.groups import align_groups, as_text
 from cobalance.evaluation.metrics.metric import Inputs, stack
 from cobalance.evaluation.metrics.tables import count_column, number_column, under
-from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, runs
+from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, column_names, runs
 from cobalance.evaluation.shortcuts import NONE, STATES, is_shortcut
 
 PREDICTED = "predicted_"
-MOST_VALUES = 50  # of a column beside the predictions that is taken for an attribute
+MOST_VALUES = 50
+"""Values of a column beside the predictions, above which it is taken for no attribute."""
 Labels = pd.DataFrame | pd.Series | npt.ArrayLike
 """Indicators of shape (n_images, n_labels), or a label an image."""
 
@@ -50,21 +52,25 @@ def read_indicators(**given: Labels | None) -> dict[str, pd.DataFrame]:
         name: _indicators(labels, name) for name, labels in given.items() if labels is not None
     }
     one_label = [name for name in frames if np.ndim(cast("npt.ArrayLike", given[name])) == 1]
-    known = next((frames[name].columns for name in frames if name not in one_label), None)
-    if known is None:
-        known = pd.Index(sorted({str(column) for name in one_label for column in frames[name]}))
+
+    # Single labels show only the classes that occur: they take the columns of indicators if any.
+    columns = next((frames[name].columns for name in frames if name not in one_label), None)
+    if columns is None:
+        columns = pd.Index(sorted(set(map(str, chain.from_iterable(frames.values())))))
     for name in one_label:
-        if {*frames[name]} <= {*known}:
-            frames[name] = frames[name].reindex(columns=known, fill_value=0)
+        if {*frames[name]} <= {*columns}:
+            frames[name] = frames[name].reindex(columns=columns, fill_value=0)
+
     first, *others = frames
+    first_columns = frames[first].columns
     for name in others:
-        theirs, ours = frames[name].columns, frames[first].columns
-        if {*theirs} != {*ours}:
+        columns = frames[name].columns
+        if {*columns} != {*first_columns}:
             raise DataError(
-                f"{name} has the labels {', '.join(theirs)}, and {first} has {', '.join(ours)}. "
-                "Give the same labels in both."
+                f"{name} has the labels {', '.join(columns)}, and {first} has "
+                f"{', '.join(first_columns)}. Give the same labels in both."
             )
-        frames[name] = frames[name].reindex(columns=ours)
+        frames[name] = frames[name].reindex(columns=first_columns)
     return frames
 
 
@@ -73,12 +79,13 @@ def _indicators(labels: Labels, name: str) -> pd.DataFrame:
         texts = pd.Series(labels, dtype=object).reset_index(drop=True)
         texts = texts.map(str, na_action="ignore")
         return pd.get_dummies(texts, dtype=np.int64)
+
     frame = labels if isinstance(labels, pd.DataFrame) else pd.DataFrame(np.asarray(labels))
-    frame = frame.set_axis([str(column) for column in frame], axis=1).reset_index(drop=True)
+    frame = frame.set_axis(list(map(str, frame)), axis=1).reset_index(drop=True)
     values = frame.to_numpy()
-    wrong = ~np.isin(values, (0, 1))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
+    is_wrong = ~np.isin(values, (0, 1))
+    if is_wrong.any():
+        row, column = np.argwhere(is_wrong)[0]
         raise DataError(
             f"{name}, row {row + 1}, column {frame.columns[column]!r} is {values[row, column]}; "
             "give 0 or 1: scores have to be compared with a threshold first."
@@ -117,15 +124,19 @@ def read_sides(**given: tuple[Labels, Labels | None, Labels | None]) -> list[Sid
     """
     if len({training is None for *_, training in given.values()}) > 1:
         raise OptionError(f"Give {' and '.join(f'training_{name}' for name in given)} together.")
-    tested, trained, sides = dict[str, pd.DataFrame](), dict[str, pd.DataFrame](), list[Side]()
+
+    test_frames, training_frames = dict[str, pd.DataFrame](), dict[str, pd.DataFrame]()
+    sides = list[Side]()
     for name, labels in given.items():
         keys = name, f"predicted_{name}", f"training_{name}"
         frames = read_indicators(**dict(zip(keys, labels, strict=True)))
-        trained[keys[2]] = frames.pop(keys[2], frames[name])
-        tested |= frames
-        sides.append(Side(frames[name], frames.get(keys[1]), trained[keys[2]]))
-    check_rows(**tested)
-    check_rows(**trained)
+        training = frames.pop(keys[2], frames[name])
+        training_frames[keys[2]] = training
+        test_frames |= frames
+        sides.append(Side(frames[name], frames.get(keys[1]), training))
+
+    check_rows(**test_frames)
+    check_rows(**training_frames)
     return sides
 
 
@@ -185,7 +196,7 @@ def by_attribute(
 
 
 def attribute_runs(inputs: Inputs, options: AttributeOptions) -> Iterator[AttributeRun]:
-    """Each run of the predictions with each attribute, without images whose attribute is none.
+    """Each run of the predictions with each attribute, without images of an unknown one.
 
     Raises
     ------
@@ -197,28 +208,31 @@ def attribute_runs(inputs: Inputs, options: AttributeOptions) -> Iterator[Attrib
     """
     predictions = inputs.need("predictions")
     table = _attributes(predictions, inputs.groups)
-    names = [str(name) for name in table if not table[name].isin(STATES).all()]
     if options.attribute:
-        check_known("attribute", [options.attribute], [str(name) for name in table])
+        check_known("attribute", [options.attribute], list(map(str, table)))
         names = [options.attribute]
+    else:
+        names = [str(name) for name in table if not table[name].isin(STATES).all()]
     if not names:
         reason = "have no attribute of images such as gender, only states of shortcuts"
         raise InputError("groups", None, reason, "Add a column, or name a shortcut as attribute.")
+
     for method, seed, rows in runs(predictions):
         for name in names:
             groups = table[name].loc[rows.index]
-            kept = _repeat_rows(rows[groups != NONE])
-            shown = groups.loc[kept.index].reset_index(drop=True)
-            kept = kept.reset_index(drop=True)
-            column = PREDICTED + name
+            known = _repeat_rows(rows[groups != NONE])
+            known_groups = groups.loc[known.index].reset_index(drop=True)
+            known = known.reset_index(drop=True)
+            training_labels, training_groups = _training(inputs.training, name)
             yield AttributeRun(
-                name,
-                (method, seed),
-                true_labels(kept, "predictions"),
-                predicted_labels(kept, options.threshold),
-                shown,
-                kept.get(column),
-                *_training(inputs.training, name),
+                name=name,
+                run=(method, seed),
+                labels=true_labels(known, "predictions"),
+                predicted=predicted_labels(known, options.threshold),
+                groups=known_groups,
+                predicted_groups=known.get(PREDICTED + name),
+                training_labels=training_labels,
+                training_groups=training_groups,
             )
 
 
@@ -226,7 +240,7 @@ def true_labels(frame: pd.DataFrame, source: str) -> Any:
     """Indicators of the columns ``y_<class>``, or the names in ``class_name``."""
     classes = class_columns(frame, LABEL)
     if classes:
-        return frame[[LABEL + name for name in classes]].set_axis(classes, axis=1)
+        return frame[column_names(LABEL, classes)].set_axis(classes, axis=1)
     if "class_name" not in frame:
         reason = "has neither a column class_name nor columns y_<class>"
         raise InputError(source, None, reason, "Add the true classes of the images.")
@@ -238,17 +252,20 @@ def predicted_labels(predictions: pd.DataFrame, threshold: float) -> Any:
     classes = class_columns(predictions, LABEL)
     if not classes:
         return predictions["predicted"].astype(STRING)
+
     missing = [name for name in classes if PROBABILITY + name not in predictions]
     if missing:
         reason = f"has a column {LABEL}{missing[0]} and no {PROBABILITY}{missing[0]}"
         raise InputError("predictions", None, reason, "Add the scores of every label.")
-    scores = predictions[[PROBABILITY + name for name in classes]].set_axis(classes, axis=1)
+
+    scores = predictions[column_names(PROBABILITY, classes)].set_axis(classes, axis=1)
     return (scores >= threshold).astype(np.int64)
 
 
 def _attributes(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.DataFrame:
     if groups is not None:
         return align_groups(groups, predictions["image"]).set_axis(predictions.index, axis=0)
+
     names = [
         name
         for name in predictions
@@ -267,10 +284,12 @@ def _repeat_rows(rows: pd.DataFrame, source: str = "predictions") -> pd.DataFram
 def _training(training: pd.DataFrame | None, name: str) -> tuple[Any, Any]:
     if training is None or name not in training:
         return None, None
+
     known = training[training[name].notna() & ~training[name].isin(("", NONE))]
     if "n" in known:
         known = _repeat_rows(known.reset_index(drop=True), "training")
-    names = [LABEL + one for one in class_columns(known, LABEL)]
-    labels = {one: number_column(known, one, "training") for one in names}
-    known = known.assign(**labels).reset_index(drop=True)
+    for class_name in class_columns(known, LABEL):
+        column = LABEL + class_name
+        known = known.assign(**{column: number_column(known, column, "training")})
+    known = known.reset_index(drop=True)
     return true_labels(known, "training"), known[name].astype(STRING)

@@ -81,6 +81,7 @@ def leakage(
     attacks = {"model": _read(model, groups, "model")}
     if data is not None:
         attacks["data"] = _read(data, groups, "data")
+
     scores, estimates = [], {}
     for name, attack in attacks.items():
         estimates[name] = attack.estimate(score)
@@ -88,13 +89,15 @@ def leakage(
         right, low, high = map(float, proportions(attack.n @ attack.right, attack.total))
         accuracy = f"attacker_accuracy_{name}"
         scores.append(tables.Score(accuracy, "", right, low, high, attack.total))
+
     if data is not None:
         first, second = attacks["model"], attacks["data"]
         difference = estimates["model"][0] - estimates["data"][0]
         error = float(np.hypot(estimates["model"][1], estimates["data"][1]))
-        if score != "folded" and np.array_equal(first.groups, second.groups):
-            paired = first.values(score) - second.values(score)
-            error = _standard_error(paired, first.n) if np.array_equal(first.n, second.n) else error
+        # On the same images, the error is that of the paired differences.
+        is_paired = np.array_equal(first.groups, second.groups)
+        if score != "folded" and is_paired and np.array_equal(first.n, second.n):
+            error = _standard_error(first.values(score) - second.values(score), first.n)
         scores.append(_score("leakage", difference, error, n=first.total, least=-1))
     return tables.score_rows(scores)
 
@@ -116,8 +119,10 @@ class _Attack:
         return np.asarray(self.probabilities.argmax(axis=1) == self.groups)
 
     def values(self, score: LeakageScore) -> FloatArray:
-        own = self.probabilities[np.arange(len(self.groups)), self.groups]
-        return np.asarray(np.where(self.right, own if score == "confidence" else 1.0, 0.0))
+        if score != "confidence":
+            return self.right.astype(np.float64)
+        of_true_group = self.probabilities[np.arange(len(self.groups)), self.groups]
+        return np.asarray(np.where(self.right, of_true_group, 0.0))
 
     def estimate(self, score: LeakageScore) -> tuple[float, float]:
         """The score and its standard error."""
@@ -137,51 +142,65 @@ def _standard_error(values: FloatArray, n: FloatArray) -> float:
 
 def _score(metric: str, value: float, error: float, *, n: float, least: float = 0) -> tables.Score:
     """A score from `least` to 1; `error` is its standard error."""
-    half = NORMAL_95 * error if n > 1 else float("nan")
-    low, high = np.clip([value - half, value + half], least, 1)
+    if n <= 1:
+        error = float("nan")
+    low, high = np.clip([value - NORMAL_95 * error, value + NORMAL_95 * error], least, 1)
     return tables.Score(metric, "", value, low, high, n)
 
 
 def _read(
     given: Probabilities, groups: Sequence[Any] | npt.NDArray[Any] | None, name: str
 ) -> _Attack:
-    n: npt.ArrayLike | None = None
+    n: Any = None
     if isinstance(given, pd.DataFrame):
         frame = given
         if "group" in frame:
-            groups = frame["group"].tolist()
-            n = frame["n"].to_numpy(np.float64) if "n" in frame else None
-            frame = frame[[one for one in frame if str(one).startswith(PROBABILITY)]]
+            groups, n = frame["group"].tolist(), frame.get("n")
+            frame = frame.loc[:, [str(column).startswith(PROBABILITY) for column in frame]]
         names = [str(column).removeprefix(PROBABILITY) for column in frame]
         values = frame.to_numpy(np.float64)
     else:
         values = np.asarray(given, dtype=np.float64)
-        values = np.column_stack([1 - values, values]) if values.ndim == 1 else values
-        names = [str(column) for column in range(values.shape[1])]
+        if values.ndim == 1:
+            values = np.column_stack([1 - values, values])
+        names = list(map(str, range(values.shape[1])))
     if values.ndim != 2 or values.shape[1] < 2:
         raise DataError(
             f"{name} has the shape {values.shape}; give probabilities for at least two groups, in "
             "columns p_<group>."
         )
     _check(values, names, name)
+
+    sizes = np.ones(len(values)) if n is None else np.asarray(n, dtype=np.float64)
+    attack = _Attack(values, _group_columns(groups, names, len(values), name), sizes)
+    if not (np.isfinite(sizes).all() and (sizes >= 0).all() and sizes.sum() > 0):
+        raise DataError(f"{name} has no images: n must be counts from 0, and not all of them 0.")
+    return attack
+
+
+def _group_columns(
+    groups: Sequence[Any] | npt.NDArray[Any] | None, names: list[str], n_rows: int, source: str
+) -> IntArray:
+    """The column of each row's true group; DataError where a row has none."""
     if groups is None:
-        raise DataError(f"{name} has no column group. Add it, or give groups.")
-    whole = [int(one) if isinstance(one, float) and one.is_integer() else one for one in groups]
-    texts = [str(one) for one in whole]
-    if len(texts) != len(values):
+        raise DataError(f"{source} has no column group. Add it, or give groups.")
+    # A group that is numbered 1.0 is that of the column 1.
+    texts = [
+        str(int(group) if isinstance(group, float) and group.is_integer() else group)
+        for group in groups
+    ]
+    if len(texts) != n_rows:
         raise DataError(
-            f"{name} has {len(values)} rows, and {len(texts)} groups are given. Give one for each."
+            f"{source} has {n_rows} rows, and {len(texts)} groups are given. Give one for each."
         )
+
     codes = pd.Index(names).get_indexer(pd.Index(texts))
     if (codes < 0).any():
         raise DataError(
-            f"{name} has no probabilities of the group {texts[int(np.argmax(codes < 0))]!r}; its "
+            f"{source} has no probabilities of the group {texts[int(np.argmax(codes < 0))]!r}; its "
             f"groups: {', '.join(names)}. Name the columns p_<group>, or number groups from 0."
         )
-    sizes = np.ones(len(values)) if n is None else np.asarray(n, dtype=np.float64)
-    if not (np.isfinite(sizes).all() and (sizes >= 0).all() and sizes.sum() > 0):
-        raise DataError(f"{name} has no images: n must be counts from 0, and not all of them 0.")
-    return _Attack(values, np.asarray(codes, dtype=np.int64), sizes)
+    return np.asarray(codes, dtype=np.int64)
 
 
 def _check(values: FloatArray, names: list[str], name: str) -> None:
@@ -192,6 +211,7 @@ def _check(values: FloatArray, names: list[str], name: str) -> None:
             f"{name}, row {row + 1}, group {names[column]!r} is {values[row, column]}; give "
             "probabilities from 0 to 1."
         )
+
     off = np.abs(values.sum(axis=1) - 1) > tables.ROUNDING
     if off.any():
         row = int(np.argmax(off))

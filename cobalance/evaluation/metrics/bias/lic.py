@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -81,34 +81,39 @@ def lic(
     .. [1] Hirota, Y., Nakashima, Y. and Garcia, N., *Quantifying societal bias amplification in
        image captioning* (CVPR 2022).
     """
-    chosen = options or attackers.CaptionAttackOptions()
-    of_model, of_people = captions_by_image(captions, "captions"), captions_by_image(references)
+    options = options or attackers.CaptionAttackOptions()
+    by_model, by_people = captions_by_image(captions, "captions"), captions_by_image(references)
     images = [
         image
         for image, group in groups.items()
-        if not pd.isna(group) and str(image) in of_model and str(image) in of_people
+        if not pd.isna(group) and str(image) in by_model and str(image) in by_people
     ]
     codes, _ = pd.factorize(pd.Series([str(groups[image]) for image in images]), sort=True)
     codes = np.asarray(codes, dtype=np.int64)
+
+    # A small vocabulary hides groups by itself: words that the model never uses are masked, too.
     mask = match_words(words)
-    generated = [tokens(of_model[str(image)][0], mask) for image in images]
-    vocabulary = {token for caption in generated for token in caption}
-    people = [
-        [
-            [token if token in vocabulary else UNKNOWN for token in tokens(caption, mask)]
-            for caption in of_people[str(image)]
-        ]
-        for image in images
-    ]
+    generated = [tokens(by_model[str(image)][0], mask) for image in images]
+    vocabulary = set().union(*generated)
+    people = []
+    for image in images:
+        captions_tokens = [tokens(caption, mask) for caption in by_people[str(image)]]
+        people.append([_replace_unknown(caption, vocabulary) for caption in captions_tokens])
+
     rounds = []
-    for split in attackers.draw_splits(codes, chosen, rng):
-        model = _attack(generated, codes, split, chosen.attacker)
+    for split in attackers.draw_splits(codes, options, rng):
+        model = _attack(generated, codes, split, options.attacker)
         for number in range(HUMAN_CAPTIONS):
             human = [caption[number % len(caption)] for caption in people]
-            data = _attack(human, codes, split, chosen.attacker)
+            data = _attack(human, codes, split, options.attacker)
             rounds.append(leakage(model, codes[split.test], data=data))
+
     scores = mean_of_rounds(rounds)
     return scores.assign(metric=scores["metric"].str.replace("leakage", "lic"))
+
+
+def _replace_unknown(caption: list[str], vocabulary: set[str]) -> list[str]:
+    return [token if token in vocabulary else UNKNOWN for token in caption]
 
 
 def group_words(name: str) -> frozenset[str]:
@@ -119,9 +124,9 @@ def group_words(name: str) -> frozenset[str]:
     >>> sorted(group_words("gensynth"))[:4]
     ['boy', 'boyfriend', 'boyfriends', 'boys']
     """
-    listed = load_group_words(name)
-    rows = {word for row in listed.rows for word in row.words.values()}
-    return frozenset({*rows, *(word for of_class in listed.classes.values() for word in of_class)})
+    word_list = load_group_words(name)
+    by_row = (row.words.values() for row in word_list.rows)
+    return frozenset(chain(chain.from_iterable(by_row), *word_list.classes.values()))
 
 
 def tokens(caption: str, mask: re.Pattern[str] | None) -> list[str]:
@@ -146,22 +151,23 @@ def _attack(
     split: attackers.Split,
     attacker: Literal["linear", "mlp", "lstm"],
 ) -> FloatArray:
-    told, tested = ([captions[row] for row in rows] for rows in (split.training, split.test))
+    training = [captions[row] for row in split.training]
+    tested = [captions[row] for row in split.test]
     if attacker == "lstm":
         with needs_extra("The attacker lstm", "train"):
             from cobalance.evaluation.metrics.bias.lstm_attacker import fit_lstm
+        return fit_lstm(training, codes[split.training], split.seed)(tested)
 
-        return fit_lstm(told, codes[split.training], split.seed)(tested)
     words = sklearn.feature_extraction.text.CountVectorizer(analyzer=_terms, binary=True)
-    seen = words.fit_transform(told)
-    guess = attackers.fit_attacker(seen, codes[split.training], attacker, split.seed)
+    features = words.fit_transform(training)
+    guess = attackers.fit_attacker(features, codes[split.training], attacker, split.seed)
     return guess(words.transform(tested))
 
 
 def _terms(caption: Sequence[str]) -> list[str]:
     """Words and pairs of words; where it starts, so that no caption is without a term."""
     padded = ["<start>", *caption]
-    return [*padded, *(f"{a} {b}" for a, b in pairwise(padded))]
+    return [*padded, *map(" ".join, pairwise(padded))]
 
 
 class LicOptions(attackers.CaptionAttackOptions):
@@ -182,14 +188,16 @@ class LicOptions(attackers.CaptionAttackOptions):
 def _lic(inputs: Inputs, options: LicOptions) -> pd.DataFrame:
     if inputs.captions is None:
         return difference_of_attackers(inputs.need("table"), "lic")
+
     groups = check_groups(inputs.need("groups"))
-    names = [str(name) for name in groups.columns[1:]]
+    names = list(map(str, groups.columns[1:]))
     if not options.attribute and len(names) > 1:
         raise OptionError(
             f"groups have {len(names)} columns: {', '.join(names)}. Name one with attribute."
         )
     name = options.attribute or names[0]
     check_known("attribute", [name], names)
+
     known = groups[groups[name] != NONE]
     return lic(
         inputs.need("captions"),

@@ -46,21 +46,23 @@ def fit_lstm(
        image captioning* (CVPR 2022), section 4.
     """
     n_groups = int(groups.max()) + 1
-    known = sorted({word for caption in captions for word in caption})
-    codes = {word: at for at, word in enumerate(known, UNSEEN + 1)}
+    words = sorted(set().union(*captions))
+    codes = {word: code for code, word in enumerate(words, UNSEEN + 1)}
+    encoded, labels = _encode(captions, codes), torch.from_numpy(groups)
+
     share = max(n_groups, len(captions) // 5)
     split = StratifiedShuffleSplit(1, test_size=share, random_state=seed)
-    ((training, held),) = split.split(np.zeros(len(captions)), groups)
-    encoded, labels = _encode(captions, codes), torch.from_numpy(groups)
+    ((training, held_out),) = split.split(np.zeros(len(captions)), groups)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = _Attacker(len(codes) + UNSEEN + 1, n_groups)
-        _train(network, encoded, labels, torch.from_numpy(training), torch.from_numpy(held))
+        _train(network, encoded, labels, torch.from_numpy(training), torch.from_numpy(held_out))
 
     def probabilities(others: Sequence[Tokens]) -> FloatArray:
+        scores = [torch.empty((0, n_groups))]
         with torch.inference_mode():
-            found = [network(part).double().softmax(1) for part in _parts(_encode(others, codes))]
-        return np.concatenate([np.empty((0, n_groups)), *(one.numpy() for one in found)])
+            scores += map(network, _batches(_encode(others, codes)))
+        return torch.cat(scores).double().softmax(1).numpy()
 
     return probabilities
 
@@ -76,14 +78,18 @@ class _Attacker(nn.Module):
         )
         self.dropout = nn.Dropout(DROPOUT)
         self.scores = nn.Linear(2 * STATE_SIZE, n_groups)
+
+        # The weight of unseen words stays 0: no training caption has one.
         with torch.no_grad():
-            self.words.weight[UNSEEN] = 0  # and stays so: no training caption has such a word
+            self.words.weight[UNSEEN] = 0
 
     def forward(self, captions: Encoded) -> torch.Tensor:
-        lengths = torch.tensor([len(caption) for caption in captions])
+        lengths = torch.tensor(list(map(len, captions)))
         padded = pad_sequence(captions, batch_first=True, padding_value=PADDING)
         words = self.dropout(self.words(padded))
         packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+
+        # The last two states are those of the upper layer, forwards and backwards.
         _, (states, _) = self.reader(packed)
         scores: torch.Tensor = self.scores(self.dropout(torch.cat([states[-2], states[-1]], 1)))
         return scores
@@ -94,12 +100,14 @@ def _train(
     captions: Encoded,
     labels: torch.Tensor,
     training: torch.Tensor,
-    held: torch.Tensor,
+    held_out: torch.Tensor,
 ) -> None:
     """Train until the loss on held-out captions no longer falls; keep its best weights."""
     optimiser = torch.optim.Adam(network.parameters(), LEARNING_RATE)
-    least, worse = _held_loss(network, captions, labels, held), 0
+
+    least, worse = _held_loss(network, captions, labels, held_out), 0
     best = deepcopy(network.state_dict())
+
     for _ in range(EPOCHS):
         network.train()
         order = training[torch.randperm(len(training))]
@@ -109,12 +117,14 @@ def _train(
             optimiser.zero_grad(set_to_none=True)
             torch.autograd.backward(nn.functional.cross_entropy(scores, labels[rows]))
             optimiser.step()
-        loss = _held_loss(network, captions, labels, held)
+
+        loss = _held_loss(network, captions, labels, held_out)
         worse += 1
         if loss < least:
             least, worse, best = loss, 0, deepcopy(network.state_dict())
         if worse == PATIENCE:
             break
+
     network.load_state_dict(best)
 
 
@@ -123,8 +133,9 @@ def _held_loss(
 ) -> float:
     network.eval()
     with torch.inference_mode():
-        found = [network(part) for part in _parts([captions[row] for row in held.tolist()])]
-    return float(nn.functional.cross_entropy(torch.cat(found), labels[held]))
+        batches = _batches([captions[row] for row in held.tolist()])
+        scores = torch.cat(list(map(network, batches)))
+    return float(nn.functional.cross_entropy(scores, labels[held]))
 
 
 def _encode(captions: Sequence[Tokens], codes: dict[str, int]) -> Encoded:
@@ -135,5 +146,5 @@ def _encode(captions: Sequence[Tokens], codes: dict[str, int]) -> Encoded:
     ]
 
 
-def _parts(captions: Encoded) -> list[Encoded]:
+def _batches(captions: Encoded) -> list[Encoded]:
     return [captions[start : start + 1024] for start in range(0, len(captions), 1024)]

@@ -61,11 +61,13 @@ def self_similarity(
     units = unit_rows(embeddings, "embeddings")
     scores = []
     for name, rows in _by_group(groups, len(units)):
-        n = len(rows)
-        total = float(np.square(units[rows].sum(axis=0)).sum())
-        value = (total - n) / (n * (n - 1)) if n > 1 else np.nan
+        # The square of a sum of unit vectors is the sum of all cosines, those with itself included.
+        n, total = len(rows), float(np.square(units[rows].sum(axis=0)).sum())
+        value = np.nan
         if sampled and n:
             value = total / n**2
+        elif n > 1:
+            value = (total - n) / (n * (n - 1))
         scores.append(Score("self_similarity", name, value, n=n))
     return score_rows(scores)
 
@@ -122,6 +124,7 @@ def person_preference(
         raise DataError(
             f"similarities, row {row + 1}, column {similarities.columns[column]} is NaN."
         )
+
     prompts = [name for name in similarities if name != PERSON]
     by_group = dict(_by_group(groups, len(similarities)))
     unknown = [name for name in by_group if name not in map(str, prompts)]
@@ -130,16 +133,18 @@ def person_preference(
             f"similarities have no column for the group {unknown[0]!r}, and have "
             f"{', '.join(map(str, prompts))}. Add one for each group."
         )
+
     neutral = similarities[PERSON].to_numpy(dtype=np.float64)
     best = similarities[prompts].to_numpy(dtype=np.float64).max(axis=1)
     scores = []
     for prompt in prompts:
         rows = by_group.get(str(prompt), np.array([], dtype=np.int64))
-        own = similarities[prompt].to_numpy(dtype=np.float64)
-        won = (neutral > own if against == "own" else neutral >= best)[rows]
-        n, hits = len(rows), int(won.sum())
-        share, low, high = map(float, proportions(hits, n))
-        scores.append(Score("person_preference", str(prompt), share, low, high, n))
+        if against == "own":
+            is_neutral = neutral > similarities[prompt].to_numpy(dtype=np.float64)
+        else:
+            is_neutral = neutral >= best
+        share, low, high = map(float, proportions(int(is_neutral[rows].sum()), len(rows)))
+        scores.append(Score("person_preference", str(prompt), share, low, high, len(rows)))
     return score_rows(scores)
 
 
@@ -159,10 +164,9 @@ def prompt_similarities(
        person  man
     0     1.0  0.0
     """
-    names = list(prompts)
-    vectors = np.stack([np.asarray(prompts[name]) for name in names])
-    of_images, of_prompts = unit_pair(images=images, prompts=vectors)
-    return pd.DataFrame(of_images @ of_prompts.T, columns=names)
+    vectors = np.stack(list(map(np.asarray, prompts.values())))
+    image_units, prompt_units = unit_pair(images=images, prompts=vectors)
+    return pd.DataFrame(image_units @ prompt_units.T, columns=list(prompts))
 
 
 def unit_pair(**vectors: npt.ArrayLike) -> list[FloatArray]:
@@ -173,11 +177,11 @@ def unit_pair(**vectors: npt.ArrayLike) -> list[FloatArray]:
     DataError
         They differ in their dimensions, or one of them is zero or not finite.
     """
-    first, second = (unit_rows(one, name) for name, one in vectors.items())
+    first, second = (unit_rows(values, name) for name, values in vectors.items())
     if first.shape[1] != second.shape[1]:
-        one, other = vectors
+        name, other = vectors
         raise DataError(
-            f"{one} have {first.shape[1]} dimensions and {other} {second.shape[1]}. Embed both "
+            f"{name} have {first.shape[1]} dimensions and {other} {second.shape[1]}. Embed both "
             "with one model."
         )
     return [first, second]
@@ -194,11 +198,13 @@ def unit_rows(vectors: npt.ArrayLike, name: str) -> FloatArray:
     values = np.asarray(vectors, dtype=np.float64)
     if values.ndim != 2:
         raise DataError(f"{name} have the shape {values.shape}; give a row for each.")
+
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
-    wrong = ~np.isfinite(lengths[:, 0]) | (lengths[:, 0] == 0)
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    is_wrong = ~np.isfinite(lengths[:, 0]) | (lengths[:, 0] == 0)
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
         raise DataError(f"{name}[{row}] is zero or not finite. Leave such rows out.")
+
     return np.asarray(values / lengths, dtype=np.float64)
 
 
@@ -240,6 +246,7 @@ def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame
     vectors = inputs.vectors("embeddings")
     if inputs.groups is None:
         return self_similarity(vectors, sampled=options.sampled)
+
     return stack(
         under(name, self_similarity(vectors, groups, sampled=options.sampled))
         for name, groups in groups_of_embeddings(inputs).items()
@@ -249,10 +256,8 @@ def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame
 def groups_of_embeddings(inputs: Inputs) -> dict[str, list[str | None]]:
     """The group of each image of the embeddings, None for none, by attribute."""
     groups = align_groups(inputs.need("groups"), inputs.ids_of("embeddings"), "embeddings")
-    return {
-        str(name): [None if one == NONE else str(one) for one in column]
-        for name, column in groups.items()
-    }
+    groups = groups.astype(object).where(groups != NONE, None)
+    return {str(name): column.tolist() for name, column in groups.items()}
 
 
 def _person_preference(inputs: Inputs, options: PreferenceOptions) -> pd.DataFrame:

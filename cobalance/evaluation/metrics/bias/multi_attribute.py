@@ -100,54 +100,62 @@ def multi_attribute_amplification(
     2  multi_attribute_variance  0.0056  1.0
     """
     check_known("against", [against], get_args(Against))
-    own, members = read_sides(
+    tasks, members = read_sides(
         labels=(labels, predicted_labels, training_labels),
         groups=(groups, predicted_groups, training_groups),
     )
-    truth, forecast = own.truth.to_numpy(), own.predicted.to_numpy()
-    of_truth = members.truth.to_numpy()
-    seen, of_seen = own.training.to_numpy(), members.training.to_numpy()
-    kept = seen.any(axis=1) | of_seen.any(axis=1)
-    seen, of_seen = seen[kept], of_seen[kept]
+    truth, forecast = tasks.truth.to_numpy(), tasks.predicted.to_numpy()
+    true_groups = members.truth.to_numpy()
+    trained, trained_groups = tasks.training.to_numpy(), members.training.to_numpy()
+    is_labelled = trained.any(axis=1) | trained_groups.any(axis=1)
+    trained, trained_groups = trained[is_labelled], trained_groups[is_labelled]
 
-    sets = _whole_sets(seen, min_size, min_images)
+    sets = _whole_sets(trained, min_size, min_images)
     sets = sets[_containing(truth, sets)[:, 0] >= min_images]
-    before = _joint(seen, of_seen, sets)
-    chance = _containing(seen, sets) * of_seen.sum(axis=0)
-    signs = np.sign(before * len(seen) - chance).astype(np.float64)
+    before = _joint(trained, trained_groups, sets)
+    chance = _containing(trained, sets) * trained_groups.sum(axis=0)
+    signs = np.sign(before * len(trained) - chance).astype(np.float64)
 
-    reference, of_reference = (truth, of_truth) if against == "test" else (seen, of_seen)
-    joint = _joint(reference, of_reference, sets)
-    found = _ratio(_joint(forecast, of_truth, sets), of_truth.sum(axis=0))
-    to_labels = found - _ratio(joint, of_reference.sum(axis=0))
+    if against == "test":
+        reference, reference_groups = truth, true_groups
+    else:
+        reference, reference_groups = trained, trained_groups
+    joint = _joint(reference, reference_groups, sets)
+    predicted_shares = _ratio(_joint(forecast, true_groups, sets), true_groups.sum(axis=0))
+    to_labels = predicted_shares - _ratio(joint, reference_groups.sum(axis=0))
     scores = [*_scores("multi_attribute_group_to_labels", to_labels, signs)]
-    if members.predicted is not None:
-        guessed = members.predicted.to_numpy()
-        told = _ratio(_joint(truth, guessed, sets), _containing(truth, sets))
-        to_group = told - _ratio(joint, _containing(reference, sets))
-        shares, later = group_shares(before), group_shares(_joint(forecast, guessed, sets))
-        change = np.where(shares > 1 / shares.shape[1] + 1e-12, later - shares, 0.0)
-        change[np.isnan(later)] = np.nan  # sets that are never predicted
-        scores += _scores("multi_attribute_labels_to_group", to_group, signs)
-        scores[:0] = _scores("multi_attribute", change, np.ones_like(change), per_set=True)
-    return score_rows(scores)
+    if members.predicted is None:
+        return score_rows(scores)
+
+    guessed = members.predicted.to_numpy()
+    predicted_shares = _ratio(_joint(truth, guessed, sets), _containing(truth, sets))
+    to_group = predicted_shares - _ratio(joint, _containing(reference, sets))
+    shares, later = group_shares(before), group_shares(_joint(forecast, guessed, sets))
+    # Rounding must not make a majority of a share that is exactly even.
+    change = np.where(shares > 1 / shares.shape[1] + 1e-12, later - shares, 0.0)
+    # Sets that are never predicted have no shares to compare.
+    change[np.isnan(later)] = np.nan
+
+    undirected = _scores("multi_attribute", change, np.ones_like(change), per_set=True)
+    scores += _scores("multi_attribute_labels_to_group", to_group, signs)
+    return score_rows([*undirected, *scores])
 
 
 def _whole_sets(labels: IntArray, min_size: int, min_images: int) -> BoolArray:
     """Label sets that are all of an image's labels, as indicators of shape (n_sets, n_labels)."""
     sets, images = np.unique(labels, axis=0, return_counts=True)
-    kept = (sets.sum(axis=1) >= max(min_size, 1)) & (images >= min_images)
-    return np.asarray(sets[kept], dtype=np.bool_)
+    is_used = (sets.sum(axis=1) >= max(min_size, 1)) & (images >= min_images)
+    return np.asarray(sets[is_used], dtype=np.bool_)
 
 
 def _joint(labels: IntArray, groups: IntArray, sets: BoolArray) -> FloatArray:
     """Images of each group that contain each set, shape (n_sets, n_groups)."""
     counts = np.empty((len(sets), groups.shape[1]))
-    of_images, of_groups = labels.astype(np.float32), groups.astype(np.float64)
+    images, members = labels.astype(np.float32), groups.astype(np.float64)
     for start in range(0, len(sets), BLOCK):
         block = sets[start : start + BLOCK].astype(np.float32)
-        contains = of_images @ block.T == block.sum(axis=1)
-        counts[start : start + BLOCK] = contains.T @ of_groups
+        contains = images @ block.T == block.sum(axis=1)
+        counts[start : start + BLOCK] = contains.T @ members
     return counts
 
 
@@ -165,15 +173,17 @@ def _scores(
     metric: str, delta: FloatArray, signs: FloatArray, *, per_set: bool = False
 ) -> Iterator[Score]:
     known = ~np.isnan(delta)
-    if per_set:  # sums over the groups of a set
+    # Sums over the groups of a set need all of them.
+    if per_set:
         known &= known.all(axis=1, keepdims=True)
     n = int(known.any(axis=1).sum())
-    pairs = n if per_set else int(known.sum())
-    if not pairs:
-        yield from (Score(metric + suffix) for suffix in ("", "_absolute", "_variance"))
+    n_terms = n if per_set else int(known.sum())
+    if not n_terms:
+        yield from map(Score, (metric, f"{metric}_absolute", f"{metric}_variance"))
         return
-    yield Score(metric, value=float((signs * delta)[known].sum()) / pairs, n=n)
-    yield Score(f"{metric}_absolute", value=float(np.abs(delta)[known].sum()) / pairs, n=n)
+
+    yield Score(metric, value=float((signs * delta)[known].sum()) / n_terms, n=n)
+    yield Score(f"{metric}_absolute", value=float(np.abs(delta)[known].sum()) / n_terms, n=n)
     yield Score(f"{metric}_variance", value=float(delta[known].var()), n=n)
 
 

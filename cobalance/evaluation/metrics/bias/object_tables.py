@@ -8,12 +8,16 @@ import pandas as pd
 
 from cobalance.base.arrays import FloatArray
 from cobalance.base.errors import DataError, InputError
+from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.metrics.bias.labels import Labels, check_rows, read_indicators
 from cobalance.evaluation.metrics.tables import ROUNDING, number_column, text_column
 
 Table = pd.DataFrame | pd.Series | npt.ArrayLike | Mapping[str, Sequence[float]]
 """Objects by groups: a frame, an array, lists, or columns by name."""
-OTHERS = "other groups"  # where a table has the shares of one group alone
+OTHERS = "other groups"
+"""The second group, where a table has the shares of one group alone."""
+
+_NAMED = pd.DataFrame | pd.Series
 
 
 def read_table(table: Table, name: str) -> pd.DataFrame:
@@ -42,27 +46,32 @@ def read_table(table: Table, name: str) -> pd.DataFrame:
     """
     if isinstance(table, Mapping | pd.DataFrame):
         frame = pd.DataFrame(table)
+    elif np.ndim(table) == 1:
+        frame = _one_share(table, name)
     else:
-        frame = _one_share(table, name) if np.ndim(table) == 1 else pd.DataFrame(np.asarray(table))
-    text = [column for column in frame if not pd.api.types.is_numeric_dtype(frame[column])]
-    if len(text) == 1 and len(frame.columns) > 1:
-        frame = frame.set_index(text[0])
-    frame = frame.set_axis([str(one) for one in frame.index], axis=0)
-    frame = frame.set_axis([str(one) for one in frame.columns], axis=1)
+        frame = pd.DataFrame(np.asarray(table))
+
+    # A column of text beside numbers names the objects.
+    texts = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    if len(texts) == 1 and len(frame.columns) > 1:
+        frame = frame.set_index(texts[0])
+    frame = frame.set_axis(list(map(str, frame.index)), axis=0)
+    frame = frame.set_axis(list(map(str, frame.columns)), axis=1)
     if len(frame.columns) < 2:
         raise DataError(f"{name} has {len(frame.columns)} groups; give a column for each of two.")
-    for what, names in (("row", frame.index), ("column", frame.columns)):
+    for side, names in (("row", frame.index), ("column", frame.columns)):
         if not names.is_unique:
-            twice = names[names.duplicated()][0]
-            raise DataError(f"{name} has the {what} {twice!r} twice. Name each once.")
+            repeated = names[names.duplicated()][0]
+            raise DataError(f"{name} has the {side} {repeated!r} twice. Name each once.")
+
     try:
         frame = frame.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} has a value that is no number: {error}.") from error
     values = frame.to_numpy()
-    wrong = ~np.isfinite(values) | (values < 0)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
+    is_wrong = ~np.isfinite(values) | (values < 0)
+    if is_wrong.any():
+        row, column = np.argwhere(is_wrong)[0]
         raise DataError(
             f"{name}, row {frame.index[row]!r}, column {frame.columns[column]!r} is "
             f"{values[row, column]}; give counts or shares from 0."
@@ -95,6 +104,7 @@ def group_shares(table: pd.DataFrame | FloatArray) -> FloatArray:
     """
     values = np.asarray(table)
     sums = values.sum(axis=1, keepdims=True)
+    # Published shares are rounded: dividing them by their sum would change them.
     sums[np.abs(sums - 1) <= ROUNDING] = 1
     with np.errstate(invalid="ignore"):
         return np.asarray(values / sums, dtype=np.float64)
@@ -111,22 +121,25 @@ def aligned_tables(before: Table, after: Table) -> tuple[pd.DataFrame, pd.DataFr
         One table has objects or groups that the other lacks, or another shape.
     """
     first, second = read_table(before, "before"), read_table(after, "after")
-    objects_named = all(isinstance(one, pd.DataFrame | pd.Series) for one in (before, after))
-    if not objects_named and len(first) == len(second):
+
+    # Where only one table names its objects or groups, the other has them in the same order.
+    name_objects = isinstance(before, _NAMED) and isinstance(after, _NAMED)
+    if not name_objects and len(first) == len(second):
         second.index = first.index = second.index if _names_groups(after) else first.index
     if first.shape[1] == second.shape[1]:
         if not _names_groups(after):
             second.columns = first.columns
         elif not _names_groups(before):
             first.columns = second.columns
-    for what, ours, theirs in (
+
+    for kind, names, other_names in (
         ("objects", first.index, second.index),
         ("groups", first.columns, second.columns),
     ):
-        missing = [*ours.difference(theirs), *theirs.difference(ours)]
+        missing = [*names.difference(other_names), *other_names.difference(names)]
         if missing:
             raise DataError(
-                f"before and after differ in their {what}: {missing[0]!r} is in one alone, and "
+                f"before and after differ in their {kind}: {missing[0]!r} is in one alone, and "
                 f"{len(missing)} altogether. Give tables of the same objects and groups."
             )
     return first, second.reindex(index=first.index, columns=first.columns)
@@ -178,27 +191,28 @@ def before_and_after(table: pd.DataFrame) -> tuple[Table, Table]:
     InputError
         It has other columns, an object or pair twice, or a cell that is no count or share.
     """
-    names = [str(name) for name in table]
+    names = list(map(str, table))
     if "object" in names and {"before", "after"} <= {*names}:
         keys = ["object", "group"] if "group" in names else ["object"]
         _refuse_twice(table, keys)
         sides = _numbers(table, keys, {"before": "before", "after": "after"})
-        if "group" not in names:
-            return sides["before"], sides["after"]
-        return _by_group(sides)
-    wide = [
-        {name: name.removeprefix(prefix) for name in names if name.startswith(prefix)}
-        for prefix in ("before_", "after_")
-    ]
-    if "object" not in names or not all(wide):
+        return _by_group(sides) if "group" in names else (sides["before"], sides["after"])
+
+    columns = [_groups_by_column(names, prefix) for prefix in ("before_", "after_")]
+    if "object" not in names or not all(columns):
         reason = f"has the columns {', '.join(names)}"
         remedy = (
             "Give object, group, before and after, or object, before_<group> and after_<group>."
         )
         raise InputError("table", None, reason, remedy)
+
     _refuse_twice(table, ["object"])
-    before, after = (_numbers(table, ["object"], columns) for columns in wide)
+    before, after = (_numbers(table, ["object"], new_names) for new_names in columns)
     return before, after
+
+
+def _groups_by_column(names: list[str], prefix: str) -> dict[str, str]:
+    return {name: name.removeprefix(prefix) for name in names if name.startswith(prefix)}
 
 
 def _by_group(sides: pd.DataFrame) -> tuple[Table, Table]:
@@ -212,19 +226,21 @@ def _by_group(sides: pd.DataFrame) -> tuple[Table, Table]:
 
 
 def _complete_table(table: pd.DataFrame, shares: bool) -> pd.DataFrame:
-    lacking = table.isna().sum(axis=1)
+    n_missing = table.isna().sum(axis=1)
     if not shares:
-        if len(table) > 1 and (lacking == len(table.columns) - 1).all():
+        if len(table) > 1 and (n_missing == len(table.columns) - 1).all():
             reason = f"has counts of one group of each object, such as {table.index[0]!r}"
             remedy = "Give those of all groups, or shares from 0 to 1."
             raise InputError("table", None, reason, remedy)
         return table.fillna(0)
     if len(table.columns) == 1:
         return table.assign(**{OTHERS: 1 - table.iloc[:, 0]})
+
+    # One missing share of an object is the rest to 1; of several, only a rest of 0 can be shared.
     rest = (1 - table.sum(axis=1)).clip(lower=0)
-    unclear = (lacking > 1) & (rest > ROUNDING)
-    if unclear.any():
-        reason = f"has shares of {unclear.idxmax()!r} that add up to less than 1"
+    is_unclear = (n_missing > 1) & (rest > ROUNDING)
+    if is_unclear.any():
+        reason = f"has shares of {is_unclear.idxmax()!r} that add up to less than 1"
         raise InputError("table", None, reason, "Give a row for each of its groups.")
     return table.T.fillna(rest).T
 
@@ -237,11 +253,14 @@ def _numbers(table: pd.DataFrame, keys: list[str], columns: Mapping[str, str]) -
 
 
 def _refuse_twice(table: pd.DataFrame, keys: list[str]) -> None:
-    twice = table.duplicated(keys)
-    if twice.any():
-        row = int(twice.to_numpy().argmax())
-        what = " and ".join(repr(table[key].iloc[row]) for key in keys)
-        verb = "are" if len(keys) > 1 else "is"
-        remedy = "Keep one row for each"
-        remedy += " pair." if len(keys) > 1 else " object, or name its groups in a column group."
-        raise InputError("table", f"row {row + 1}", f"{what} {verb} there twice", remedy)
+    verb, remedy = "is", "Keep one row for each object, or name its groups in a column group."
+    if len(keys) > 1:
+        verb, remedy = "are", "Keep one row for each pair."
+    refuse_rows(
+        table.duplicated(keys),
+        "table",
+        lambda row: (
+            " and ".join(map(repr, table[keys].iloc[row].tolist())) + f" {verb} there twice"
+        ),
+        remedy,
+    )

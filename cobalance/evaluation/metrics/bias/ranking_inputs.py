@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 
 from cobalance.base.arrays import FloatArray, IntArray
 from cobalance.base.errors import DataError, InputError
-from cobalance.evaluation.cells import missing_column
+from cobalance.evaluation.cells import missing_column, refuse_rows
 from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, stack
@@ -54,32 +55,32 @@ def rank_images(texts: npt.ArrayLike, images: npt.ArrayLike, groups: Sequence[An
     >>> ranked.groups, [query.tolist() for query in ranked.queries]
     (['man', 'woman'], [[1, 0]])
     """
-    of_texts, of_images = unit_pair(texts=texts, images=images)
-    if len(groups) != len(of_images):
+    text_units, image_units = unit_pair(texts=texts, images=images)
+    if len(groups) != len(image_units):
         raise DataError(
-            f"{len(groups)} groups are given for {len(of_images)} images. Give one for each."
+            f"{len(groups)} groups are given for {len(image_units)} images. Give one for each."
         )
     codes, names = _code_groups(groups)
-    return Rankings(names, _rank_blocks(of_texts, of_images, codes))
+    return Rankings(names, _rank_blocks(text_units, image_units, codes))
 
 
 def read_rankings(ranked: Ranking | Rankings) -> Rankings:
     """Rankings from the groups of one query, or of several."""
     if isinstance(ranked, Rankings):
         return ranked
-    several = not isinstance(ranked, str) and any(
-        isinstance(one, list | tuple | np.ndarray | pd.Series) for one in ranked
-    )
-    queries = [list(query) for query in (ranked if several else [ranked])]
-    codes, names = _code_groups([one for query in queries for one in query])
-    ends = np.cumsum([len(query) for query in queries])[:-1]
+
+    kinds = (list, tuple, np.ndarray, pd.Series)
+    is_several = not isinstance(ranked, str) and any(isinstance(entry, kinds) for entry in ranked)
+    queries = list(map(list, ranked if is_several else [ranked]))
+    codes, names = _code_groups(list(chain.from_iterable(queries)))
+    ends = np.cumsum(list(map(len, queries)))[:-1]
     return Rankings(names, np.split(codes, ends))
 
 
 def _code_groups(groups: Sequence[Any]) -> tuple[IntArray, list[str]]:
     column = pd.Series(list(groups), dtype=object).map(str, na_action="ignore")
     codes, names = pd.factorize(column, sort=True)
-    return np.asarray(codes, dtype=np.int64), [str(name) for name in names]
+    return np.asarray(codes, dtype=np.int64), list(map(str, names))
 
 
 def _rank_blocks(texts: FloatArray, images: FloatArray, codes: IntArray) -> Iterator[IntArray]:
@@ -92,6 +93,7 @@ def by_ranking(inputs: Inputs, score: Callable[[Any], pd.DataFrame]) -> pd.DataF
     """Scores of the rankings of a table, or of all images by texts for each attribute."""
     if inputs.texts is None:
         return tables.by_run(inputs.need("table"), lambda rows: score(groups_of_table(rows)))
+
     texts, images = inputs.vectors("texts"), inputs.vectors("embeddings")
     return stack(
         tables.under(name, score(rank_images(texts, images, groups)))
@@ -117,12 +119,14 @@ def groups_of_table(table: pd.DataFrame) -> list[list[str | None]]:
         raise missing_column("group", table, "table", "the group of each image, and score")
     scores = tables.number_column(table, "score", least=-np.inf)
     query = table["query"] if "query" in table else pd.Series("", index=table.index)
+
     ordered = table.assign(score=scores, query=query)
     ordered = ordered.sort_values("score", ascending=False, kind="stable")
-    return [
-        [None if pd.isna(one) or one in ("", NONE) else str(one) for one in rows["group"]]
-        for _, rows in ordered.groupby("query", sort=False)
-    ]
+    groups = ordered["group"].astype(object)
+    groups = groups.mask(groups.isin(("", NONE))).map(str, na_action="ignore")
+    # Images of no group keep their places.
+    groups = groups.astype(object).where(groups.notna(), None)
+    return [list(rows) for _, rows in groups.groupby(ordered["query"], sort=False)]
 
 
 def skew_of_shares(table: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -152,23 +156,23 @@ def skew_of_shares(table: pd.DataFrame, metric: str) -> pd.DataFrame:
             "k": tables.count_column(table, "k") if "k" in table else 0,
         }
     )
-    twice = frame.duplicated(["query", "k", "group"])
-    if twice.any():
-        row = int(twice.to_numpy().argmax())
-        reason = f"the group {groups[row]!r} has a second share"
-        remedy = "Keep one, or tell rankings apart with query and k."
-        raise InputError("table", f"row {row + 1}", reason, remedy)
+    refuse_rows(
+        frame.duplicated(["query", "k", "group"]),
+        "table",
+        lambda row: f"the group {groups[row]!r} has a second share",
+        "Keep one, or tell rankings apart with query and k.",
+    )
+
     if metric == "ndkl":
         values = [_ndkl(str(query), rows) for query, rows in frame.groupby("query", sort=False)]
         return tables.score_rows([tables.mean_score("ndkl", values)])
-    rows_of = frame.groupby(["k", "query"], sort=False)
-    found: dict[Any, list[float]] = {}
-    for (k, _), rows in rows_of:
+
+    skews: dict[str, list[float]] = {}
+    for (k, _), rows in frame.groupby(["k", "query"], sort=False):
         share, fair = _shares(rows)
-        found.setdefault(k, []).append(float(np.log(share / fair).max()))
-    return tables.score_rows(
-        [tables.mean_score(f"max_skew@{k}" if k else "max_skew", one) for k, one in found.items()]
-    )
+        name = f"max_skew@{k}" if k else "max_skew"
+        skews.setdefault(name, []).append(float(np.log(share / fair).max()))
+    return tables.score_rows(map(tables.mean_score, skews, skews.values()))
 
 
 def _ndkl(query: str, rows: pd.DataFrame) -> float:
@@ -177,26 +181,30 @@ def _ndkl(query: str, rows: pd.DataFrame) -> float:
         reason = f"has no shares among the best 1, 2, ... images{f' of {query!r}' if query else ''}"
         remedy = "Give a column k with each number from 1, or choose max_skew."
         raise InputError("table", None, reason, remedy)
+
     weights = 1 / np.log2(np.array(lengths) + 1)
     divergences = []
-    for _, of_length in rows.groupby("k"):
-        share, fair = _shares(of_length)
+    for _, length_rows in rows.groupby("k"):
+        share, fair = _shares(length_rows)
         divergences.append(float(share @ np.log(share / fair)))
     return float(divergences @ weights / weights.sum())
 
 
 def _shares(rows: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-    """Shares and fair shares of the groups that are there."""
-    share, fair = (rows[name].to_numpy(np.float64) for name in ("share", "fair"))
+    """Shares and fair shares of the groups that have images."""
+    share, fair = rows["share"].to_numpy(np.float64), rows["fair"].to_numpy(np.float64)
     where = f"row {rows.index[0] + 1}"
     if not 0 < share.sum() < np.inf:
         raise InputError("table", where, "shares add up to nothing", "Give shares or counts.")
-    if fair.sum() > 1 + tables.ROUNDING:  # counts
+
+    # More than 1 can only be counts. Less may be shares of which some are left out.
+    if fair.sum() > 1 + tables.ROUNDING:
         fair = fair / fair.sum()
-    there = share > 0
-    if not (fair[there] > 0).all():
+    is_present = share > 0
+    if not (fair[is_present] > 0).all():
         reason = "a group that is there has no parity"
         raise InputError("table", where, reason, "Give fair shares that add up to 1.")
+
     if abs(share.sum() - 1) > tables.ROUNDING:
         share = share / share.sum()
-    return share[there], fair[there]
+    return share[is_present], fair[is_present]

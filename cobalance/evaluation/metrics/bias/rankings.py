@@ -1,6 +1,6 @@
 """Bias of rankings: which groups' images a neutral caption retrieves first."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,7 +21,7 @@ from cobalance.evaluation.metrics.bias.ranking_inputs import (
     skew_of_shares,
 )
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
-from cobalance.evaluation.metrics.tables import by_run, mean_score, score_rows
+from cobalance.evaluation.metrics.tables import ROUNDING, by_run, mean_score, score_rows
 
 Absent = Literal["skip", "one"]
 FairShares = Literal["population", "equal"]
@@ -81,14 +81,19 @@ def max_skew(
     def skew(groups: list[str], codes: IntArray, best: IntArray) -> float:
         fair = _parity(groups, codes, parity)
         counts = np.bincount(best, minlength=len(fair)).astype(np.float64)
-        if (fair[counts > 0] == 0).any():
-            name = groups[int(np.argmax((counts > 0) & (fair == 0)))]
+        is_ranked = counts > 0
+        if (fair[is_ranked] == 0).any():
+            name = groups[int(np.argmax(is_ranked & (fair == 0)))]
             raise OptionError(
                 f"parity of the group {name!r} is 0, and it is ranked. Give its share."
             )
-        used = counts > 0 if absent == "skip" else fair > 0
-        shares = np.maximum(counts, 1 if absent == "one" else 0) / len(best)
-        return float(np.log(shares[used] / fair[used]).max())
+
+        # The logarithm of an absent group's share is infinite, unless it counts as one image.
+        if absent == "one":
+            used, counts = fair > 0, np.maximum(counts, 1)
+        else:
+            used = is_ranked
+        return float(np.log(counts[used] / len(best) / fair[used]).max())
 
     return _average_queries("max_skew", ranked, k, skew)
 
@@ -119,14 +124,14 @@ def bias_at_k(
     1.0
     """
     _check(k)
-    first, second = groups
     rankings, values = read_rankings(ranked), []
-    names = rankings.groups
-    codes = [names.index(str(one)) if str(one) in names else len(names) for one in groups]
+    code_of = {name: code for code, name in enumerate(rankings.groups)}
+    first, second = (code_of.get(str(group), len(code_of)) for group in groups)
     for query in rankings.queries:
-        n_first, n_second = (int((query[:k] == code).sum()) for code in codes)
+        n_first, n_second = int((query[:k] == first).sum()), int((query[:k] == second).sum())
         values.append((n_first - n_second) / max(n_first + n_second, 1))
-    return score_rows([mean_score(_name_metric("bias", k), values, group=f"{first} - {second}")])
+    group = f"{groups[0]} - {groups[1]}"
+    return score_rows([mean_score(_name_metric("bias", k), values, group=group)])
 
 
 def ndkl(
@@ -166,12 +171,13 @@ def ndkl(
         fair = _parity(groups, codes, parity)
         if absent == "one":
             fair = np.maximum(fair, 1 / len(codes))
-        places = np.arange(1, len(best) + 1)
-        shares = np.cumsum(best[:, None] == np.arange(len(fair)), axis=0) / places[:, None]
+        ranks = np.arange(1, len(best) + 1)
+        shares = np.cumsum(best[:, None] == np.arange(len(fair)), axis=0) / ranks[:, None]
+
         used = fair > 0
-        of_prefix = special.xlogy(shares[:, used], shares[:, used] / fair[used]).sum(axis=1)
-        weights = 1 / np.log2(places + 1)
-        return float(of_prefix @ weights / weights.sum())
+        by_prefix = special.xlogy(shares[:, used], shares[:, used] / fair[used]).sum(axis=1)
+        weights = 1 / np.log2(ranks + 1)
+        return float(by_prefix @ weights / weights.sum())
 
     return _average_queries("ndkl", ranked, k, divergence)
 
@@ -187,9 +193,10 @@ def _average_queries(
     Images of no group are left out; a query without others is NaN.
     """
     _check(k)
-    rankings = read_rankings(ranked)
-    known = (query[query >= 0] for query in rankings.queries)
-    values = [score(rankings.groups, one, one[:k]) if len(one) else np.nan for one in known]
+    rankings, values = read_rankings(ranked), []
+    for query in rankings.queries:
+        codes = query[query >= 0]
+        values.append(score(rankings.groups, codes, codes[:k]) if len(codes) else np.nan)
     return score_rows([mean_score(_name_metric(metric, k), values)])
 
 
@@ -210,6 +217,7 @@ def _parity(groups: list[str], codes: IntArray, parity: Parity) -> FloatArray:
         return np.bincount(codes, minlength=len(groups)) / len(codes)
     if parity == "equal":
         return np.full(len(groups), 1 / len(groups))
+
     shares = {str(name): float(share) for name, share in parity.items()}
     missing = [name for name in groups if name not in shares]
     if missing:
@@ -217,10 +225,11 @@ def _parity(groups: list[str], codes: IntArray, parity: Parity) -> FloatArray:
             f"parity has no share of the group {missing[0]!r}, which is ranked. It has "
             f"{', '.join(shares) or 'none'}."
         )
-    if min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > 0.02:
+    if min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > ROUNDING:
         raise OptionError(f"parity is {shares}; give shares from 0 that add up to 1.")
-    rest = [name for name in shares if name not in groups]
-    return np.array([shares[name] for name in [*groups, *rest]])
+
+    names = dict.fromkeys([*groups, *shares])
+    return np.array([shares[name] for name in names])
 
 
 class RankingOptions(Options):
@@ -271,16 +280,20 @@ def _bias(inputs: Inputs, options: BiasOptions) -> pd.DataFrame:
     if not (options.first and options.second):
         raise OptionError("first and second are empty. Name two groups, such as man and woman.")
     pair = (options.first, options.second)
+
     if inputs.texts is not None:
-        attributes = groups_of_embeddings(inputs).values()
-        check_known("group", pair, sorted({one for groups in attributes for one in groups if one}))
+        names = _group_names(groups_of_embeddings(inputs).values())
+        check_known("group", pair, sorted(names))
     else:
-        ranked = {
-            group for query in groups_of_table(inputs.need("table")) for group in query if group
-        }
-        if ranked - {*pair}:  # a third group: not a ranking in which no image of one is left
-            check_known("group", pair, sorted(ranked))
+        names = _group_names(groups_of_table(inputs.need("table")))
+        # One of the pair may be missing, as no image of it is left; a third group is a mistake.
+        if names - {*pair}:
+            check_known("group", pair, sorted(names))
     return by_ranking(inputs, lambda ranked: bias_at_k(ranked, options.k, groups=pair))
+
+
+def _group_names(lists: Iterable[list[str | None]]) -> set[str]:
+    return {group for groups in lists for group in groups if group}
 
 
 RANKED = ("table|texts", "table|embeddings", "table|groups")

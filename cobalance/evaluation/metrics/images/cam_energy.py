@@ -47,24 +47,21 @@ def cam_energy(
     >>> cam_energy([[[3, 1], [0, 0]]], [[[True, False], [False, False]]])["value"].tolist()
     [0.75, 0.25]
     """
-    if not len(maps) == len(masks) == len(groups if groups is not None else maps):
+    n_groups = len(maps) if groups is None else len(groups)
+    if not len(maps) == len(masks) == n_groups:
         raise DataError(
             f"{len(maps)} maps, {len(masks)} masks"
-            + (f" and {len(groups)} groups" if groups is not None else "")
+            + (f" and {n_groups} groups" if groups is not None else "")
             + " are given. Give one of each for every image."
         )
-    shares = np.array(
-        [_shares(*pair, row) for row, pair in enumerate(zip(maps, masks, strict=True))]
-    )
-    shares = shares.reshape(-1, 2)
-    names = np.array(["" for _ in maps] if groups is None else [str(one) for one in groups])
-    scores = [
-        mean_score(metric, of_group, group=name)
-        for name in dict.fromkeys(names.tolist())
-        for metric, of_group in zip(
-            ("cam_energy", "mask_share"), shares[names == name].T, strict=True
-        )
-    ]
+    shares = np.array(list(map(_shares, maps, masks, range(len(maps))))).reshape(-1, 2)
+    names = np.array([""] * len(maps) if groups is None else list(map(str, groups)))
+
+    scores = []
+    for name in dict.fromkeys(names.tolist()):
+        energy, mask_share = shares[names == name].T
+        scores.append(mean_score("cam_energy", energy, group=name))
+        scores.append(mean_score("mask_share", mask_share, group=name))
     return score_rows(scores or [Score("cam_energy")])
 
 
@@ -77,6 +74,7 @@ def _shares(activation: npt.ArrayLike, mask: npt.ArrayLike, row: int) -> tuple[f
         )
     if not np.isfinite(energy).all():
         raise DataError(f"Map {row} is not finite. Leave the image out.")
+
     energy = np.clip(energy, 0, None)
     total = float(energy.sum())
     if total == 0 or not inside.any():

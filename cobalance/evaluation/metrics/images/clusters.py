@@ -78,24 +78,29 @@ def cluster_captions(
     codes, images = pd.factorize(captions["image"].astype(STRING))
     if len(images) < k:
         raise OptionError(f"{len(images):,} images cannot be in {k} clusters. Ask for fewer.")
+
     means = np.zeros((len(images), points.shape[1]))
     np.add.at(means, codes, points)
     means /= np.bincount(codes)[:, np.newaxis]
+
     seed = int(rng.integers(2**31))
     with warnings.catch_warnings():
-        unclear = sklearn.exceptions.ConvergenceWarning  # of fewer points than clusters
+        # K-means warns of fewer different points than clusters.
+        unclear = sklearn.exceptions.ConvergenceWarning
         warnings.simplefilter("error", unclear)
         try:
-            found = sklearn.cluster.KMeans(k, n_init=10, random_state=seed).fit_predict(means)
+            clusters = sklearn.cluster.KMeans(k, n_init=10, random_state=seed).fit_predict(means)
         except unclear as warning:
             raise OptionError(
                 f"{len(images):,} images have fewer than {k} different embeddings. Ask for fewer "
                 "clusters."
             ) from warning
-    sizes = np.bincount(found, minlength=k)
-    place = np.empty(k, np.int64)
-    place[np.lexsort((np.arange(k), -sizes))] = np.arange(k)
-    return pd.DataFrame({"image": images, "cluster": place[found]})
+
+    # Clusters are numbered by size, the largest first, as K-means' own numbers mean nothing.
+    sizes = np.bincount(clusters, minlength=k)
+    numbers = np.empty(k, np.int64)
+    numbers[np.lexsort((np.arange(k), -sizes))] = np.arange(k)
+    return pd.DataFrame({"image": images, "cluster": numbers[clusters]})
 
 
 @needs_extra("Words of clusters", "evaluate")
@@ -124,16 +129,21 @@ def salient_words(
     """
     texts = sklearn.feature_extraction.text
     split = texts.CountVectorizer().build_analyzer()
-    dropped = texts.ENGLISH_STOP_WORDS | {word.lower() for word in leave_out}
+    dropped = texts.ENGLISH_STOP_WORDS.union(map(str.lower, leave_out))
     cluster_of = dict(zip(clusters["image"], clusters["cluster"].tolist(), strict=True))
-    counts: dict[int, Counter[str]] = {one: Counter() for one in sorted(set(cluster_of.values()))}
+
+    numbers = sorted(set(cluster_of.values()))
+    counts: dict[int, Counter[str]] = {number: Counter() for number in numbers}
     for image, caption in zip(captions["image"].astype(STRING), captions["caption"], strict=True):
-        said = split(clean_name(caption))  # NFC, or accents would end words
-        counts[cluster_of[image]].update(word for word in said if word not in dropped)
-    return {
-        one: sorted(found, key=lambda word: (-found[word], word))[:_WORDS]
-        for one, found in counts.items()
-    }
+        # In NFC, as accents on their own would end words.
+        words = split(clean_name(caption))
+        counts[cluster_of[image]].update(word for word in words if word not in dropped)
+
+    salient = {}
+    for number, n_uses in counts.items():
+        most_used_first = sorted(n_uses, key=lambda word: (-counts[number][word], word))
+        salient[number] = most_used_first[:_WORDS]
+    return salient
 
 
 def caption_clusters(
@@ -172,21 +182,24 @@ def caption_clusters(
     [25.0, -25.0, -25.0, 25.0]
     """
     known = {str(image): str(group) for image, group in groups.items() if not pd.isna(group)}
-    of_image = clusters["image"].astype(STRING).map(known)
-    cluster, group = clusters["cluster"][of_image.notna()], of_image.dropna()
+    group_by_row = clusters["image"].astype(STRING).map(known)
+    cluster, group = clusters["cluster"][group_by_row.notna()], group_by_row.dropna()
     numbers = sorted(set(clusters["cluster"]))
     counts = pd.crosstab(cluster, group).reindex(numbers, fill_value=0)
+
     inside = counts.to_numpy(dtype=np.float64)
     sizes = inside.sum(axis=1, keepdims=True) + np.zeros_like(inside)
     outside, rest = inside.sum(axis=0) - inside, inside.sum() - sizes
     low, high = newcombe(inside.ravel(), sizes.ravel(), outside.ravel(), rest.ravel(), confidence)
+
+    # A share inside minus the share overall is the part of the rest times inside minus outside.
     with np.errstate(invalid="ignore"):
         shift = (inside / sizes - outside / rest).ravel()
         part = 100 * (rest / (sizes + rest)).ravel()
     value, low, high = (np.where(part == 0, 0, part * limit) for limit in (shift, low, high))
-    labels = [
-        f"{(names or {}).get(number, number)}: {name}" for number in numbers for name in counts
-    ]
+
+    names = names or {}
+    labels = [f"{names.get(number, number)}: {name}" for number in numbers for name in counts]
     return score_frame("cluster_shift", labels, value, low, high, sizes.ravel())
 
 
@@ -208,15 +221,15 @@ def cluster_names(words: Mapping[int, list[str]], taken: Collection[str] = ()) -
     {0: 'dog (cluster 0)'}
     """
     used = set(taken)
-    named: dict[int, str] = {}
-    for number, of_cluster in words.items():
-        first = [clean_name(word[:_LONGEST]) for word in of_cluster[:_NAMED_BY]]
+    names: dict[int, str] = {}
+    for number, cluster_words in words.items():
+        first = [clean_name(word[:_LONGEST]) for word in cluster_words[:_NAMED_BY]]
         name = ", ".join(first) or f"cluster {number}"
         while name in used:
             name = f"{name} (cluster {number})"
-        named[number] = name
+        names[number] = name
         used.add(name)
-    return named
+    return names
 
 
 class ClusterOptions(Options):
@@ -246,15 +259,18 @@ def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     column = options.column or columns[0]
     if column not in columns:
         raise OptionError(f"groups have no column {column!r}, and have {', '.join(columns)}.")
+
     points = inputs.vectors("texts")
     clusters = cluster_captions(captions, points, inputs.generator(), k=options.k)
     words = salient_words(captions, clusters, leave_out=group_words(options.words))
+
     known = groups[~groups[column].isin((NONE, ""))].dropna(subset=column)
-    of_image = dict(zip(known["image"].astype(STRING), known[column], strict=True))
+    group_by_image = dict(zip(known["image"].astype(STRING), known[column], strict=True))
     scores = caption_clusters(
-        clusters, of_image, names=cluster_names(words), confidence=options.confidence
+        clusters, group_by_image, names=cluster_names(words), confidence=options.confidence
     )
-    return with_left_out(scores, (~clusters["image"].astype(STRING).isin(of_image)).sum(), column)
+    left_out = ~clusters["image"].astype(STRING).isin(group_by_image)
+    return with_left_out(scores, left_out.sum(), column)
 
 
 PLUGIN = MetricPlugin(

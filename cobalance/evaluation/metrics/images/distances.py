@@ -67,7 +67,9 @@ def frechet(real: npt.ArrayLike, generated: npt.ArrayLike) -> pd.DataFrame:
             stacklevel=2,
         )
     shift = first.mean(axis=0) - second.mean(axis=0)
-    c1, c2 = (np.atleast_2d(np.cov(one, rowvar=False)) for one in (first, second))
+    c1 = np.atleast_2d(np.cov(first, rowvar=False))
+    c2 = np.atleast_2d(np.cov(second, rowvar=False))
+
     # tr (C1 C2)^1/2 = sum of the roots of the eigenvalues of C1^1/2 C2 C1^1/2, which is symmetric
     values, vectors = np.linalg.eigh(c1)
     root = vectors * np.sqrt(np.clip(values, 0, None)) @ vectors.T
@@ -114,9 +116,13 @@ def kernel(
     size = min(len(first), len(second), subset_size)
     values = []
     for _ in range(subsets):
-        x, y = (one[rng.choice(len(one), size, replace=False)] for one in (first, second))
-        same = sum(_cubic(one, one).sum() - _cubic_diagonal(one).sum() for one in (x, y))
+        x = first[rng.choice(len(first), size, replace=False)]
+        y = second[rng.choice(len(second), size, replace=False)]
+        # Without bias: an image is not compared with itself.
+        same = _cubic(x, x).sum() - _cubic_diagonal(x).sum()
+        same += _cubic(y, y).sum() - _cubic_diagonal(y).sum()
         values.append(same / (size * (size - 1)) - 2 * _cubic(x, y).mean())
+
     low, high = np.percentile(values, (2.5, 97.5))
     return score_frame("kernel", "", float(np.mean(values)), low, high, float(size))
 
@@ -160,16 +166,17 @@ def cmmd(real: npt.ArrayLike, generated: npt.ArrayLike, *, sigma: float = 10) ->
 def _features(
     real: npt.ArrayLike, generated: npt.ArrayLike, *, least: int
 ) -> tuple[FloatArray, FloatArray]:
-    first, second = (np.asarray(one, dtype=np.float64) for one in (real, generated))
-    for name, one in (("real", first), ("generated", second)):
-        if one.ndim != 2 or len(one) < least:
+    first, second = np.asarray(real, dtype=np.float64), np.asarray(generated, dtype=np.float64)
+    for name, features in (("real", first), ("generated", second)):
+        if features.ndim != 2 or len(features) < least:
             raise DataError(
-                f"The features of {name} images have the shape {one.shape}. Give a row of features "
-                f"for each of {least} images or more."
+                f"The features of {name} images have the shape {features.shape}. Give a row of "
+                f"features for each of {least} images or more."
             )
-        if not np.isfinite(one).all():
-            row = int(np.flatnonzero(~np.isfinite(one).all(axis=1))[0])
+        if not np.isfinite(features).all():
+            row = int(np.flatnonzero(~np.isfinite(features).all(axis=1))[0])
             raise DataError(f"The features of {name} image {row} are not finite. Leave it out.")
+
     if first.shape[1] != second.shape[1]:
         raise DataError(
             f"The features have {first.shape[1]} and {second.shape[1]} columns. Compute both with "
@@ -190,10 +197,12 @@ def _mean_gaussian(x: FloatArray, y: FloatArray, gamma: float) -> float:
     """Mean of the Gaussian kernel over all pairs, in blocks of bounded memory."""
     squares = np.square(y).sum(axis=1)
     total = 0.0
+
     for start in range(0, len(x), _BLOCK):
         block = x[start : start + _BLOCK]
         distances = np.square(block).sum(axis=1)[:, np.newaxis] + squares - 2 * block @ y.T
         total += float(np.exp(-gamma * np.clip(distances, 0, None)).sum())
+
     return total / (len(x) * len(y))
 
 

@@ -55,8 +55,8 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     def score(pictures: Any, rows: slice) -> Any:
         del rows
         with vision.computing(f"aesthetic scores of {len(pictures)} images"):
-            found = vision.model.get_image_features(pixel_values=vision.pixels(pictures))
-            units = torch.nn.functional.normalize(found.pooler_output.float())
+            features = vision.model.get_image_features(pixel_values=vision.pixels(pictures))
+            units = torch.nn.functional.normalize(features.pooler_output.float())
             return head(units)[:, 0].double().cpu().numpy()
 
     return mean_of("aesthetic", inputs, options.batch_size, score)

@@ -58,18 +58,18 @@ class ImageRewardOptions(WeightOptions):
 
 def vision_names(weights: Mapping[str, Any]) -> dict[str, Any]:
     """Weights of the vision tower by their names in transformers."""
-    found = {}
+    renamed = {}
     for name, values in weights.items():
         stem, _, part = name.rpartition(".")
         block = re.fullmatch(r"blocks\.(\d+)\.(.+)", stem)
         if name in _IN_VISION:
-            found[_IN_VISION[name]] = values
+            renamed[_IN_VISION[name]] = values
         elif block is None:
-            found[f"{_IN_VISION.get(stem, stem)}.{part}"] = values
+            renamed[f"{_IN_VISION.get(stem, stem)}.{part}"] = values
         else:
-            own = _IN_BLOCKS.get(block[2], block[2])
-            found[f"encoder.layers.{block[1]}.{own}.{part}"] = values
-    return found
+            layer = _IN_BLOCKS.get(block[2], block[2])
+            renamed[f"encoder.layers.{block[1]}.{layer}.{part}"] = values
+    return renamed
 
 
 def open_towers(weights: Mapping[str, Any], path: str) -> tuple[Any, Any]:
@@ -80,29 +80,29 @@ def open_towers(weights: Mapping[str, Any], path: str) -> tuple[Any, Any]:
     JobBlockedError
         They are of another model.
     """
-    seen = vision_names(with_prefix(_VISION, weights))
-    read = with_prefix(_TEXT, weights)
-    read.pop("embeddings.position_ids", None)
+    vision_weights = vision_names(with_prefix(_VISION, weights))
+    text_weights = with_prefix(_TEXT, weights)
+    # Older files hold the numbers of positions, which are no weights.
+    text_weights.pop("embeddings.position_ids", None)
     try:
-        positions = seen["embeddings.position_embedding"].shape[1]
-        patches = seen["embeddings.patch_embedding.weight"]
-        words = read["embeddings.word_embeddings.weight"]
-        places = read["embeddings.position_embeddings.weight"]
-        inner = {
-            "vision": seen["encoder.layers.0.mlp.fc1.weight"].shape[0],
-            "text": read["encoder.layer.0.intermediate.dense.weight"].shape[0],
-        }
+        patches = vision_weights["embeddings.patch_embedding.weight"]
+        n_positions = vision_weights["embeddings.position_embedding"].shape[1]
+        vision_width = vision_weights["encoder.layers.0.mlp.fc1.weight"].shape[0]
+        words = text_weights["embeddings.word_embeddings.weight"]
+        text_positions = text_weights["embeddings.position_embeddings.weight"]
+        text_width = text_weights["encoder.layer.0.intermediate.dense.weight"].shape[0]
     except KeyError as error:
         raise JobBlockedError(
             f"The weights {path} are not those of ImageReward: {error.args[0]} is missing. Give "
             "ImageReward.pt, or its tensors as safetensors."
         ) from error
+
     vision = transformers.BlipVisionConfig(
         hidden_size=patches.shape[0],
-        intermediate_size=inner["vision"],
-        num_hidden_layers=_layers(seen, r"encoder\.layers\.(\d+)\."),
+        intermediate_size=vision_width,
+        num_hidden_layers=_layers(vision_weights, r"encoder\.layers\.(\d+)\."),
         num_attention_heads=max(patches.shape[0] // _HEAD_WIDTH, 1),
-        image_size=round((positions - 1) ** 0.5) * patches.shape[-1],
+        image_size=round((n_positions - 1) ** 0.5) * patches.shape[-1],
         patch_size=patches.shape[-1],
         layer_norm_eps=1e-6,
     )
@@ -110,14 +110,15 @@ def open_towers(weights: Mapping[str, Any], path: str) -> tuple[Any, Any]:
         vocab_size=words.shape[0],
         hidden_size=words.shape[1],
         encoder_hidden_size=patches.shape[0],
-        intermediate_size=inner["text"],
-        num_hidden_layers=_layers(read, r"encoder\.layer\.(\d+)\."),
+        intermediate_size=text_width,
+        num_hidden_layers=_layers(text_weights, r"encoder\.layer\.(\d+)\."),
         num_attention_heads=max(words.shape[1] // _HEAD_WIDTH, 1),
-        max_position_embeddings=places.shape[0],
+        max_position_embeddings=text_positions.shape[0],
         layer_norm_eps=1e-12,
     )
     encoder = transformers.BlipTextModel(text, add_pooling_layer=False)
-    return fill(transformers.BlipVisionModel(vision), seen, path), fill(encoder, read, path)
+    tower = transformers.BlipVisionModel(vision)
+    return fill(tower, vision_weights, path), fill(encoder, text_weights, path)
 
 
 def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
@@ -136,7 +137,8 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     weights = read_weights(options.weights, options.sha256)
     device = choose_device(options.device)
     head = linear_head(with_prefix(_HEAD, weights), options.weights).to(device)
-    vision, text = (one.to(device) for one in open_towers(weights, options.weights))
+    vision, text = (tower.to(device) for tower in open_towers(weights, options.weights))
+
     side = vision.config.image_size
     square = {"height": side, "width": side}
     processor = transformers.CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size=square)
@@ -145,8 +147,9 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
         tokens = tokenizer(
             prompts[rows], padding=True, truncation=True, max_length=_TOKENS, return_tensors="pt"
         ).to(device)
-        opened = [Image.fromarray(picture) for picture in pictures]
+        opened = list(map(Image.fromarray, pictures))
         pixels = processor(images=opened, return_tensors="pt")["pixel_values"].to(device)
+
         with out_of_memory(f"rewards of {len(opened)} images"), torch.inference_mode():
             states = text(
                 input_ids=tokens["input_ids"],
@@ -166,13 +169,16 @@ def _tokenizer(path: str) -> Any:
         raise JobBlockedError(
             f"The vocabulary {path} cannot be read. Give vocab.txt of bert-base-uncased."
         ) from error
-    tokenizer = transformers.BertTokenizer(vocab={word: at for at, word in enumerate(words)})
+
+    vocabulary = {word: number for number, word in enumerate(words)}
+    tokenizer = transformers.BertTokenizer(vocab=vocabulary)
     check_tokenizer(path, "vocabulary", tokenizer, len(words))
     return tokenizer
 
 
 def _layers(weights: Mapping[str, Any], pattern: str) -> int:
-    return len({found[1] for name in weights if (found := re.match(pattern, name))})
+    matches = filter(None, (re.match(pattern, name) for name in weights))
+    return len({match[1] for match in matches})
 
 
 PLUGIN = MetricPlugin(

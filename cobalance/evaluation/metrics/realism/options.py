@@ -19,7 +19,8 @@ from cobalance.evaluation.metrics.tables import captions_by_image, mean_score, s
 from cobalance.vision.images.arrays import ImageArray
 from cobalance.vision.models.weights import fill
 
-_LAYERS = (0, 2, 4, 6, 7)  # the others are dropout
+# The layers between these are dropout, which has no weights.
+_LAYERS = (0, 2, 4, 6, 7)
 Floats = npt.NDArray[np.float64]
 
 
@@ -62,14 +63,14 @@ def prompts_of(inputs: Inputs) -> list[str]:
     OptionError
         An image has none.
     """
-    images, found = _images(inputs), captions_by_image(inputs.need("captions"), "captions")
-    without = [name for name in images.names if name not in found]
+    images, captions = _images(inputs), captions_by_image(inputs.need("captions"), "captions")
+    without = [name for name in images.names if name not in captions]
     if without:
         raise OptionError(
             f"{len(without):,} of {len(images):,} images have no caption, such as {without[0]!r}. "
             "Give one of each, as this score is of image and prompt."
         )
-    return [found[name][0] for name in images.names]
+    return [captions[name][0] for name in images.names]
 
 
 def mean_of(
@@ -98,18 +99,19 @@ def linear_head(weights: Mapping[str, Any], path: str) -> Any:
     JobBlockedError
         The weights are of other layers.
     """
-    expected = {f"layers.{at}.{part}" for at in _LAYERS for part in ("weight", "bias")}
+    parts = "weight", "bias"
+    expected = {f"layers.{number}.{part}" for number in _LAYERS for part in parts}
     if set(weights) != expected:
         odd = min(set(weights) ^ expected)
         raise JobBlockedError(
             f"The weights {path} do not have the five layers of the published head: {odd} is "
             f"{'unknown' if odd in weights else 'missing'}. Give those of this score."
         )
-    shapes = [weights[f"layers.{at}.weight"].shape for at in _LAYERS]
-    head = torch.nn.Sequential(*(torch.nn.Linear(shape[1], shape[0]) for shape in shapes))
-    named = {
-        f"{place}.{part}": weights[f"layers.{at}.{part}"]
-        for place, at in enumerate(_LAYERS)
-        for part in ("weight", "bias")
-    }
-    return fill(head, named, path)
+
+    layers, renamed = [], {}
+    for position, number in enumerate(_LAYERS):
+        n_outputs, n_inputs = weights[f"layers.{number}.weight"].shape
+        layers.append(torch.nn.Linear(n_inputs, n_outputs))
+        for part in parts:
+            renamed[f"{position}.{part}"] = weights[f"layers.{number}.{part}"]
+    return fill(torch.nn.Sequential(*layers), renamed, path)
