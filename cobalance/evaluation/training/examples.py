@@ -63,38 +63,39 @@ class Examples:
     def take(self, rows: IntArray) -> "Examples":
         """The images of some rows, in their order; a row may be taken more than once."""
 
-        def read(of_taken: IntArray) -> list[Pixels]:
-            return self.read(rows[of_taken])
+        def read(taken_rows: IntArray) -> list[Pixels]:
+            return self.read(rows[taken_rows])
 
+        # Rows are of the whole, so that what is known of it need not be computed anew.
         return Examples(
-            [self.ids[row] for row in rows.tolist()],
-            self.labels[rows],
-            self.groups[rows],
-            self.domains[rows],
-            self.classes,
-            read,
-            self.group_names,
-            self.domain_names,
-            self if self.whole is None else self.whole,
-            rows if self.rows is None else self.rows[rows],
-            [self.captions[row] for row in rows.tolist()] if self.captions else (),
+            ids=[self.ids[row] for row in rows.tolist()],
+            labels=self.labels[rows],
+            groups=self.groups[rows],
+            domains=self.domains[rows],
+            classes=self.classes,
+            read=read,
+            group_names=self.group_names,
+            domain_names=self.domain_names,
+            whole=self if self.whole is None else self.whole,
+            rows=rows if self.rows is None else self.rows[rows],
+            captions=[self.captions[row] for row in rows.tolist()] if self.captions else (),
         )
 
     def require_groups(self, what: str) -> IntArray:
-        """The groups; DataError, beginning with `what`, where one is unknown."""
+        """The groups; DataError, which begins with their purpose, where one is unknown."""
         return self._check_known(self.groups, what, "group")
 
     def require_domains(self, what: str) -> IntArray:
-        """The domains; DataError, beginning with `what`, where one is unknown."""
+        """The domains; DataError, which begins with their purpose, where one is unknown."""
         return self._check_known(self.domains, what, "domain")
 
     def require_two_classes(self) -> None:
         """Raise DataError unless the images are of two classes or more, or of several each."""
-        shown = np.unique(self.labels)
-        if len(shown) < 2 and not self.several_labels:
-            which = f"all of the class {self.classes[int(shown[0])]!r}" if len(shown) else "none"
+        labels = np.unique(self.labels)
+        if len(labels) < 2 and not self.several_labels:
+            kind = f"all of the class {self.classes[int(labels[0])]!r}" if len(labels) else "none"
             raise DataError(
-                f"The {len(self):,} training images are {which}; a classifier needs images of two "
+                f"The {len(self):,} training images are {kind}; a classifier needs images of two "
                 "classes. Give a training set that has them."
             )
 
@@ -107,3 +108,8 @@ class Examples:
                 "shortcuts that make the groups, or choose a method that needs none."
             )
         return codes
+
+
+def split_rows(rows: IntArray, size: int) -> list[IntArray]:
+    """Rows in their order, in batches of a size."""
+    return [rows[start : start + size] for start in range(0, len(rows), size)]

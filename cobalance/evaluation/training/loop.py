@@ -39,6 +39,8 @@ def write_checkpoint(
         unfinished,
         {_FACTS: json.dumps(facts)},
     )
+
+    # On the disk before it has its name: a checkpoint is whole, or the one before.
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())
     unfinished.replace(path)
@@ -111,7 +113,10 @@ class History:
         """Whether all epochs are trained, or so many that were no better."""
         if len(self.losses) >= epochs:
             return True
-        return bool(self.values) and len(self.values) - 1 - int(np.argmax(self.values)) >= patience
+        if not self.values:
+            return False
+        since_best = len(self.values) - 1 - int(np.argmax(self.values))
+        return since_best >= patience
 
 
 @dataclass(frozen=True)
@@ -147,35 +152,49 @@ class Loop:
         DataError
             A checkpoint is damaged.
         """
-        history, best = History(), Tensors()
-        if self.folder is not None and (found := read_checkpoint(self._last)) is not None:
-            state, facts = found
-            check_digest(facts["digest"], self.digest, self.folder)
-            fit.restore(state)
-            history.losses, history.values = facts["losses"], facts["values"]
-            best, selected = read_checkpoint(self._best) or ({}, {"epoch": -1, "facts": {}})
-            history.epoch, history.facts = selected["epoch"], selected["facts"]
+        history, best = self._resume(fit)
         while not history.is_over(self.epochs, self.patience):
             epoch = len(history.losses)
             self.progress("training", epoch, self.epochs)
             history.losses.append(fit.train_epoch(epoch))
-            judged = fit.judge()
-            if judged is not None:
-                if not history.values or judged[0] > max(history.values):
-                    history.epoch, history.facts = epoch, judged[1]
-                    best = {name: one.detach().cpu().clone() for name, one in fit.weights().items()}
+
+            judgement = fit.judge()
+            if judgement is not None:
+                value, facts = judgement
+                if not history.values or value > max(history.values):
+                    history.epoch, history.facts = epoch, facts
+                    # Copies, as the weights share memory with the model, which is trained on.
+                    weights = fit.weights().items()
+                    best = {name: values.detach().cpu().clone() for name, values in weights}
                     if self.folder is not None:
-                        write_checkpoint(self._best, best, {"epoch": epoch, "facts": judged[1]})
-                history.values.append(judged[0])
+                        write_checkpoint(self._best, best, {"epoch": epoch, "facts": facts})
+                history.values.append(value)
+
             if self.folder is not None:
                 done = {"losses": history.losses, "values": history.values}
                 write_checkpoint(self._last, fit.state(), {"digest": self.digest, **done})
+
         self.progress("training", self.epochs, self.epochs)
         if best:
             fit.load_weights(best)
         else:
             history.epoch = len(history.losses) - 1
         return history
+
+    def _resume(self, fit: Fit) -> tuple[History, Tensors]:
+        """History and best weights of a run that was interrupted, restored into `fit`, if any."""
+        history = History()
+        last = None if self.folder is None else read_checkpoint(self._last)
+        if self.folder is None or last is None:
+            return history, {}
+
+        state, facts = last
+        check_digest(facts["digest"], self.digest, self.folder)
+        fit.restore(state)
+        history.losses, history.values = facts["losses"], facts["values"]
+        best, selected = read_checkpoint(self._best) or ({}, {"epoch": -1, "facts": {}})
+        history.epoch, history.facts = selected["epoch"], selected["facts"]
+        return history, best
 
     def delete_checkpoints(self) -> None:
         """Delete the checkpoints, when the model is saved."""
@@ -240,8 +259,8 @@ def optimiser_tensors(optimiser: torch.optim.Optimizer) -> Tensors:
     """State of an optimiser, as tensors named ``parameter.quantity``."""
     return {
         f"{parameter}.{quantity}": values
-        for parameter, of_one in optimiser.state_dict()["state"].items()
-        for quantity, values in of_one.items()
+        for parameter, quantities in optimiser.state_dict()["state"].items()
+        for quantity, values in quantities.items()
         if values is not None
     }
 

@@ -13,7 +13,7 @@ from cobalance.base.libraries import torch
 from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin
 from cobalance.base.progress import Progress, silent
-from cobalance.evaluation.training.examples import Examples, Floats, IntArray
+from cobalance.evaluation.training.examples import Examples, Floats, IntArray, split_rows
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
 
 Strengths = Annotated[
@@ -81,7 +81,7 @@ class Learner(ABC):
 
     @abstractmethod
     def open_kept(self, folder: Path) -> SavableModel | None:
-        """The model that was saved in a folder; None where there is none."""
+        """The model that was saved in a folder; None without one."""
 
     def draw_weights(self, images: Examples) -> Floats | None:
         """Random sample weights by the seed, or None; for methods that fit heads themselves."""
@@ -174,7 +174,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Method:
-    """A training method; this one changes nothing, and others override what they change.
+    """A training method; this one changes nothing, and others override their own steps.
 
     Parameters
     ----------
@@ -233,8 +233,7 @@ class Method:
         self, training: Examples, size: int, rng: np.random.Generator
     ) -> Sequence[IntArray]:
         """Rows of each batch of an epoch."""
-        order = rng.permutation(len(training))
-        return [order[start : start + size] for start in range(0, len(order), size)]
+        return split_rows(rng.permutation(len(training)), size)
 
     def epochs(self, wanted: int) -> int:
         """Passes over the images for as many updates of the network as epochs are wanted."""

@@ -44,6 +44,7 @@ def profile_groups(model: TextModel, images: Examples, groups: list[str]) -> pd.
     """
     embeddings = model.features(images)
     frames = [self_similarity(embeddings, groups)]
+
     names = sorted(set(groups))
     people = {word.casefold() for word in group_words("pinpoint")}
     if names and all(name.casefold() in people for name in names):
@@ -70,24 +71,26 @@ def profile_folder(model: TextModel, folder: Path) -> pd.DataFrame:
     InputError
         There are no images in subfolders, or some are in groups and some not.
     """
-    found = read_folder_images(folder)
-    images = code_examples({"folder": found}, classes=sorted(set(found.frame["class_name"])))
-    examples = images["folder"]
-    predictions = check_predictions(predict(model, examples, seed=0, method=""))
-    parts = [str(name).split("/") for name in examples.ids]
-    grouped = [len(one) > 2 for one in parts]
+    labelled = read_folder_images(folder)
+    classes = sorted(set(labelled.frame["class_name"]))
+    images = code_examples({"folder": labelled}, classes=classes)["folder"]
+    predictions = check_predictions(predict(model, images, seed=0, method=""))
+
+    # A path is class/image, or class/group/image.
+    paths = [name.split("/") for name in images.ids]
+    groups = [path[1] for path in paths if len(path) > 2]
     frames = [accuracy(predictions)]
-    if not any(grouped):
+    if not groups:
         frames.append(group_accuracy(predictions))
-    elif not all(grouped):
-        at = "/".join(parts[grouped.index(False)])
+    elif len(groups) < len(paths):
+        image = "/".join(next(path for path in paths if len(path) <= 2))
         reason = "it is in no group, and others are, as class/group/image"
-        raise InputError(str(folder), at, reason, "Put all images into groups, or none.")
+        raise InputError(str(folder), image, reason, "Put all images into groups, or none.")
     else:
-        of = [one[1] for one in parts]
-        table = pd.DataFrame({"image": list(examples.ids), PERSON: of})
+        table = pd.DataFrame({"image": list(images.ids), PERSON: groups})
         frames.append(group_accuracy(predictions, table))
         frames.append(opportunity_gap_of_predictions(predictions, table))
-        frames.append(profile_groups(model, examples, of))
+        frames.append(profile_groups(model, images, groups))
+
     scores = stack(frames)
     return scores.assign(metric=PREFIX + scores["metric"])

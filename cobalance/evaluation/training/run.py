@@ -9,7 +9,8 @@ import pandas as pd
 
 from cobalance.base.errors import OptionError
 from cobalance.evaluation.metrics.ratios import caption_predictions
-from cobalance.evaluation.training.examples import Examples, Floats
+from cobalance.evaluation.predictions import LABEL, PROBABILITY, column_names
+from cobalance.evaluation.training.examples import Examples, Floats, split_rows
 from cobalance.evaluation.training.learners import LEARNERS
 from cobalance.evaluation.training.method import Method, Run
 from cobalance.evaluation.training.methods import METHODS
@@ -81,16 +82,19 @@ class Recipe:
             images cannot decide the rule of selection.
         """
         self.check()
-        declared, what = METHODS[self.method], f"The method {self.method}"
+        declared, name = METHODS[self.method], f"The method {self.method}"
+
         if training.several_labels and not declared.multi_label:
             raise OptionError(
-                f"{what} takes images with one label, and these have several. "
+                f"{name} takes images with one label, and these have several. "
                 "Choose another method, or predict the class."
             )
+
         if declared.needs_groups:
-            training.require_groups(what)
+            training.require_groups(name)
         if declared.needs_validation_groups and validation is not None:
-            validation.require_groups(what)
+            validation.require_groups(name)
+
         if not declared.own_model:
             training.require_two_classes()
             options = LEARNERS.check(self.learner, self.learner_options).model_dump()
@@ -114,20 +118,24 @@ def train_run(
     declared = METHODS[recipe.method]
     recipe.check_images(training, validation)
     method = METHODS.open(recipe.method, recipe.method_options)
-    of_method = METHODS.check(recipe.method, recipe.method_options).model_dump(mode="json")
-    of_learner = LEARNERS.check(recipe.learner, recipe.learner_options).model_dump(mode="json")
+    options = METHODS.check(recipe.method, recipe.method_options).model_dump(mode="json")
+
     model: Model | Captioner
     if isinstance(method, Method):
         learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run).prepare(training)
         model = method.train(learner, training, validation, run)
+        checked = LEARNERS.check(recipe.learner, recipe.learner_options)
+        learner_options = checked.model_dump(mode="json")
+        rule = str(learner_options["select"])
     else:
         model = method(training, validation, run)
-    rule = str((of_method if declared.own_model else of_learner)["select"])
+        learner_options, rule = {}, str(options["select"])
+
     record = {
         "method": recipe.method,
-        "method_options": of_method,
+        "method_options": options,
         "learner": None if declared.own_model else recipe.learner,
-        "learner_options": {} if declared.own_model else of_learner,
+        "learner_options": learner_options,
         "seed": run.seed,
         "training_images": len(training),
         "validation_images": 0 if validation is None else len(validation),
@@ -154,8 +162,10 @@ def kept_model(recipe: Recipe, run: Run, classes: Sequence[str]) -> Model | None
     if run.seed_folder is None or METHODS[recipe.method].own_model:
         return None
     learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run)
-    found = learner.open_kept(run.seed_folder / TRAINED)
-    return found if found is not None and found.classes == tuple(classes) else None
+    model = learner.open_kept(run.seed_folder / TRAINED)
+    if model is None or model.classes != tuple(classes):
+        return None
+    return model
 
 
 def predict(model: Model | Captioner, test: Examples, *, seed: int, method: str) -> pd.DataFrame:
@@ -172,18 +182,19 @@ def predict(model: Model | Captioner, test: Examples, *, seed: int, method: str)
     """
     if isinstance(model, Captioner):
         captions = pd.DataFrame({"image": list(test.ids), "caption": model.captions(test)})
-        named = caption_predictions(captions.assign(seed=seed, method=method), model.words)
-        return named.drop(columns="n").assign(caption=captions["caption"])
-    rows = np.arange(len(test))
-    parts = [
-        model.probabilities(test.take(rows[at : at + _BATCH])) for at in range(0, len(rows), _BATCH)
-    ]
-    found: Floats = np.concatenate(parts) if parts else np.empty((0, len(test.classes)))
+        predictions = caption_predictions(captions.assign(seed=seed, method=method), model.words)
+        return predictions.drop(columns="n").assign(caption=captions["caption"])
+
+    batches = map(test.take, split_rows(np.arange(len(test)), _BATCH))
+    no_images = np.empty((0, len(test.classes)))
+    probabilities: Floats = np.concatenate([no_images, *map(model.probabilities, batches)])
+
     frame: dict[str, Any] = {"image": list(test.ids)}
     if test.several_labels:
-        frame |= {f"y_{name}": test.labels[:, at] for at, name in enumerate(test.classes)}
+        frame |= dict(zip(column_names(LABEL, test.classes), test.labels.T, strict=True))
     else:
-        names = np.array(test.classes, dtype=object)
-        frame |= {"class_name": names[test.labels], "predicted": names[found.argmax(axis=1)]}
-    frame |= {f"p_{name}": found[:, at] for at, name in enumerate(test.classes)}
+        classes = np.array(test.classes, dtype=object)
+        frame["class_name"] = classes[test.labels]
+        frame["predicted"] = classes[probabilities.argmax(axis=1)]
+    frame |= dict(zip(column_names(PROBABILITY, test.classes), probabilities.T, strict=True))
     return pd.DataFrame(frame | {"seed": seed, "method": method})

@@ -45,10 +45,10 @@ def negative_loss(probabilities: Floats, images: Examples) -> float:
     """
     tiny = np.finfo(np.float64).tiny
     if images.labels.ndim == 1:
-        own = probabilities[np.arange(len(images)), images.labels]
+        of_label = probabilities[np.arange(len(images)), images.labels]
     else:
-        own = np.where(images.labels == 1, probabilities, 1 - probabilities)
-    return float(np.log(np.maximum(own, tiny)).mean())
+        of_label = np.where(images.labels == 1, probabilities, 1 - probabilities)
+    return float(np.log(np.maximum(of_label, tiny)).mean())
 
 
 def share_right(probabilities: Floats, images: Examples) -> Floats:
@@ -113,20 +113,21 @@ def check_rule(rule: str, validation: Examples | None) -> None:
             f"The rule {rule!r} selects an epoch by validation images, and there are none. Hold "
             "some out, or select the last epoch."
         )
+
     if rule in READS_GROUPS and (validation.groups < 0).any():
         unknown = int((validation.groups < 0).sum())
         raise OptionError(
             f"The rule {rule!r} reads the groups of validation images, and {unknown} of "
             f"{len(validation)} have none. Name shortcuts, or select by 'loss' or 'accuracy'."
         )
-    several = validation.labels.ndim == 2
-    if rule == "balanced" and several:
+
+    if rule == "balanced" and validation.several_labels:
         raise OptionError(
             "The rule 'balanced' needs one label an image. Select by 'mean-average-precision' or "
             "'loss'."
         )
     if rule == "mean-average-precision":
-        if not several:
+        if not validation.several_labels:
             raise OptionError(
                 "The rule 'mean-average-precision' needs several labels an image. Select by "
                 "'balanced', 'accuracy' or 'loss'."

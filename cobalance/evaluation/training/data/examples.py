@@ -1,6 +1,7 @@
 """Examples from labelled images: codes of classes, groups and domains, and the pixels."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -43,51 +44,52 @@ def code_examples(
         A part has a class that the training images do not have, or no such column of labels.
     """
     first = next(iter(parts.values()))
-    known = tuple(classes or _classes(first, labels))
-    coded = {name: _labels(images, labels, known, first) for name, images in parts.items()}
-    of_groups, of_domains = _group_names(parts, groups, labels)
-    group_names, domain_names = _sorted_names(of_groups), _sorted_names(of_domains)
-    return {
-        name: Examples(
-            images.frame["image"].tolist(),
-            coded[name],
-            _codes(of_groups[name], group_names),
-            _codes(of_domains[name], domain_names),
-            known,
-            _reader(images),
-            group_names,
-            domain_names,
-            captions=list(map(caption_list, images.frame["captions"]))
-            if "captions" in images.frame
-            else (),
+    classes = tuple(classes or _classes(first, labels))
+    groups_by_part, domains_by_part = _group_names(parts, groups, labels)
+    group_names, domain_names = _sorted_names(groups_by_part), _sorted_names(domains_by_part)
+
+    examples = {}
+    for name, images in parts.items():
+        captions = images.frame.get("captions", ())
+        examples[name] = Examples(
+            ids=images.frame["image"].tolist(),
+            labels=_labels(images, labels, classes, first),
+            groups=_codes(groups_by_part[name], group_names),
+            domains=_codes(domains_by_part[name], domain_names),
+            classes=classes,
+            read=_reader(images),
+            group_names=group_names,
+            domain_names=domain_names,
+            captions=list(map(caption_list, captions)),
         )
-        for name, images in parts.items()
-    }
+    return examples
 
 
 def _classes(images: LabelledImages, labels: str) -> list[str]:
     if labels == "class":
         return sorted(set(images.frame["class_name"]))
-    return sorted({name for shown in images.frame["concepts"] for name in shown})
+    return sorted(set(chain.from_iterable(images.frame["concepts"])))
 
 
 def _labels(
     images: LabelledImages, labels: str, classes: Sequence[str], training: LabelledImages
 ) -> IntArray:
-    code = {name: at for at, name in enumerate(classes)}
+    code = {name: number for number, name in enumerate(classes)}
     if labels == "concepts":
-        shown = np.zeros((len(images), len(classes)), dtype=np.int64)
+        indicators = np.zeros((len(images), len(classes)), dtype=np.int64)
         for row, names in enumerate(images.frame["concepts"]):
-            shown[row, [code[name] for name in names if name in code]] = 1
-        return shown
-    unknown = images.frame["class_name"][~images.frame["class_name"].isin(code)]
+            indicators[row, [code[name] for name in names if name in code]] = 1
+        return indicators
+
+    class_names = images.frame["class_name"]
+    unknown = class_names[~class_names.isin(code)]
     if len(unknown):
         raise DataError(
             f"{images.name!r} has {len(unknown):,} images of the class {unknown.iloc[0]!r}, which "
             f"is none of the training images of {training.name!r} "
             f"({', '.join(classes)}). Leave these images out, or add training images of the class."
         )
-    return np.array([code[name] for name in images.frame["class_name"]], dtype=np.int64)
+    return np.asarray(class_names.map(code), dtype=np.int64)
 
 
 Names = dict[str, list[str | None]]
@@ -98,36 +100,36 @@ def _group_names(
 ) -> tuple[Names, Names]:
     """Names of each image's group and domain, by part."""
     if labels == "concepts":
-        of_class: Names = {
+        class_names: Names = {
             name: images.frame["class_name"].tolist() for name, images in parts.items()
         }
-        return of_class, of_class
+        return class_names, class_names
     if groups is None:
         unknown: Names = {name: [None] * len(images) for name, images in parts.items()}
         return unknown, unknown
+
     shortcuts = [name for name in groups.columns if name != "image"]
-    values = groups.set_index("image")[shortcuts]
-    classes = sorted({name for images in parts.values() for name in images.frame["class_name"]})
-    of_groups: Names = {}
-    of_domains: Names = {}
+    states = groups.set_index("image")[shortcuts]
+    labels_by_part = (images.frame["class_name"] for images in parts.values())
+    classes = sorted(set(chain.from_iterable(labels_by_part)))
+
+    groups_by_part: Names = {}
+    domains_by_part: Names = {}
     for name, images in parts.items():
-        rows = values.reindex(images.frame["image"])
-        known = rows.notna().all(axis=1).tolist()
-        found = rows.to_numpy(object).tolist()
-        labelled = images.frame["class_name"].tolist()
-        named = [
-            (_group(label, shortcuts, row), _domain(label, shortcuts, row, classes))
-            if is_known
-            else (None, None)
-            for label, row, is_known in zip(labelled, found, known, strict=True)
-        ]
-        of_groups[name], of_domains[name] = ([one[at] for one in named] for at in (0, 1))
-    return of_groups, of_domains
+        rows = states.reindex(images.frame["image"])
+        is_known = rows.notna().all(axis=1)
+        group_names, domain_names = groups_by_part[name], domains_by_part[name] = [], []
+        for label, row, known in zip(
+            images.frame["class_name"], rows.to_numpy(object).tolist(), is_known, strict=True
+        ):
+            group_names.append(_group(label, shortcuts, row) if known else None)
+            domain_names.append(_domain(label, shortcuts, row, classes) if known else None)
+    return groups_by_part, domains_by_part
 
 
 def _group(label: str, shortcuts: Sequence[str], values: Sequence[str]) -> str:
     """Name a group, such as "three, background common, thing uncommon"."""
-    return ", ".join([label, *(f"{a} {b}" for a, b in zip(shortcuts, values, strict=True))])
+    return ", ".join([label, *map(" ".join, zip(shortcuts, values, strict=True))])
 
 
 def _domain(
@@ -144,19 +146,17 @@ def _domain(
     """
     others = [name for name in classes if name != label]
     other = others[0] if len(others) == 1 else f"another class than {label}"
-    of = {"common": label, "uncommon": other}
-    return ", ".join(
-        f"{name} of {of[value]}" if value in of else f"{name} {value}"
-        for name, value in zip(shortcuts, values, strict=True)
-    )
+    owners = {"common": f"of {label}", "uncommon": f"of {other}"}
+    pairs = zip(shortcuts, values, strict=True)
+    return ", ".join(f"{name} {owners.get(value, value)}" for name, value in pairs)
 
 
-def _sorted_names(of_parts: Names) -> tuple[str, ...]:
-    return tuple(sorted({name for names in of_parts.values() for name in names if name}))
+def _sorted_names(names_by_part: Names) -> tuple[str, ...]:
+    return tuple(sorted({name for names in names_by_part.values() for name in names if name}))
 
 
 def _codes(names: Sequence[str | None], known: Sequence[str]) -> IntArray:
-    code = {name: at for at, name in enumerate(known)}
+    code = {name: number for number, name in enumerate(known)}
     return np.array([code.get(name or "", UNKNOWN) for name in names], dtype=np.int64)
 
 

@@ -40,11 +40,11 @@ class LabelledImages:
     read: Callable[[str, bool], bytes]
 
     def __post_init__(self) -> None:
-        twice = self.frame["image"].duplicated()
-        if twice.any():
+        repeated = self.frame["image"][self.frame["image"].duplicated()]
+        if len(repeated):
             raise DataError(
-                f"Two images of {self.name!r} have the id {self.frame['image'][twice].iloc[0]!r}. "
-                "Give each one of its own."
+                f"Two images of {self.name!r} have the id {repeated.iloc[0]!r}. Give each one of "
+                "its own."
             )
 
     def __len__(self) -> int:
@@ -59,15 +59,15 @@ class LabelledImages:
             ``id`` and ``captions`` (a list of str, or None), as
             `cobalance.ingest.captions.image_texts.read_image_texts` gives them.
         """
-        known = dict(zip(texts["id"], texts["captions"], strict=True))
-        captions = [caption_list(known.get(image)) for image in self.frame["image"]]
+        captions_by_image = dict(zip(texts["id"], texts["captions"], strict=True))
+        captions = [caption_list(captions_by_image.get(image)) for image in self.frame["image"]]
         return replace(
             self, frame=self.frame.assign(captions=pd.Series(captions, self.frame.index, object))
         )
 
-    def where(self, kept: "pd.Series[bool]") -> "LabelledImages":
+    def where(self, selected: "pd.Series[bool]") -> "LabelledImages":
         """The images for which the series is true."""
-        return replace(self, frame=self.frame[kept.to_numpy()].reset_index(drop=True))
+        return replace(self, frame=self.frame[selected.to_numpy()].reset_index(drop=True))
 
     def of_split(self, split: str | None) -> "LabelledImages":
         """The images of a split; all for None.
@@ -79,14 +79,15 @@ class LabelledImages:
         """
         if split is None:
             return self
-        found = self.where(self.frame["split"] == split)
-        if not len(found):
-            known = sorted({str(name) for name in self.frame["split"].dropna()})
+
+        images = self.where(self.frame["split"] == split)
+        if not len(images):
+            splits = sorted(set(self.frame["split"].dropna().map(str)))
             raise OptionError(
                 f"{self.name!r} has no images of the split {split!r}. Its splits: "
-                f"{', '.join(known) or 'none'}."
+                f"{', '.join(splits) or 'none'}."
             )
-        return found
+        return images
 
     def require_files(self) -> None:
         """Raise DataError unless each image has an address of its file."""
@@ -100,12 +101,12 @@ class LabelledImages:
 
     def roots(self) -> list[str]:
         """For each image the one that it was made from in the end; itself where it is real."""
-        of = dict(zip(self.frame["image"], self.frame["source"], strict=True))
-        return [[image, *_ancestors(image, of)][-1] for image in self.frame["image"]]
+        source_of = dict(zip(self.frame["image"], self.frame["source"], strict=True))
+        return [[image, *_ancestors(image, source_of)][-1] for image in self.frame["image"]]
 
 
 def caption_list(captions: object) -> list[str]:
-    """Captions as a list, empty where there are none.
+    """Captions as a list, empty without any.
 
     Examples
     --------
@@ -114,19 +115,22 @@ def caption_list(captions: object) -> list[str]:
     """
     if isinstance(captions, str) or not isinstance(captions, Iterable):
         return []
-    return [str(one) for one in captions if str(one).strip()]
+    return list(filter(str.strip, map(str, captions)))
 
 
 def made_from(images: LabelledImages, others: Collection[str]) -> "pd.Series[bool]":
     """Which images were made from one of some others, directly or over further ones."""
-    wanted = set(others)
-    of = dict(zip(images.frame["image"], images.frame["source"], strict=True))
-    derives = [not wanted.isdisjoint(_ancestors(image, of)) for image in images.frame["image"]]
-    return pd.Series(derives, dtype=np.bool_)
+    sources = set(others)
+    source_of = dict(zip(images.frame["image"], images.frame["source"], strict=True))
+    is_derived = [
+        not sources.isdisjoint(_ancestors(image, source_of)) for image in images.frame["image"]
+    ]
+    return pd.Series(is_derived, dtype=np.bool_)
 
 
 def _ancestors(image: str, source_of: Mapping[str, object]) -> Iterator[str]:
-    """What an image was made from, directly or over further ones, the nearest first."""
+    """Sources of an image, directly or over further ones, the nearest first."""
+    # Sources that go round in a circle end the search.
     seen = {image}
     while isinstance(source := source_of.get(image), str) and source not in seen:
         yield source

@@ -90,19 +90,21 @@ def in_partition(images: pd.DataFrame, name: str) -> "pd.Series[bool]":
     groups = images["class_name"].astype(STRING)
     women, men = women_and_men(groups.unique())
     synthetic = images["synthetic"].astype(bool)
-    real_of = [group for group, has in ((women, partition.women), (men, partition.men)) if has]
-    found = ~synthetic & groups.isin(real_of)
+
+    has_real = {women: partition.women, men: partition.men}
+    selected = ~synthetic & groups.map(has_real).eq(True)
     changed: pd.Series[bool] | None = None
-    for group, kept in ((women, partition.made_women), (men, partition.made_men)):
-        if kept is None:
+    for group, kind in ((women, partition.made_women), (men, partition.made_men)):
+        if kind is None:
             continue
-        of_group = synthetic & groups.eq(group) & _is_edited(images)
-        if kept != "any":
+        made = synthetic & groups.eq(group) & _is_edited(images)
+        if kind != "any":
+            # Only where it matters: whether an image is changed may not be known.
             if changed is None:
                 changed = _is_changed(images, synthetic & groups.isin([women, men]))
-            of_group &= changed if kept == "changed" else ~changed
-        found |= of_group
-    return found
+            made &= changed if kind == "changed" else ~changed
+        selected |= made
+    return selected
 
 
 def women_and_men(classes: Collection[str]) -> tuple[str, str]:
@@ -113,13 +115,14 @@ def women_and_men(classes: Collection[str]) -> tuple[str, str]:
     >>> women_and_men(["male", "dog", "female"])
     ('female', 'male')
     """
-    found = [[one for one in classes if _group_named(one) == of] for of in ("woman", "man")]
-    if any(len(names) != 1 for names in found):
+    women = [name for name in classes if _group_named(name) == "woman"]
+    men = [name for name in classes if _group_named(name) == "man"]
+    if len(women) != 1 or len(men) != 1:
         raise DataError(
             "Partitions need a class of women and one of men, and it is not clear which of "
             f"{', '.join(sorted(classes)) or 'no classes'} they are. Name them so."
         )
-    return found[0][0], found[1][0]
+    return women[0], men[0]
 
 
 @lru_cache(maxsize=64)
@@ -135,19 +138,20 @@ def _is_edited(images: pd.DataFrame) -> "pd.Series[bool]":
     return images["source"].notna()
 
 
-def _is_changed(images: pd.DataFrame, wanted: "pd.Series[bool]") -> "pd.Series[bool]":
-    """Whether images show another group than their source; false where that is not wanted."""
-    wanted = wanted & _is_edited(images)
+def _is_changed(images: pd.DataFrame, selected: "pd.Series[bool]") -> "pd.Series[bool]":
+    """Whether images show another group than their source; false where they are not selected."""
+    selected = selected & _is_edited(images)
     ids, groups = images["image"], images["class_name"].astype(STRING)
-    of_source = images["source"].map(dict(zip(ids, groups, strict=True)))
-    changed = of_source.ne(groups).astype(object).where(of_source.notna(), None)
+    source_groups = images["source"].map(dict(zip(ids, groups, strict=True)))
+    changed = source_groups.ne(groups).astype(object).where(source_groups.notna(), None)
     if "changed" in images:
         changed = images["changed"].astype(object).where(images["changed"].notna(), changed)
-    unknown = wanted & changed.isna()
+
+    unknown = selected & changed.isna()
     if unknown.any():
         raise DataError(
             f"It is not known which group {int(unknown.sum()):,} counterfactuals were made from, "
             f"such as {ids[unknown].iloc[0]!r}: their sources are not there. Add a column "
             "'changed', which exports have, or the images that they were made from."
         )
-    return changed.where(wanted, False).astype(bool)
+    return changed.where(selected, False).astype(bool)

@@ -34,13 +34,14 @@ def read_export_images(folder: Path) -> LabelledImages:
     if table["key"].notna().any():
         remedy = "Export the dataset as imagefolder, or give the dataset itself."
         raise InputError(str(path), None, "the images are in shards", remedy)
+
     frame = table.rename(columns={"image_id": "image", "label": "class_name"})[list(COLUMNS)]
-    frame["concepts"] = [list(names) for names in table["concepts"]]
+    frame["concepts"] = list(map(list, table["concepts"]))
     frame["synthetic"] = table["synthetic"].astype(bool)
     if "changed" in table.columns:
         frame["changed"] = table["changed"].astype(object)
     if "captions" in table.columns:
-        frame["captions"] = [caption_list(captions) for captions in table["captions"]]
+        frame["captions"] = list(map(caption_list, table["captions"]))
     root = folder.resolve()
 
     def read(uri: str, synthetic: bool) -> bytes:
@@ -75,20 +76,19 @@ def read_folder_images(folder: Path, *, labelled: bool = True) -> LabelledImages
     InputError
         There are no images, or none in subfolders.
     """
-    pattern = "*/**/*" if labelled else "**/*"
+    if labelled:
+        pattern, reason = "*/**/*", "it has no images in subfolders"
+        remedy = "Give a folder with a subfolder for each class."
+    else:
+        pattern, reason = "**/*", "it has no images"
+        remedy = "Give a folder with images, such as .jpg, .png or .webp files."
     paths = sorted(
         path for path in folder.glob(pattern) if path.suffix.lower() in SUFFIXES and path.is_file()
     )
     names = [path.relative_to(folder).as_posix() for path in paths]
     if not names:
-        raise InputError(
-            str(folder),
-            None,
-            "it has no images in subfolders" if labelled else "it has no images",
-            "Give a folder with a subfolder for each class."
-            if labelled
-            else "Give a folder with images, such as .jpg, .png or .webp files.",
-        )
+        raise InputError(str(folder), None, reason, remedy)
+
     frame = pd.DataFrame({"image": names, "uri": names, "split": None, "synthetic": False})
     frame["class_name"] = [name.partition("/")[0] if "/" in name else "" for name in names]
     frame["concepts"] = [[] for _ in names]

@@ -77,13 +77,14 @@ def training_set(images: LabelledImages, name: str = "augmented") -> LabelledIma
         It would be empty.
     """
     check_known("training set", [name], SETS)
-    found = images.where(SETS[name][1](images))
-    if not len(found):
+    description, choose = SETS[name]
+    selected = images.where(choose(images))
+    if not len(selected):
         raise DataError(
             f"{images.name!r} has {len(images):,} images, and none for the training set {name!r}: "
-            f"{SETS[name][0]} Take another training set, or a dataset with a job's images."
+            f"{description} Take another training set, or a dataset with a job's images."
         )
-    return found
+    return selected
 
 
 def thin_synthetic(
@@ -94,9 +95,9 @@ def thin_synthetic(
     rows = np.flatnonzero(synthetic)
     if most is None or len(rows) <= most:
         return images
-    kept = ~synthetic
-    kept[rng.choice(rows, most, replace=False)] = True
-    return images.where(pd.Series(kept))
+    selected = ~synthetic
+    selected[rng.choice(rows, most, replace=False)] = True
+    return images.where(pd.Series(selected))
 
 
 def check_apart(training: LabelledImages, test: LabelledImages) -> None:
@@ -113,6 +114,7 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
             f"{len(synthetic):,} of the test images are synthetic: {_list_ids(synthetic)}. "
             "Test on real images."
         )
+
     tested = dict(zip(test.frame["image"], test.frame["uri"], strict=True))
     trained = dict(zip(training.frame["image"], training.frame["uri"], strict=True))
     both = tested.keys() & trained.keys()
@@ -122,6 +124,7 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
             f"{len(same):,} of the training images are test images, too: {_list_ids(same)}. "
             "Leave them out of one, for example by their split."
         )
+
     derived = training.frame["image"][made_from(training, tested.keys() - both)].tolist()
     if derived:
         source_of = dict(zip(training.frame["image"], training.frame["source"], strict=True))
@@ -132,9 +135,9 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
         )
 
 
-def _same_place(one: object, other: object) -> bool:
+def _same_place(first: object, second: object) -> bool:
     """Whether two addresses may be the same; an unknown one may be any."""
-    return not (isinstance(one, str) and isinstance(other, str)) or one == other
+    return not (isinstance(first, str) and isinstance(second, str)) or first == second
 
 
 def _list_ids(ids: list[str]) -> str:
@@ -178,25 +181,32 @@ def hold_out(
     roots = pd.Series(images.roots())
     candidates = ~frame["synthetic"].astype(bool)
     if not candidates.any():
-        candidates = roots.groupby(roots).cumcount() == 0  # one image stands for its source
+        # Without real images, the first one made of a source stands for it.
+        candidates = roots.groupby(roots).cumcount() == 0
     strata = frame[["image", "class_name"]][candidates]
     if groups is not None:
         strata = strata.merge(groups, on="image", how="left")
     names = [name for name in strata.columns if name != "image"]
-    of_image = roots[candidates].to_numpy()
-    held: list[str] = []
+
+    candidate_roots = roots[candidates].to_numpy()
+    drawn: list[str] = []
     for rows in strata.reset_index(drop=True).groupby(names, dropna=False).indices.values():
+        # One image of each stratum at least is trained on.
         count = min(round(share * len(rows)), len(rows) - 1)
-        held += of_image[rng.permutation(rows)[:count]].tolist()
-    if not held:
+        drawn += candidate_roots[rng.permutation(rows)[:count]].tolist()
+    if not drawn:
         raise OptionError(
             f"A validation share of {share:g} of {int(candidates.sum()):,} images holds out none. "
             "Give a greater share, or validation images of their own."
         )
-    of_held = roots.isin(held)
-    validation = of_held & candidates if frame["synthetic"].eq(False).any() else of_held
+
+    # Images made from a held-out one are not trained on; they validate only where none is real.
+    held_out = roots.isin(drawn)
+    validation = held_out & candidates if frame["synthetic"].eq(False).any() else held_out
     return HeldOut(
-        images.where(~of_held), images.where(validation), int((of_held & ~validation).sum())
+        training=images.where(~held_out),
+        validation=images.where(validation),
+        left_out=int((held_out & ~validation).sum()),
     )
 
 
@@ -216,6 +226,7 @@ def check_held_out(training: LabelledImages, validation: LabelledImages) -> None
         for image, uri in zip(validation.frame["image"], validation.frame["uri"], strict=True)
         if isinstance(uri, str) and uri == places.get(image)
     ]
+
     if same:
         raise LeakError(
             f"{len(same):,} of the validation images are training images, too, such as "

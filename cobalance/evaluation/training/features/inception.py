@@ -16,7 +16,7 @@ from cobalance.base.errors import JobBlockedError, OptionError
 from cobalance.base.libraries import torch
 from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin
-from cobalance.evaluation.training.examples import Examples, Floats
+from cobalance.evaluation.training.examples import Examples, Floats, split_rows
 from cobalance.evaluation.training.features.features import Features
 from cobalance.vision.models.checkpoints import describe_error
 from cobalance.vision.models.devices import choose_device, out_of_memory
@@ -71,19 +71,17 @@ class InceptionFeatures(Features):
 
     def read(self, images: Examples) -> Floats:
         """Features of images, shape (n_images, n_features)."""
-        rows = np.arange(len(images))
-        starts = range(0, len(rows), self.batch_size)
-        batches = (images.read(rows[at : at + self.batch_size]) for at in starts)
-        return np.concatenate([self._embed(batch) for batch in batches]).astype(np.float64)
+        batches = map(images.read, split_rows(np.arange(len(images)), self.batch_size))
+        return np.concatenate(list(map(self._embed, batches))).astype(np.float64)
 
     def _embed(self, images: list[Any]) -> Any:
         """Features of a batch, of which images of one size go through the network together."""
-        found = []
+        features = []
         with out_of_memory(f"features of {len(images)} images"), torch.inference_mode():
-            for _, same in groupby(images, key=np.shape):
-                pixels = torch.from_numpy(np.stack(list(same))).permute(0, 3, 1, 2)
-                found.append(self.network(pixels.to(self.device))[0].float().cpu().numpy())
-        return np.concatenate(found)
+            for _, same_size in groupby(images, key=np.shape):
+                pixels = torch.from_numpy(np.stack(list(same_size))).permute(0, 3, 1, 2)
+                features.append(self.network(pixels.to(self.device))[0].float().cpu().numpy())
+        return np.concatenate(features)
 
 
 def open_features(options: InceptionOptions) -> InceptionFeatures:
@@ -105,11 +103,15 @@ def open_features(options: InceptionOptions) -> InceptionFeatures:
         )
     from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorInceptionV3
 
-    safe = options.weights.endswith(".safetensors") and options.sha256 == _SHA256
+    # The default digest is the published file's; the same weights as safetensors have another.
+    is_converted = options.weights.endswith(".safetensors") and options.sha256 == _SHA256
+    digest = None if is_converted else options.sha256
     device = choose_device(options.device)
+    # The network reads a file of its own: give it the weights that were checked.
     checked = io.BytesIO()
-    torch.save(read_weights(options.weights, None if safe else options.sha256), checked)
+    torch.save(read_weights(options.weights, digest), checked)
     checked.seek(0)
+
     try:
         network = FeatureExtractorInceptionV3("inception", [options.layer], checked)
     except RuntimeError as error:

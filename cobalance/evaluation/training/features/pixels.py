@@ -11,7 +11,7 @@ from cobalance.base.errors import DataError
 from cobalance.base.libraries import Image, sklearn
 from cobalance.base.options import Options
 from cobalance.base.plugins import Plugin
-from cobalance.evaluation.training.examples import Examples, Floats, Pixels
+from cobalance.evaluation.training.examples import Examples, Floats, Pixels, split_rows
 from cobalance.evaluation.training.features.features import Features
 
 _BATCH = 256  # images that are read together
@@ -60,9 +60,10 @@ class PixelFeatures(Features):
         components = sklearn.decomposition.PCA(
             most, whiten=True, svd_solver="randomized", random_state=seed
         ).fit(values)
-        # laid out as when read from a file, so that a kept model gives the same to the last bit
-        own = {name: np.ascontiguousarray(getattr(components, name)) for name in _FITTED}
-        fitted = self.with_arrays(own)
+
+        # Laid out as when read from a file, so that a kept model gives the same to the last bit.
+        arrays = {name: np.ascontiguousarray(getattr(components, name)) for name in _FITTED}
+        fitted = self.with_arrays(arrays)
         return fitted, fitted.components.transform(values)
 
     def read(self, images: Examples) -> Floats:
@@ -81,13 +82,12 @@ class PixelFeatures(Features):
         return replace(self, components=fitted)
 
     def _values(self, images: Examples) -> Floats:
-        rows, side = np.arange(len(images)), self.options.side_px
-        batches = [rows[at : at + _BATCH] for at in range(0, len(rows), _BATCH)]
-        small = [
-            np.stack([scale_down(image, side).ravel() for image in images.read(batch)]) / 255
-            for batch in batches
-        ]
-        return np.concatenate(small) if small else np.empty((0, side * side * 3))
+        side = self.options.side_px
+        values = [np.empty((0, side * side * 3))]
+        for rows in split_rows(np.arange(len(images)), _BATCH):
+            small = [scale_down(image, side).ravel() for image in images.read(rows)]
+            values.append(np.stack(small) / 255)
+        return np.concatenate(values)
 
 
 def scale_down(image: Pixels, side_px: int) -> Floats:

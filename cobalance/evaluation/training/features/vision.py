@@ -49,21 +49,24 @@ class FeatureCache:
         """The features that are known of some images, by `image_key`."""
         marks = ", ".join("?" * len(keys))
         query = f"SELECT image, found, digest FROM features WHERE image IN ({marks})"  # noqa: S608
+        # A cache that cannot be read costs time alone.
         try:
             with self._open() as database:
                 rows = database.execute(query, list(keys)).fetchall()
         except (sqlite3.Error, OSError):
             return {}
         return {
-            image: np.frombuffer(found, np.float32)
-            for image, found, digest in rows
-            if digest == _digest(image, found)
+            image: np.frombuffer(values, np.float32)
+            for image, values, digest in rows
+            if digest == _digest(image, values)
         }
 
-    def write(self, found: Mapping[bytes, Singles]) -> None:
+    def write(self, features: Mapping[bytes, Singles]) -> None:
         """Keep features of images."""
-        texts = {image: np.asarray(one, np.float32).tobytes() for image, one in found.items()}
-        rows = [(image, text, _digest(image, text)) for image, text in texts.items()]
+        rows = []
+        for image, values in features.items():
+            content = np.asarray(values, np.float32).tobytes()
+            rows.append((image, content, _digest(image, content)))
         try:
             with self._open() as database, database:
                 database.executemany("INSERT OR REPLACE INTO features VALUES (?, ?, ?)", rows)
@@ -87,8 +90,8 @@ def image_key(image: Pixels) -> bytes:
     return digest.digest()
 
 
-def _digest(image: bytes, found: bytes) -> bytes:
-    return hashlib.sha256(image + found).digest()
+def _digest(image: bytes, values: bytes) -> bytes:
+    return hashlib.sha256(image + values).digest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,32 +121,34 @@ class VisionFeatures(Features):
             "processor": self.vision.processor.to_dict(),
             "pooled": f"{self.pooled.__module__}.{self.pooled.__qualname__}",
         }
-        del about["model"], about["revision"]  # names, of which the weights' digest is known
+        # The weights are known by their digest, and may have several names.
+        del about["model"], about["revision"]
         return replace(self, cache=FeatureCache.of_model(folder, about))
 
     def read(self, images: Examples) -> Floats:
         """Features of images, shape (n_images, n_features)."""
-        found = [
-            self._of_batch(images.read(np.array(batch)))
-            for batch in self.vision.batches(range(len(images)))
-        ]
-        return np.concatenate(found).astype(np.float64)
+        batches = map(np.array, self.vision.batches(range(len(images))))
+        pictures = map(images.read, batches)
+        return np.concatenate(list(map(self._of_batch, pictures))).astype(np.float64)
 
     def _of_batch(self, pictures: list[Pixels]) -> Singles:
         if self.cache is None:
             return self._compute(pictures)
-        keys = [image_key(picture) for picture in pictures]
-        known = self.cache.read(keys)
-        new = {key: at for at, key in enumerate(keys) if key not in known}
-        if new:
-            computed = self._compute([pictures[at] for at in new.values()])
-            made = dict(zip(new, computed, strict=True))
-            self.cache.write(made)
-            known |= made
-        return np.stack([known[key] for key in keys])
+
+        keys = list(map(image_key, pictures))
+        features = self.cache.read(keys)
+        # Equal pictures have one key, and are computed once.
+        pairs = zip(keys, pictures, strict=True)
+        missing = {key: picture for key, picture in pairs if key not in features}
+        if missing:
+            computed = self._compute(list(missing.values()))
+            new_features = dict(zip(missing, computed, strict=True))
+            self.cache.write(new_features)
+            features |= new_features
+        return np.stack([features[key] for key in keys])
 
     def _compute(self, pictures: list[Pixels]) -> Singles:
         with self.vision.computing(f"features of {len(pictures)} images"):
             pixels = self.vision.pixels(pictures)
-            found: Singles = self.pooled(self.vision.model, pixels).float().cpu().numpy()
-        return found
+            features: Singles = self.pooled(self.vision.model, pixels).float().cpu().numpy()
+        return features

@@ -125,12 +125,15 @@ class LinearLearner(Learner):
                 f"The learner linear has {len(self.options.c)} values of c to select from, and the "
                 f"rule {self.options.select!r} selects none. Give one, or another rule."
             )
+
         reader = self.reader or standardise(self.features, training, self.run.seed)
         method = method.prepare(training)
-        of_images = method.weights(training)
-        if (drawn := self.draw_weights(training)) is not None:
-            of_images = of_images * drawn
-        heads = self._heads(reader.read(training), training, method, of_images, epochs)
+        weights = method.weights(training)
+        drawn = self.draw_weights(training)
+        if drawn is not None:
+            weights = weights * drawn
+
+        heads = self._heads(reader.read(training), training, method, weights, epochs)
         models = (
             LinearModel(head, reader, tuple(training.classes), training.several_labels)
             for head in heads
@@ -162,10 +165,10 @@ class LinearLearner(Learner):
         for c in self.options.c:
             if method.adapts or epochs is not None:
                 settings = Descent(
-                    c,
-                    self.options.epochs if epochs is None else epochs,
-                    self.options.batch_size,
-                    self.options.learning_rate,
+                    c=c,
+                    epochs=self.options.epochs if epochs is None else epochs,
+                    batch_size=self.options.batch_size,
+                    learning_rate=self.options.learning_rate,
                 )
                 yield from descend(features, training, method, weights, settings, self.run)
             else:
@@ -184,8 +187,11 @@ def bootstrap_weights(training: Examples, rng: np.random.Generator) -> Floats:
     -------
     float64 array, shape (n_images,)
     """
+    # Weights are drawn for the whole, so that an image has the same one in each part of it.
     drawn = rng.exponential(size=len(training if training.whole is None else training.whole))
-    drawn = drawn if training.rows is None else drawn[training.rows]
+    if training.rows is not None:
+        drawn = drawn[training.rows]
+
     codes = training.groups if training.several_labels else [training.labels, training.groups]
     _, stratum = np.unique(np.atleast_2d(codes), axis=1, return_inverse=True)
     stratum = stratum.ravel()
@@ -196,10 +202,9 @@ def open_learner(options: LinearOptions) -> Callable[[Run], Learner]:
     """Open the learner with its features; it fits models of the run that it is called with."""
     features = FEATURES.open(options.features, options.features_options)
 
-    def of_run(run: Run) -> Learner:
-        own = features
+    def open_for_run(run: Run) -> Learner:
         if run.cache is not None and isinstance(features, VisionFeatures):
-            own = features.with_cache(run.cache)
-        return LinearLearner(options, own, run)
+            return LinearLearner(options, features.with_cache(run.cache), run)
+        return LinearLearner(options, features, run)
 
-    return of_run
+    return open_for_run

@@ -51,15 +51,16 @@ class LinearModel:
         make_folder(folder)
         unfinished = folder / f"{FILE}.unfinished"
         make_file(unfinished)
-        own: dict[str, Any] = dict(
-            zip(_OWN, (*self.head, self.reader.mean, self.reader.spread), strict=True)
-        )
-        fitted = self.reader.features.arrays().items()
-        own |= {f"{_FITTED}{name}": array for name, array in fitted}
+
+        values = (*self.head, self.reader.mean, self.reader.spread)
+        arrays: dict[str, Any] = dict(zip(_OWN, values, strict=True))
+        for name, array in self.reader.features.arrays().items():
+            arrays[_FITTED + name] = array
         about = np.array(self.classes), np.array(self.several_labels)
-        own |= dict(zip(_ABOUT, about, strict=True))
+        arrays |= dict(zip(_ABOUT, about, strict=True))
+
         with unfinished.open("wb") as file:
-            np.savez(file, **own)
+            np.savez(file, **arrays)
         unfinished.replace(folder / FILE)
 
 
@@ -86,8 +87,8 @@ class StandardFeatures:
         whole = images if images.whole is None else images.whole
         if whole not in self.known:
             self.known[whole] = (self.features.read(whole) - self.mean) / self.spread
-        found = self.known[whole]
-        return found if images.rows is None else found[images.rows]
+        features = self.known[whole]
+        return features if images.rows is None else features[images.rows]
 
 
 def standardise(features: Features, training: Examples, seed: int) -> StandardFeatures:
@@ -101,7 +102,7 @@ def standardise(features: Features, training: Examples, seed: int) -> StandardFe
 
 
 def open_linear(folder: Path, features: Features) -> LinearModel | None:
-    """Open a model that was saved in a folder; None where there is none.
+    """Open a model that was saved in a folder; None without one.
 
     Parameters
     ----------
@@ -123,6 +124,7 @@ def open_linear(folder: Path, features: Features) -> LinearModel | None:
         classes, several_labels = (arrays[name].tolist() for name in _ABOUT)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"The model {path} is damaged. Delete it to train again.") from error
-    own = features.with_arrays(with_prefix(_FITTED, arrays))
-    reader = StandardFeatures(own, mean, spread)
+
+    fitted = features.with_arrays(with_prefix(_FITTED, arrays))
+    reader = StandardFeatures(fitted, mean, spread)
     return LinearModel((weight, bias), reader, tuple(classes), bool(several_labels))

@@ -54,16 +54,19 @@ def solve(features: Floats, training: Examples, weights: Floats, c: float) -> He
     weight, bias = np.zeros((n_classes, features.shape[1])), np.full(n_classes, float(_NEVER))
     if training.several_labels:
         for label in range(n_classes):
-            shown = training.labels[:, label]
-            if shown.min() == shown.max():  # nothing to tell apart
-                bias[label] = -_NEVER if shown[0] else _NEVER
+            shows = training.labels[:, label]
+            # A label that all images have, or none, cannot be told from anything.
+            if shows.min() == shows.max():
+                bias[label] = -_NEVER if shows[0] else _NEVER
                 continue
-            fitted = solver.fit(features, shown, sample_weight=weights)
+            fitted = solver.fit(features, shows, sample_weight=weights)
             weight[label], bias[label] = fitted.coef_[0], fitted.intercept_[0]
         return weight, bias
+
     fitted = solver.fit(features, training.labels, sample_weight=weights)
     coefficients, intercept = fitted.coef_, fitted.intercept_
-    if len(coefficients) == 1:  # of two classes scikit-learn has the difference
+    # Of two classes, scikit-learn has the difference alone.
+    if len(coefficients) == 1:
         coefficients = np.concatenate([-coefficients, coefficients]) / 2
         intercept = np.concatenate([-intercept, intercept]) / 2
     weight[fitted.classes_], bias[fitted.classes_] = coefficients, intercept
@@ -89,34 +92,36 @@ def descend(
         Constant ones; the method's own multiply.
     """
     rng = run.generator(_DESCENT)
-    wanted = _one_hot(training)
+    several = training.several_labels
+    labels = _one_hot(training)
     penalty = 1 / (settings.c * len(training))
-    if wanted.shape[1] == 2 and not training.several_labels:
-        penalty *= 2  # the weights are ± half of the difference
-    weight, bias = np.zeros((wanted.shape[1], features.shape[1])), np.zeros(wanted.shape[1])
+    # Of two classes, the weights are ± half of the difference that scikit-learn penalises.
+    if labels.shape[1] == 2 and not several:
+        penalty *= 2
+
+    weight, bias = np.zeros((labels.shape[1], features.shape[1])), np.zeros(labels.shape[1])
     for epoch in range(settings.epochs):
         batches = method.batches(training, settings.batch_size, rng)
-        for at, rows in enumerate(batches):
-            done = (epoch + at / len(batches)) / settings.epochs
+        for number, rows in enumerate(batches):
+            done = (epoch + number / len(batches)) / settings.epochs
             rate = settings.learning_rate * (1 + np.cos(np.pi * done)) / 2
-            seen, shown = features[rows], wanted[rows]
-            found = head_probabilities((weight, bias), seen, training.several_labels)
-            own = method.reweight(
-                losses_of(found, shown, training.several_labels), training.groups[rows]
-            )
-            factors = weights[rows] * (1 / len(rows) if own is None else own)
-            error = (found - shown) * factors[:, np.newaxis]
-            weight = weight - rate * (error.T @ seen + penalty * weight)
+            inputs, targets = features[rows], labels[rows]
+            outputs = head_probabilities((weight, bias), inputs, several)
+
+            shares = method.reweight(losses_of(outputs, targets, several), training.groups[rows])
+            factors = weights[rows] * (1 / len(rows) if shares is None else shares)
+            error = (outputs - targets) * factors[:, np.newaxis]
+            weight = weight - rate * (error.T @ inputs + penalty * weight)
             bias = bias - rate * error.sum(axis=0)
         yield weight, bias
 
 
-def losses_of(probabilities: Floats, wanted: Floats, several_labels: bool) -> Floats:
+def losses_of(probabilities: Floats, targets: Floats, several_labels: bool) -> Floats:
     """Cross-entropy of each image; with several labels the sum of the binary ones."""
     p = np.clip(probabilities, 1e-12, 1 - 1e-12)
-    terms = wanted * np.log(p)
+    terms = targets * np.log(p)
     if several_labels:
-        terms = terms + (1 - wanted) * np.log1p(-p)
+        terms = terms + (1 - targets) * np.log1p(-p)
     return np.asarray(-terms.sum(axis=1))
 
 

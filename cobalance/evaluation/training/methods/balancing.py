@@ -36,8 +36,8 @@ class OverSampling(Method):
     def rows(self, training: Examples, rng: np.random.Generator) -> IntArray:
         """Rows to train on: all, then the repeated ones."""
         units = rows_by_unit(units_of(training, self.options.by, "Over-sampling"))
-        most = max(map(len, units))
-        return np.concatenate([[*rows, *rng.choice(rows, most - len(rows))] for rows in units])
+        largest = max(map(len, units))
+        return np.concatenate([[*rows, *rng.choice(rows, largest - len(rows))] for rows in units])
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ def class_weights(sizes: IntArray, beta: float) -> Floats:
     """Weights of classes by their sizes, whose mean is 1."""
     if beta == 0:
         return np.ones(len(sizes))
+    # expm1 keeps the digits of 1 - beta^n where it is near 0.
     inverse = -(1 - beta) / np.expm1(sizes * np.log(beta))
     return np.asarray(inverse * (len(sizes) / inverse.sum()))
 

@@ -68,66 +68,72 @@ class Dfr(Method):
             )
         groups = validation.require_groups("DFR")
         _check_groups(validation, groups)
+
         model = learner.fit(training, validation, Method())
-        values = model.features(training)
-        mean, spread = values.mean(axis=0), values.std(axis=0)
+        features = model.features(training)
+        mean, spread = features.mean(axis=0), features.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0)
-        held = (model.features(validation) - mean) / spread
-        c = self._select(held, validation, groups, run.generator(_SELECT))
+        held_out = (model.features(validation) - mean) / spread
+
+        c = self._select(held_out, validation, groups, run.generator(_SELECT))
         drawn = learner.draw_weights(validation)
-        drawn = np.ones(len(validation)) if drawn is None else drawn
-        weight, bias = self._refit(held, validation, drawn, c, run.generator(_REFIT))
+        weights = np.ones(len(validation)) if drawn is None else drawn
+        weight, bias = self._refit(held_out, validation, weights, c, run.generator(_REFIT))
+        # The head is for features as they are, and was fitted to standardised ones.
         return model.with_head(weight / spread, bias - (weight / spread) @ mean)
 
     def _select(
-        self, held: Floats, validation: Examples, groups: IntArray, rng: np.random.Generator
+        self, features: Floats, validation: Examples, groups: IntArray, rng: np.random.Generator
     ) -> float:
         """The strength whose fit to one half is best for the worst group of the other."""
         strengths = self.options.c
         if len(strengths) == 1:
             return strengths[0]
+
         halves = [np.array_split(rng.permutation(rows), 2) for rows in rows_by_unit(groups)]
-        fitted, tested = (np.concatenate(part) for part in zip(*halves, strict=True))
+        fitted, tested = (np.concatenate(half) for half in zip(*halves, strict=True))
         rows = fitted[balance_units(groups[fitted], rng)]
-        fit_to, alike = validation.take(rows), np.ones(len(rows))
+        images, weights = validation.take(rows), np.ones(len(rows))
 
         def worst(c: float) -> float:
-            weight, bias = self._fit(held[rows], fit_to, alike, c)
-            found = (held[tested] @ weight.T + bias).argmax(axis=1)
-            is_right = found == validation.labels[tested]
-            return min(float(is_right[own].mean()) for own in rows_by_unit(groups[tested]))
+            weight, bias = self._fit(features[rows], images, weights, c)
+            predicted = (features[tested] @ weight.T + bias).argmax(axis=1)
+            is_right = predicted == validation.labels[tested]
+            return min(float(is_right[group].mean()) for group in rows_by_unit(groups[tested]))
 
         return max(strengths, key=worst)
 
     def _refit(
         self,
-        held: Floats,
+        features: Floats,
         validation: Examples,
-        drawn: Floats,
+        weights: Floats,
         c: float,
         rng: np.random.Generator,
     ) -> tuple[Floats, Floats]:
         heads = []
         for _ in range(self.options.refits):
             rows = balance_units(validation.groups, rng)
-            heads.append(self._fit(held[rows], validation.take(rows), drawn[rows], c))
-        weights, biases = zip(*heads, strict=True)
-        return np.mean(weights, axis=0), np.mean(biases, axis=0)
+            heads.append(self._fit(features[rows], validation.take(rows), weights[rows], c))
+
+        head_weights, biases = zip(*heads, strict=True)
+        return np.mean(head_weights, axis=0), np.mean(biases, axis=0)
 
     def _fit(
         self, features: Floats, images: Examples, weights: Floats, c: float
     ) -> tuple[Floats, Floats]:
         """A regression for each class against the others; of two classes one, shared by both."""
-        classes = images.classes
-        codes = range(len(classes)) if len(classes) > 2 else (1,)
+        n_classes = len(images.classes)
+        codes = range(n_classes) if n_classes > 2 else (1,)
         fits = []
         for code in codes:
-            fitted = sklearn.linear_model.LogisticRegression(
+            regression = sklearn.linear_model.LogisticRegression(
                 C=c, l1_ratio=1, solver="liblinear", random_state=0, max_iter=1000
             ).fit(features, images.labels == code, sample_weight=weights)
-            fits.append((fitted.coef_[0], fitted.intercept_[0]))
-        weight, bias = (np.array(part) for part in zip(*fits, strict=True))
-        if len(classes) > 2:
+            fits.append((regression.coef_[0], regression.intercept_[0]))
+
+        weight, bias = map(np.array, zip(*fits, strict=True))
+        if n_classes > 2:
             return weight, bias
         return np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
 
@@ -141,6 +147,7 @@ def _check_groups(validation: Examples, groups: IntArray) -> None:
             f"DFR halves each group of the held-out images, and {name!r} has one image. Hold out "
             "more, or give validation images of all groups."
         )
+
     missing = set(range(len(validation.classes))) - set(validation.labels.tolist())
     if missing:
         raise DataError(

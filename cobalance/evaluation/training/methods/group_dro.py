@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from cobalance.base.options import Options
-from cobalance.evaluation.training.examples import Examples, Floats, IntArray
+from cobalance.evaluation.training.examples import Examples, Floats, IntArray, split_rows
 from cobalance.evaluation.training.method import Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import rows_by_unit
 
@@ -53,14 +53,14 @@ class GroupDro(Method):
         chance = np.empty(len(training))
         for rows in units:
             chance[rows] = 1 / (len(units) * len(rows))
-        drawn = rng.choice(len(training), len(training), p=chance)
-        return [drawn[start : start + size] for start in range(0, len(drawn), size)]
+        return split_rows(rng.choice(len(training), len(training), p=chance), size)
 
     def reweight(self, losses: Floats, groups: IntArray) -> Floats:
         """Weights of a batch: q of an image's group, shared by the group's images in the batch."""
         q = self.state["q"]
         counts = np.bincount(groups, minlength=len(q))
         sums = np.bincount(groups, weights=losses, minlength=len(q))
+        # In place: the method's state is what a checkpoint keeps.
         q[:] = group_weights(q, sums / np.maximum(counts, 1), self.options.step)
         return q[groups] / counts[groups]
 

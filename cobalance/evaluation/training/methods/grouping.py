@@ -11,7 +11,7 @@ Unit = Literal["group", "class"]
 
 
 def units_of(training: Examples, by: Unit, what: str) -> IntArray:
-    """The group or class of each image; errors begin with `what`.
+    """The group or class of each image; errors begin with the method's name.
 
     Raises
     ------
@@ -40,13 +40,13 @@ def rows_by_unit(units: IntArray) -> list[IntArray]:
 
 def balance_units(units: IntArray, rng: np.random.Generator) -> IntArray:
     """Random rows, of each group or class as many as the smallest has."""
-    rows_of = rows_by_unit(units)
-    fewest = min(map(len, rows_of))
-    return np.concatenate([rng.choice(rows, fewest, replace=False) for rows in rows_of])
+    rows_by_group = rows_by_unit(units)
+    fewest = min(map(len, rows_by_group))
+    return np.concatenate([rng.choice(rows, fewest, replace=False) for rows in rows_by_group])
 
 
 def count_domains(training: Examples, what: str) -> Floats:
-    """Images of each domain, shape (n_domains,); errors begin with `what`.
+    """Images of each domain, shape (n_domains,); errors begin with the method's name.
 
     Raises
     ------

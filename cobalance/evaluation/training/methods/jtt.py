@@ -48,8 +48,9 @@ class Jtt(Method):
         del run
         plain, epochs = Method(), self.options.epochs
         first = learner.fit(training, validation, plain, epochs=epochs, stage="errors")
-        wrong = share_right(first.probabilities(training), training) < 1
-        rows = np.repeat(np.arange(len(training)), np.where(wrong, self.options.times, 1))
+
+        is_wrong = share_right(first.probabilities(training), training) < 1
+        rows = np.repeat(np.arange(len(training)), np.where(is_wrong, self.options.times, 1))
         return learner.fit(training.take(rows), validation, plain, stage="again")
 
 

@@ -82,29 +82,28 @@ def grad_cam(
     if labels is None:
         labels = model.probabilities(images).argmax(axis=1)
     classifier = model.classifier
-    settings = classifier.settings
-    network = classifier.network.eval()
+    settings, network = classifier.settings, classifier.network.eval()
     whole, layer = _layer(network)
-    backbone = network.backbone
     sizes: dict[int, tuple[int, int]] = {}
 
-    def fit(image: Any, at: int) -> torch.Tensor:
-        sizes[at] = image.shape[:2]
+    def fit(image: Any, position: int) -> torch.Tensor:
+        # Images are read ahead: each map is scaled to the size that its image had.
+        sizes[position] = image.shape[:2]
         return settings.squeeze(image)
 
-    done = 0
-    arrange = partial(_arrange, backbone, settings)
+    n_done = 0
+    arrange = partial(_arrange, network.backbone, settings)
     batches = consecutive(len(images), BATCH_SIZE)
     with GradCAM(whole, [layer], reshape_transform=arrange) as cam:
         for rows, pixels in read_batches(images, batches, fit):
             inputs = settings.normalise(pixels.to(classifier.device))
             targets = [_Score(int(label), len(settings.classes)) for label in labels[rows]]
-            found = torch.from_numpy(np.asarray(cam(inputs, targets), dtype=np.float32))
-            for one in found:
-                size = sizes.pop(done)
-                done += 1
-                map_ = functional.interpolate(one[None, None], size, mode="bilinear")[0, 0]
-                yield map_.numpy()
+            maps = torch.from_numpy(np.asarray(cam(inputs, targets), dtype=np.float32))
+            for small_map in maps:
+                size = sizes.pop(n_done)
+                n_done += 1
+                scaled = functional.interpolate(small_map[None, None], size, mode="bilinear")
+                yield scaled[0, 0].numpy()
 
 
 def _layer(network: Network) -> tuple[torch.nn.Module, torch.nn.Module]:
@@ -112,22 +111,26 @@ def _layer(network: Network) -> tuple[torch.nn.Module, torch.nn.Module]:
     backbone = network.backbone
     if getattr(backbone, "blocks", None) is not None and hasattr(backbone, "num_prefix_tokens"):
         return network, backbone.blocks[-1].norm1
+
     if not hasattr(backbone, "forward_features"):
         raise DataError(
             f"GradCAM does not know the feature maps of {type(backbone).__name__}. Train a network "
             "with timm's forward_features, such as a ResNet or a ViT."
         )
+
     whole = _LastMaps(network)
     return whole, whole.tap
 
 
 def _arrange(backbone: Any, settings: ClassifierSettings, values: torch.Tensor) -> torch.Tensor:
     """Feature maps, shape (n_images, channels, height, width), from a layer's output."""
-    if values.ndim == 3:  # tokens, with those of the class before those of patches
+    if values.ndim == 3:
+        # Tokens, with those of the class before those of patches.
         values = values[:, getattr(backbone, "num_prefix_tokens", 0) :]
-        step = backbone.patch_embed.patch_size
-        rows, columns = (settings.image_px // size for size in step)
+        height, width = backbone.patch_embed.patch_size
+        rows, columns = settings.image_px // height, settings.image_px // width
         return values.reshape(len(values), rows, columns, -1).permute(0, 3, 1, 2)
+
     if getattr(backbone, "output_fmt", "NCHW") == "NHWC":
         return values.permute(0, 3, 1, 2)
     return values

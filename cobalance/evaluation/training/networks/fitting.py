@@ -66,6 +66,7 @@ class Fitting:
         fit = make_variation(
             self.settings, self.options.crop, self.options.flip, rng.random((n_images, 5))
         )
+
         self.network.train()
         total = torch.zeros((), dtype=torch.float64, device=self.device)
         for rows, pixels in read_batches(self.training, batches, fit):
@@ -92,23 +93,23 @@ class Fitting:
     def _step(self, rows: IntArray, pixels: torch.Tensor, epoch: int) -> torch.Tensor:
         """Loss of one step."""
         pixels, mixed = self.method.augment(pixels)
-        labels, domains = (
-            torch.from_numpy(values[rows]).to(self.device)
-            for values in (self.training.labels, self.training.domains)
-        )
+        labels = torch.from_numpy(self.training.labels[rows]).to(self.device)
+        domains = torch.from_numpy(self.training.domains[rows]).to(self.device)
         inputs = self.settings.normalise(pixels.to(self.device))
-        half = self.dtype != torch.float32
-        with torch.autocast(self.device.type, self.dtype, enabled=half):
+        is_half = self.dtype != torch.float32
+        with torch.autocast(self.device.type, self.dtype, enabled=is_half):
             features = self.network.backbone(inputs)
             outputs = self.network.head(features)
+
         batch = Batch(outputs.float(), features.float(), labels, domains, epoch, self.auxiliary)
         losses = self.method.losses(batch)
         if mixed is not None:
-            others = mixed[0].to(self.device)
-            of_others = replace(batch, labels=labels[others], domains=domains[others])
-            losses = mixed[1] * losses + (1 - mixed[1]) * self.method.losses(of_others)
+            others, share = mixed[0].to(self.device), mixed[1]
+            other_batch = replace(batch, labels=labels[others], domains=domains[others])
+            losses = share * losses + (1 - share) * self.method.losses(other_batch)
         losses = losses * torch.from_numpy(self.sample_weights[rows]).to(losses)
         loss = self._combine(losses, self.training.groups[rows])
+
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         self.optimiser.step()
@@ -125,13 +126,13 @@ class Fitting:
     def model(self, about: Mapping[str, Any] | None = None) -> NetworkModel:
         """The model as it predicts now; it shares the network's memory."""
         head = self.network.head
-        weight, bias = (
-            values.detach().double().cpu().numpy() for values in (head.weight, head.bias)
-        )
+        weight = head.weight.detach().double().cpu().numpy()
+        bias = head.bias.detach().double().cpu().numpy()
         finished = linear(*self.method.finish(weight, bias, len(self.settings.classes)))
         settings = replace(self.settings, n_outputs=finished.out_features)
         if about is not None:
             settings = replace(settings, about=about)
+
         network = Network(self.network.backbone, finished.to(self.device))
         batch = self.options.batch_size
         return NetworkModel(Classifier(network, settings, self.device, self.dtype, batch))
@@ -142,8 +143,9 @@ class Fitting:
         if self.auxiliary is not None:
             modules |= loop.add_prefix("auxiliary.", self.auxiliary.state_dict())
         modules |= loop.add_prefix("optimiser.", loop.optimiser_tensors(self.optimiser))
-        of_method = {n: torch.from_numpy(np.asarray(v)) for n, v in self.method.state.items()}
-        return modules | loop.add_prefix("method.", of_method)
+        arrays = self.method.state.items()
+        tensors = {name: torch.from_numpy(np.asarray(array)) for name, array in arrays}
+        return modules | loop.add_prefix("method.", tensors)
 
     def restore(self, state: Mapping[str, torch.Tensor]) -> None:
         """Resume from `state`."""
@@ -151,9 +153,10 @@ class Fitting:
         if self.auxiliary is not None:
             self.auxiliary.load_state_dict(with_prefix("auxiliary.", state))
         loop.restore_optimiser(self.optimiser, with_prefix("optimiser.", state))
-        of_method = with_prefix("method.", state)
-        if of_method:
-            arrays = {name: values.numpy() for name, values in of_method.items()}
+
+        tensors = with_prefix("method.", state)
+        if tensors:
+            arrays = {name: values.numpy() for name, values in tensors.items()}
             self.method = replace(self.method, state=arrays)
 
 
@@ -190,7 +193,6 @@ def _confidence(probabilities: Floats, images: Examples) -> dict[str, float] | N
     if images.labels.ndim == 2:
         return None
     return {
-        name: float(probabilities[images.labels == at, at].mean())
-        for at, name in enumerate(images.classes)
-        if (images.labels == at).any()
+        images.classes[label]: float(probabilities[images.labels == label, label].mean())
+        for label in np.unique(images.labels)
     }

@@ -46,7 +46,7 @@ class NetworkLearner(Learner):
     run: Run
 
     def open_kept(self, folder: Path) -> NetworkModel | None:
-        """The model that was saved in a folder; None where there is none."""
+        """The model that was saved in a folder; None without one."""
         return self._open(folder) if (folder / MODEL_FILE).is_file() else None
 
     def fit(
@@ -76,19 +76,24 @@ class NetworkLearner(Learner):
                 "Choose a dataset or split with more."
             )
         check_rule(self.options.select, validation)
-        training = replace(  # no last layer, no weight of its own for what no training image has
+
+        # No last layer and no weight of its own for a group or domain that no training image has.
+        training = replace(
             training, groups=_ranks(training.groups), domains=_ranks(training.domains)
         )
         method = method.prepare(training)
         weights = method.weights(training)
         passes = method.epochs(epochs or self.options.epochs)
+
         digest = self._digest((training, validation), method, weights, passes, stage)
-        of_seed = self.run.seed_folder
-        folder = None if of_seed is None else of_seed / (stage or "model")
-        if folder is not None and (folder / MODEL_FILE).is_file():
-            kept = self._open(folder)
-            check_digest(kept.describe().get("digest", ""), digest, folder)
-            return kept
+        folder = None
+        if self.run.seed_folder is not None:
+            folder = self.run.seed_folder / (stage or "model")
+            if (folder / MODEL_FILE).is_file():
+                saved = self._open(folder)
+                check_digest(saved.describe().get("digest", ""), digest, folder)
+                return saved
+
         patience = method.epochs(self.options.patience or passes)
         loop = Loop(passes, patience, digest, folder, self.run.progress)
         with reproducible():
@@ -108,35 +113,40 @@ class NetworkLearner(Learner):
         epochs: int,
         stage: str,
     ) -> Fitting:
+        """The fit before its first epoch, with random weights that follow from seed and stage."""
         device = choose_device(self.options.device)
         dtype = choose_dtype(self.options.dtype, device)
-        if dtype == torch.float16:  # auto, where there is no bfloat16: gradients would underflow
+        # "auto" without bfloat16 would be float16, in which gradients underflow.
+        if dtype == torch.float16:
             dtype = torch.float32
         seed = (self.run.seed, zlib.crc32(stage.encode()))
         torch.manual_seed(int(np.random.default_rng(seed).integers(2**62)))
+
+        # The order matters for random weights: the backbone, the auxiliary module, the last layer.
         backbone, settings = open_backbone(
             self.options, pretrained=self.options.pretrained, image_px=self.options.image_px
         )
         n_domains = max(int(training.domains.max(initial=-1)) + 1, 1)
         n_outputs = method.outputs(len(training.classes), n_domains)
         auxiliary = method.auxiliary(width_of(backbone), n_domains)
+        network = Network(backbone, torch.nn.Linear(width_of(backbone), n_outputs))
+
         settings = replace(
             settings, classes=tuple(training.classes), multi_label=training.labels.ndim == 2
         )
-        network = Network(backbone, torch.nn.Linear(width_of(backbone), n_outputs))
         return Fitting(
-            self.options,
-            method,
-            training,
-            validation,
-            weights,
-            network,
-            auxiliary,
-            settings,
-            device,
-            dtype,
-            (*seed, 1),
-            epochs,
+            options=self.options,
+            method=method,
+            training=training,
+            validation=validation,
+            sample_weights=weights,
+            network=network,
+            auxiliary=auxiliary,
+            settings=settings,
+            device=device,
+            dtype=dtype,
+            seed=(*seed, 1),
+            epochs=epochs,
         )
 
     def _finish(self, fitting: Fitting, history: History, digest: str) -> NetworkModel:
@@ -150,6 +160,7 @@ class NetworkLearner(Learner):
             "seed": self.run.seed,
             "digest": digest,
         }
+
         confidence = history.facts.get("confidence")
         fitting.settings = replace(fitting.settings, confidence=confidence)
         return fitting.model(about)
@@ -165,15 +176,18 @@ class NetworkLearner(Learner):
     def _digest(
         self, images: Iterable[Examples | None], method: Method, weights: Floats, *facts: object
     ) -> str:
-        """Of all that decides the result, but the pixels."""
+        """SHA-256 of all that decides the result, but the pixels."""
         options = self.options.model_dump(mode="json", exclude={"device", "offline"})
-        of_method = [type(method).__qualname__, method.options.model_dump()]
-        every = [options, of_method, self.run.seed, *facts]
-        digest = hashlib.sha256(json.dumps(every, sort_keys=True, default=str).encode())
-        for some in images:
-            if some is not None:
-                digest.update(json.dumps([list(some.ids), list(some.classes)]).encode())
-                for array in (some.labels, _ranks(some.groups), _ranks(some.domains)):
+        method_facts = [type(method).__qualname__, method.options.model_dump()]
+        text = json.dumps(
+            [options, method_facts, self.run.seed, *facts], sort_keys=True, default=str
+        )
+        digest = hashlib.sha256(text.encode())
+
+        for examples in images:
+            if examples is not None:
+                digest.update(json.dumps([list(examples.ids), list(examples.classes)]).encode())
+                for array in (examples.labels, _ranks(examples.groups), _ranks(examples.domains)):
                     digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(np.ascontiguousarray(weights).tobytes())
         return digest.hexdigest()

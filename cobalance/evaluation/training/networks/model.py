@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cobalance.evaluation.training.examples import Examples, Floats, IntArray
+from cobalance.evaluation.training.examples import Examples, Floats, IntArray, split_rows
 from cobalance.evaluation.training.networks.pixels import read_batches, whole
 from cobalance.vision.models.classifiers import Classifier, Network, open_classifier
 from cobalance.vision.models.devices import choose_device, choose_dtype
@@ -31,20 +31,19 @@ class NetworkModel:
     def probabilities(self, images: Examples) -> Floats:
         """Probability of each class, shape (n_images, n_classes)."""
         settings = self.classifier.settings
-        rows = [
-            settings.read_out(self.classifier.run(pixels)).cpu().numpy()
-            for _, pixels in self._batches(images)
-        ]
-        return np.concatenate(rows) if rows else np.empty((0, len(settings.classes)))
+        rows = [np.empty((0, len(settings.classes)))]
+        for _, pixels in self._batches(images):
+            outputs = self.classifier.run(pixels)
+            rows.append(settings.read_out(outputs).cpu().numpy())
+        return np.concatenate(rows)
 
     def features(self, images: Examples) -> Floats:
         """Inputs of the last layer, shape (n_images, n_features)."""
-        rows = [
-            self.classifier.run(pixels, features=True).double().cpu().numpy()
-            for _, pixels in self._batches(images)
-        ]
-        n_features = self.classifier.network.head.in_features
-        return np.concatenate(rows) if rows else np.empty((0, n_features))
+        rows = [np.empty((0, self.classifier.network.head.in_features))]
+        for _, pixels in self._batches(images):
+            outputs = self.classifier.run(pixels, features=True)
+            rows.append(outputs.double().cpu().numpy())
+        return np.concatenate(rows)
 
     def with_head(self, weight: Floats, bias: Floats) -> "NetworkModel":
         """The same model with another last layer; `self` stays as it is."""
@@ -83,9 +82,9 @@ def open_network(
     JobBlockedError
         There is no model, or it is damaged.
     """
-    chosen = choose_device(device)
+    torch_device = choose_device(device)
     options = ModelOptions(model=str(folder), batch_size=min(batch_size, 1024))
-    return NetworkModel(open_classifier(options, chosen, choose_dtype(dtype, chosen)))
+    return NetworkModel(open_classifier(options, torch_device, choose_dtype(dtype, torch_device)))
 
 
 def linear(weight: Floats, bias: Floats) -> torch.nn.Linear:
@@ -99,4 +98,4 @@ def linear(weight: Floats, bias: Floats) -> torch.nn.Linear:
 
 def consecutive(n_images: int, size: int) -> Sequence[IntArray]:
     """Rows in order, in batches."""
-    return [np.arange(start, min(start + size, n_images)) for start in range(0, n_images, size)]
+    return split_rows(np.arange(n_images), size)

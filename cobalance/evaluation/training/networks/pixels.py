@@ -1,9 +1,11 @@
 """Read and resize the images of batches in threads, ahead of the network."""
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import torch
@@ -22,27 +24,28 @@ def read_batches(
     images: Examples, batches: Sequence[IntArray], fit: Fit
 ) -> Iterator[tuple[IntArray, torch.Tensor]]:
     """Rows and uint8 pixels, shape (n_images, 3, height, width), of each batch, in order."""
-    threads = max(1, min(8, os.cpu_count() or 1))
-    starts = np.cumsum([0, *(len(rows) for rows in batches)]).tolist()
+    n_threads = max(1, min(8, os.cpu_count() or 1))
+    starts = np.cumsum([0, *map(len, batches)]).tolist()
 
     def read(rows: IntArray, start: int) -> list[torch.Tensor]:
-        return [fit(image, start + at) for at, image in enumerate(images.read(rows))]
+        return list(map(fit, images.read(rows), range(start, start + len(rows))))
 
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(n_threads) as pool:
 
-        def order(number: int) -> list["Future[list[torch.Tensor]]"]:
-            rows, size = batches[number], -(-len(batches[number]) // threads)
+        def submit(number: int) -> list["Future[list[torch.Tensor]]"]:
+            rows = batches[number]
+            size = math.ceil(len(rows) / n_threads)
             return [
-                pool.submit(read, rows[at : at + size], starts[number] + at)
-                for at in range(0, len(rows), size)
+                pool.submit(read, rows[first : first + size], starts[number] + first)
+                for first in range(0, len(rows), size)
             ]
 
-        under_way = [order(number) for number in range(min(AHEAD, len(batches)))]
+        under_way = list(map(submit, range(min(AHEAD, len(batches)))))
         for number, rows in enumerate(batches):
             if number + AHEAD < len(batches):
-                under_way.append(order(number + AHEAD))
-            parts = [part.result() for part in under_way.pop(0)]
-            yield rows, torch.stack([image for part in parts for image in part])
+                under_way.append(submit(number + AHEAD))
+            parts = (part.result() for part in under_way.pop(0))
+            yield rows, torch.stack(list(chain.from_iterable(parts)))
 
 
 def whole(settings: ClassifierSettings) -> Fit:
@@ -70,16 +73,23 @@ def make_variation(settings: ClassifierSettings, crop: float, flip: bool, draws:
 
 
 def _vary(
-    settings: ClassifierSettings, crop: float, flip: bool, draws: Floats, image: Pixels, at: int
+    settings: ClassifierSettings,
+    crop: float,
+    flip: bool,
+    draws: Floats,
+    image: Pixels,
+    position: int,
 ) -> torch.Tensor:
-    area, shape, down, across, side = draws[at].tolist()
+    area, shape, down, across, side = draws[position].tolist()
     height, width = image.shape[:2]
     if crop < 1:
         share = crop + (1 - crop) * area
-        ratio = (3 / 4) ** (1 - 2 * shape)  # width to height, from 3:4 to 4:3
+        # Width to height, from 3:4 to 4:3.
+        ratio = (3 / 4) ** (1 - 2 * shape)
         rows = min(height, max(1, round((height * width * share / ratio) ** 0.5)))
         columns = min(width, max(1, round((height * width * share * ratio) ** 0.5)))
         top, left = int(down * (height - rows + 1)), int(across * (width - columns + 1))
         image = image[top : top + rows, left : left + columns]
+
     pixels = settings.squeeze(image)
     return pictures.horizontal_flip(pixels) if flip and side < 0.5 else pixels

@@ -53,11 +53,13 @@ class TfidfTexts:
         counting = sklearn.feature_extraction.text.TfidfVectorizer(stop_words="english")
         try:
             weights = counting.fit_transform(texts)
-        except ValueError as error:  # "empty vocabulary"
+        # The vocabulary is empty.
+        except ValueError as error:
             raise DataError(
                 f"{len(texts):,} texts have no words but English stop words and single characters. "
                 "Embed them by clip."
             ) from error
+
         if weights.shape[1] <= self.options.components:
             return np.asarray(weights.toarray())
         svd = sklearn.decomposition.TruncatedSVD(self.options.components, random_state=seed)

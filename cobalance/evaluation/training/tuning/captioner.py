@@ -46,7 +46,7 @@ class TunedCaptioner(ABC):
 
     def captions(self, images: Examples) -> list[str]:
         """A caption for each image, by beam search: the same each time."""
-        found: list[str] = []
+        captions: list[str] = []
         for rows in consecutive(len(images), self.vision.batch_size):
             with self.vision.computing(f"captions of {len(rows)} images"), quiet():
                 tokens = self.generate(
@@ -55,8 +55,8 @@ class TunedCaptioner(ABC):
                     do_sample=False,
                     max_new_tokens=self.max_tokens,
                 )
-            found += self.tokenizer.batch_decode(tokens, skip_special_tokens=True)
-        return [" ".join(caption.split()) for caption in found]
+            captions += self.tokenizer.batch_decode(tokens, skip_special_tokens=True)
+        return [" ".join(caption.split()) for caption in captions]
 
     def describe(self) -> dict[str, Any]:
         """Model, search and training, for provenance; JSON values."""
@@ -95,7 +95,9 @@ class BlipCaptioner(TunedCaptioner):
             return_tensors="pt",
         )
         words, mask = tokens["input_ids"].to(device), tokens["attention_mask"].to(device)
-        words[:, 0] = text.bos_token_id  # in place of [CLS]: a caption is made after this word
+
+        # A caption is made after this word, which stands in place of [CLS].
+        words[:, 0] = text.bos_token_id
         labels = words.masked_fill(mask == 0, -100)
         loss: torch.Tensor = model(
             pixel_values=pixels, input_ids=words, attention_mask=mask, labels=labels

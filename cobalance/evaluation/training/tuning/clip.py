@@ -56,19 +56,19 @@ class ZeroShotClip:
 
     def features(self, images: Examples) -> Floats:
         """Embeddings of images, of length 1, shape (n_images, n_dimensions)."""
-        found = [np.empty((0, self.vision.model.config.projection_dim))]
+        embeddings = [np.empty((0, self.vision.model.config.projection_dim))]
         for rows in consecutive(len(images), self.vision.batch_size):
             with self.vision.computing(f"CLIP on {len(rows)} images"):
-                found.append(_rows(self._of_images(self.vision.pixels(images.read(rows)))))
-        return np.concatenate(found)
+                embeddings.append(_rows(self._of_images(self.vision.pixels(images.read(rows)))))
+        return np.concatenate(embeddings)
 
     def embed_texts(self, texts: Sequence[str]) -> Floats:
         """Embeddings of texts, of length 1, shape (n_texts, n_dimensions)."""
-        found = [np.empty((0, self.vision.model.config.projection_dim))]
+        embeddings = [np.empty((0, self.vision.model.config.projection_dim))]
         for batch in self.vision.batches(list(texts)):
             with self.vision.computing(f"CLIP on {len(batch)} texts"):
-                found.append(_rows(self._of_texts(batch)))
-        return np.concatenate(found)
+                embeddings.append(_rows(self._of_texts(batch)))
+        return np.concatenate(embeddings)
 
     def with_head(self, weight: Floats, bias: Floats) -> "ZeroShotClip":
         """Refused: texts are in the place of a last layer."""
@@ -86,9 +86,10 @@ class ZeroShotClip:
         """Contrastive loss: each image is to find its caption in the batch, and the other way."""
         images, texts = self._of_images(pixels), self._of_texts(captions)
         scores = self.vision.model.logit_scale.exp() * images @ texts.T
-        own = torch.arange(len(scores), device=scores.device)
-        both = functional.cross_entropy(scores, own) + functional.cross_entropy(scores.T, own)
-        return both / 2
+        targets = torch.arange(len(scores), device=scores.device)
+        find_caption = functional.cross_entropy(scores, targets)
+        find_image = functional.cross_entropy(scores.T, targets)
+        return (find_caption + find_image) / 2
 
     def after_step(self) -> None:
         """Keep the scale of the logits between 1 and 100."""
@@ -101,16 +102,16 @@ class ZeroShotClip:
         )
 
     def _of_texts(self, texts: Sequence[str]) -> torch.Tensor:
+        device = self.vision.device
         length = self.vision.model.config.text_config.max_position_embeddings
         tokens = self.tokenizer(
             list(texts), padding=True, max_length=length, truncation=True, return_tensors="pt"
         )
-        device = self.vision.device
-        found = self.vision.model.get_text_features(
+        features = self.vision.model.get_text_features(
             input_ids=tokens["input_ids"].to(device),
             attention_mask=tokens["attention_mask"].to(device),
         )
-        return functional.normalize(found.pooler_output.float())
+        return functional.normalize(features.pooler_output.float())
 
 
 def open_clip(options: ModelOptions) -> ZeroShotClip:

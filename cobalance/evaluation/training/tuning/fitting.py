@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ import torch
 from cobalance.base.errors import DataError
 from cobalance.base.files import replacing
 from cobalance.evaluation.training import loop
-from cobalance.evaluation.training.examples import Examples
+from cobalance.evaluation.training.examples import Examples, split_rows
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
@@ -26,8 +27,15 @@ from cobalance.vision.models.vision import VisionModel
 from cobalance.vision.models.weights import with_prefix
 
 _ELSEWHERE = (
-    *("device", "offline", "model", "revision", "layout", "weights_file", "language_model"),
-    *("scorer", "folder"),
+    "device",
+    "offline",
+    "model",
+    "revision",
+    "layout",
+    "weights_file",
+    "language_model",
+    "scorer",
+    "folder",
 )
 """Options that do not decide the weights beside the pretrained ones, whose digest is known."""
 RECORD = "training.json"
@@ -82,10 +90,11 @@ def tune(
     """
     pairs = with_captions(training, "training")
     check_rule(options.select, validation)
-    held = None
+    held_out = None
     if options.select != "last" and validation is not None:
-        held = with_captions(validation, "validation")
-    digest = _digest(model, options, pairs, held, run)
+        held_out = with_captions(validation, "validation")
+    digest = _digest(model, options, pairs, held_out, run)
+
     folder = None if run.seed_folder is None else run.seed_folder / "model"
     if folder is not None and (folder / RECORD).is_file():
         record: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
@@ -94,11 +103,13 @@ def tune(
         tuned = load_model(type(module), find_checkpoint(str(folder)), dtype=torch.float32)
         _load(module, _parameters_by_name(tuned))
         return record
+
     patience = options.patience or math.inf
     epochs = loop.Loop(options.epochs, patience, digest, run.seed_folder, run.progress)
     with loop.reproducible():
-        history = epochs.train(_Tuning(model, options, pairs, held, run.seed))
+        history = epochs.train(_Tuning(model, options, pairs, held_out, run.seed))
     model.vision.model.eval()
+
     record = {
         "losses": history.losses,
         "validation_losses": [-value for value in history.values],
@@ -108,19 +119,23 @@ def tune(
         "digest": digest,
     }
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        with quiet():
-            for part in (model.vision.model, model.vision.processor, model.tokenizer):
-                part.save_pretrained(folder)
-        with replacing(folder / RECORD) as part:
-            part.write_text(json.dumps(record, indent=2), "utf-8")
+        _save(model, record, folder)
         epochs.delete_checkpoints()
     return record
 
 
+def _save(model: Tunable, record: Mapping[str, Any], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with quiet():
+        for part in (model.vision.model, model.vision.processor, model.tokenizer):
+            part.save_pretrained(folder)
+    with replacing(folder / RECORD) as file:
+        file.write_text(json.dumps(record, indent=2), "utf-8")
+
+
 def with_captions(images: Examples, what: str) -> Examples:
     """The images that have captions; DataError where these are fewer than two."""
-    rows = np.flatnonzero([bool(some) for some in images.captions])
+    rows = np.flatnonzero(list(map(bool, images.captions)))
     if len(rows) < 2:
         raise DataError(
             f"{len(rows)} of {len(images):,} {what} images have captions, and at least two are "
@@ -145,19 +160,18 @@ class _Tuning:
     def train_epoch(self, epoch: int) -> float:
         """Train an epoch, from 0; return its mean loss."""
         rng = loop.epoch_generator(self.seed, 1, epoch)
-        order, size = rng.permutation(len(self.training)), self.options.batch_size
-        batches = [order[start : start + size] for start in range(0, len(order), size)]
-        batches = loop.without_single(batches)
-        draws = rng.random(len(self.training))
-        captions = [
-            some[int(draws[at] * len(some))] for at, some in enumerate(self.training.captions)
-        ]
-        steps = len(batches) * self.options.epochs
+        order = rng.permutation(len(self.training))
+        batches = loop.without_single(split_rows(order, self.options.batch_size))
+        # One caption of each image, drawn anew in each epoch.
+        draws = zip(rng.random(len(self.training)), self.training.captions, strict=True)
+        captions = [choices[int(draw * len(choices))] for draw, choices in draws]
+
+        n_steps, step = len(batches) * self.options.epochs, len(batches) * epoch
         module = self.model.vision.model.train()
-        total, done = 0.0, len(batches) * epoch
+        total = 0.0
         for rows, pixels in read_batches(self.training, batches, self._fit):
             for group in self.optimiser.param_groups:
-                group["lr"] = learning_rate(self.options, done, steps)
+                group["lr"] = learning_rate(self.options, step, n_steps)
             with out_of_memory(f"training on {len(rows)} images", loop.SMALLER):
                 loss = self._loss(pixels, [captions[row] for row in rows])
                 self.optimiser.zero_grad(set_to_none=True)
@@ -165,13 +179,16 @@ class _Tuning:
                 self.optimiser.step()
             self.model.after_step()
             total += loss.item() * len(rows)
-            done += 1
+            step += 1
+
         module.eval()
         return loop.check_finite(total / len(self.training), epoch, self.options.learning_rate)
 
     def judge(self) -> tuple[float, dict[str, Any]] | None:
         """The validation loss, with its sign turned."""
-        return None if self.validation is None else (-self._validation_loss(self.validation), {})
+        if self.validation is None:
+            return None
+        return -self._validation_loss(self.validation), {}
 
     def weights(self) -> loop.Tensors:
         """Parameters by name, tied ones once."""
@@ -220,17 +237,20 @@ def learning_rate(options: TuningOptions, step: int, steps: int) -> float:
     >>> [round(learning_rate(options, step, 8), 3) for step in range(8)]
     [0.25, 0.5, 0.75, 1.0, 1.0, 0.854, 0.5, 0.146]
     """
-    warm = round(options.warmup * steps)
-    if step < warm:
-        return options.learning_rate * (step + 1) / warm
-    return options.learning_rate * loop.cosine(step - warm, steps - warm)
+    n_warm = round(options.warmup * steps)
+    if step < n_warm:
+        return options.learning_rate * (step + 1) / n_warm
+    return options.learning_rate * loop.cosine(step - n_warm, steps - n_warm)
 
 
 def _optimiser(module: torch.nn.Module, options: TuningOptions) -> torch.optim.Optimizer:
+    # Biases and the weights of normalisations, which have one dimension, do not decay.
     trained = [values for values in module.parameters() if values.requires_grad]
+    matrices = [values for values in trained if values.ndim >= 2]
+    vectors = [values for values in trained if values.ndim < 2]
     groups = [
-        {"params": [one for one in trained if one.ndim >= 2], "weight_decay": options.weight_decay},
-        {"params": [one for one in trained if one.ndim < 2], "weight_decay": 0.0},
+        {"params": matrices, "weight_decay": options.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=options.learning_rate)
 
@@ -247,11 +267,15 @@ def _load(module: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
 
 
 def _digest(
-    model: Tunable, options: TuningOptions, training: Examples, held: Examples | None, run: Run
+    model: Tunable, options: TuningOptions, training: Examples, held_out: Examples | None, run: Run
 ) -> str:
-    """Of all that decides the result, but the pixels."""
+    """SHA-256 of all that decides the result, but the pixels."""
     facts = options.model_dump(mode="json", exclude={*_ELSEWHERE})
-    pairs = [[list(one.ids), list(map(list, one.captions))] for one in (training, held) if one]
+    pairs = [
+        [list(images.ids), list(map(list, images.captions))]
+        for images in (training, held_out)
+        if images
+    ]
     weights = model.vision.weights_sha256
     text = json.dumps([type(model).__name__, facts, run.seed, weights, pairs], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -117,5 +117,7 @@ class ClipCapOptions(CaptionerOptions):
 
     def language(self, default: str) -> str | None:
         """The revision of the language model, or else `default` if that is the default one."""
-        chosen = self.language_model != type(self).model_fields["language_model"].default
-        return self.language_revision if chosen or self.language_revision else default
+        is_default = self.language_model == type(self).model_fields["language_model"].default
+        if is_default and not self.language_revision:
+            return default
+        return self.language_revision

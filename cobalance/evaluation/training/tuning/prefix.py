@@ -56,12 +56,14 @@ class PrefixModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         super().__init__(config)
         self.clip = CLIPVisionModelWithProjection(config.vision_config)
         self.gpt = GPT2LMHeadModel(config.text_config)
+
         size = config.text_config.n_embd * config.prefix_length
         self.mapper = nn.Sequential(
             nn.Linear(config.vision_config.projection_dim, size // 2),
             nn.Tanh(),
             nn.Linear(size // 2, size),
         )
+
         self.clip.requires_grad_(False)
         self.post_init()  # type: ignore[no-untyped-call]
 
@@ -69,8 +71,8 @@ class PrefixModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         """Embeddings before the words, shape (n_images, prefix_length, size of a word)."""
         with torch.no_grad():
             images = self.clip(pixel_values=pixels).image_embeds
-        found: torch.Tensor = self.mapper(images)
-        return found.view(len(pixels), self.config.prefix_length, -1)
+        words: torch.Tensor = self.mapper(images)
+        return words.view(len(pixels), self.config.prefix_length, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,16 +93,17 @@ class PrefixCaptioner(TunedCaptioner):
         """Cross-entropy of the captions' words after the prefix, and of their end."""
         model, device = self.vision.model, self.vision.device
         room = model.config.text_config.n_positions - model.config.prefix_length - 1
-        kept, end = min(room, self.max_tokens), self.tokenizer.eos_token_id
+        n_words, end = min(room, self.max_tokens), self.tokenizer.eos_token_id
         tokens = self.tokenizer(list(captions))["input_ids"]
-        rows = [torch.tensor([*one[:kept], end]) for one in tokens]
+        rows = [torch.tensor([*caption[:n_words], end]) for caption in tokens]
         words = pad_sequence(rows, batch_first=True, padding_value=IGNORED).to(device)
+
         prefix = model.prefix(pixels)
         inputs = torch.cat([prefix, model.gpt.transformer.wte(words.clamp(min=0))], dim=1)
         labels = nn.functional.pad(words, (prefix.shape[1], 0), value=IGNORED)
-        seen = nn.functional.pad(words != IGNORED, (prefix.shape[1], 0), value=True)
+        mask = nn.functional.pad(words != IGNORED, (prefix.shape[1], 0), value=True)
         loss: torch.Tensor = model.gpt(
-            inputs_embeds=inputs, attention_mask=seen.long(), labels=labels
+            inputs_embeds=inputs, attention_mask=mask.long(), labels=labels
         ).loss
         return loss.float()
 
@@ -118,11 +121,12 @@ def open_prefix_captioner(options: ClipCapOptions, seed: int = 0) -> PrefixCapti
     single = options.model_copy(update={"dtype": "float32"})
     vision = load_clip(single)
     clip = vision.model
-    found = find_checkpoint(
+    checkpoint = find_checkpoint(
         options.language_model, options.language(GPT2_REVISION), options.offline
     )
-    tokenizer = load_processor(AutoTokenizer, found)
-    gpt = load_model(GPT2LMHeadModel, found, dtype=torch.float32)
+    tokenizer = load_processor(AutoTokenizer, checkpoint)
+    gpt = load_model(GPT2LMHeadModel, checkpoint, dtype=torch.float32)
+
     config = PrefixConfig(
         vision_config=clip.config.vision_config.to_dict()
         | {"projection_dim": clip.config.projection_dim},
@@ -135,9 +139,14 @@ def open_prefix_captioner(options: ClipCapOptions, seed: int = 0) -> PrefixCapti
     model.clip.vision_model.load_state_dict(clip.vision_model.state_dict())
     model.clip.visual_projection.load_state_dict(clip.visual_projection.state_dict())
     model.gpt.load_state_dict(gpt.state_dict())
-    both = hashlib.sha256(f"{vision.weights_sha256} {found.weights_sha256}".encode()).hexdigest()
-    language = {"language_model": found.label, "language_revision": found.revision}
-    placed = replace(vision, model=model.to(vision.device).eval(), weights_sha256=both)
+
+    digests = f"{vision.weights_sha256} {checkpoint.weights_sha256}"
+    language = {"language_model": checkpoint.label, "language_revision": checkpoint.revision}
+    placed = replace(
+        vision,
+        model=model.to(vision.device).eval(),
+        weights_sha256=hashlib.sha256(digests.encode()).hexdigest(),
+    )
     return PrefixCaptioner(placed, tokenizer, **options.search(), about=language)
 
 

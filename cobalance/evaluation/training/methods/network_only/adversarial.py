@@ -66,9 +66,13 @@ class Adversarial(Method):
         """
         if not isinstance(batch.auxiliary, torch.nn.Linear):
             raise TypeError("Adversarial training has no classifier of domains.")
+
+        # Epochs of the classifier: the network stays as it is.
         if batch.epoch % self.options.every:
-            found = batch.auxiliary(batch.features.detach())
-            return torch.nn.functional.cross_entropy(found, batch.domains, reduction="none")
+            outputs = batch.auxiliary(batch.features.detach())
+            return torch.nn.functional.cross_entropy(outputs, batch.domains, reduction="none")
+
+        # Epochs of the network: the classifier stays as it is.
         weight, bias = batch.auxiliary.weight.detach(), batch.auxiliary.bias.detach()
         domains = torch.nn.functional.linear(batch.features, weight, bias)
         confusion = -domains.log_softmax(dim=1).mean(dim=1)

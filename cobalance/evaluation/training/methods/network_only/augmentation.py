@@ -75,7 +75,7 @@ class RandAugment(Augmenting):
         from torchvision.transforms import v2
 
         change = v2.RandAugment(self.options.operations, self.options.magnitude)
-        return torch.stack([change(image) for image in images]), None
+        return torch.stack(list(map(change, images))), None
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,13 @@ class CutMix(Augmenting):
         """Mixed images, and the rows that their boxes are cut from."""
         from torchvision.transforms import v2
 
-        rows = torch.eye(len(images))  # as if each image were a class
-        mixed, shares = v2.CutMix(alpha=self.options.alpha)(images, rows)
+        # Each image is a class of its own, so that the mixed labels tell its share.
+        classes = torch.eye(len(images))
+        mixed, shares = v2.CutMix(alpha=self.options.alpha)(images, classes)
         others = torch.arange(len(images)).roll(1)
-        own = 1.0 if len(images) == 1 else float(shares[0, 0])
-        return mixed, (others, own)
+        # A single image is mixed with itself.
+        share = 1.0 if len(images) == 1 else float(shares[0, 0])
+        return mixed, (others, share)
 
 
 PLUGINS = (

@@ -27,8 +27,8 @@ class DomainIndependent(Method):
         """Loss of each image by the outputs of its domain, shape (n_images,)."""
         shape = len(batch.outputs), len(self.state["sizes"]), -1
         rows = torch.arange(len(batch.outputs), device=batch.outputs.device)
-        own = batch.outputs.reshape(shape)[rows, batch.domains]
-        return super().losses(replace(batch, outputs=own))
+        outputs = batch.outputs.reshape(shape)[rows, batch.domains]
+        return super().losses(replace(batch, outputs=outputs))
 
     def finish(self, weight: Floats, bias: Floats, n_classes: int) -> tuple[Floats, Floats]:
         """The sum of the domains' last layers."""
@@ -60,10 +60,11 @@ class DomainDiscriminative(Method):
         """Loss of each image's pair, shape (n_images,); of all its pairs with several labels."""
         n_domains, n_classes = self.state["log_prior"].shape
         if batch.labels.ndim == 1:
-            return super().losses(replace(batch, labels=batch.labels + n_classes * batch.domains))
-        own = torch.nn.functional.one_hot(batch.domains, n_domains)
-        pairs = own[:, :, None] * batch.labels[:, None, :]
-        return super().losses(replace(batch, labels=pairs.reshape(len(pairs), -1)))
+            pairs = batch.labels + n_classes * batch.domains
+        else:
+            domains = torch.nn.functional.one_hot(batch.domains, n_domains)
+            pairs = (domains[:, :, None] * batch.labels[:, None, :]).flatten(start_dim=1)
+        return super().losses(replace(batch, labels=pairs))
 
     def finish(self, weight: Floats, bias: Floats, n_classes: int) -> tuple[Floats, Floats]:
         """The last layer without the prior: its softmax is over p(class, domain) / prior."""

@@ -44,10 +44,10 @@ class Focal(Method):
                 torch.nn.functional.cross_entropy(batch.outputs, batch.labels, reduction="none")
             )
         labels = batch.labels.to(batch.outputs.dtype)
-        of_labels = torch.nn.functional.binary_cross_entropy_with_logits(
+        losses = torch.nn.functional.binary_cross_entropy_with_logits(
             batch.outputs, labels, reduction="none"
         )
-        return self._focal(of_labels).mean(dim=1)
+        return self._focal(losses).mean(dim=1)
 
     def _focal(self, losses: "torch.Tensor") -> "torch.Tensor":
         """From losses -log p, by 1 - p without loss of digits where p is near 1."""
