@@ -37,6 +37,24 @@ class Scores(NamedTuple):
     only_seen: bool = False
 
 
+def mention_scores(
+    scores: npt.NDArray[Any], vocabulary: Sequence[str], source: str, threshold: float
+) -> list[list[Mention]]:
+    """For each image a mention, without a box, of every name that scores high enough.
+
+    Parameters
+    ----------
+    scores : array, shape (images, names)
+    """
+    mentions: list[list[Mention]] = []
+    for row in scores:
+        names = zip(vocabulary, row, strict=True)
+        mentions.append(
+            [Mention(name, source, float(score)) for name, score in names if score >= threshold]
+        )
+    return mentions
+
+
 class Annotator(Protocol):
     """Finds concepts in images; opened once per process, used by one thread at a time."""
 
@@ -108,15 +126,9 @@ class ScoringAnnotator(ABC):
     ) -> list[list[Mention]]:
         """Look for concepts in images; see `Annotator`."""
         texts = [prompt_for([name], self.options.query) for name in vocabulary]
+        scores = self.scores(images, texts)
         source = str(self.describe_model()["model"])
-        return [
-            [
-                Mention(name, source, float(score))
-                for name, score in zip(vocabulary, row, strict=True)
-                if score >= self.options.threshold
-            ]
-            for row in self.scores(images, texts)
-        ]
+        return mention_scores(scores, vocabulary, source, self.options.threshold)
 
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
         """Score texts in images; see `cobalance.annotation.annotators.annotator.Annotator`."""

@@ -49,31 +49,26 @@ class BlipItm(ScoringAnnotator):
 
         O(images x texts) passes of the text encoder.
         """
-        result = np.zeros((len(images), len(texts)), np.float32)
+        scores = np.zeros((len(images), len(texts)), np.float32)
         limit = self.vision.model.config.text_config.max_position_embeddings
-        groups = [
-            (
-                start,
-                self.tokenizer(
-                    list(texts[start : start + TEXTS_AT_ONCE]),
-                    padding=True,
-                    truncation=True,
-                    max_length=limit,
-                    return_tensors="pt",
-                ),
+        groups = []
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            group = list(texts[start : start + TEXTS_AT_ONCE])
+            tokens = self.tokenizer(
+                group, padding=True, truncation=True, max_length=limit, return_tensors="pt"
             )
-            for start in range(0, len(texts), TEXTS_AT_ONCE)
-        ]
+            groups.append((start, tokens))
+
         row = 0
         for batch in self.vision.batches(images):
             with self.vision.computing(f"image-text matching on {len(batch)} images"):
-                seen = self.vision.model.vision_model(self.vision.pixels(batch)).last_hidden_state
-                for patches in seen:
+                states = self.vision.model.vision_model(self.vision.pixels(batch)).last_hidden_state
+                for patches in states:
                     for start, tokens in groups:
-                        found = self._match(patches, tokens)
-                        result[row, start : start + len(found)] = found
+                        probabilities = self._match(patches, tokens)
+                        scores[row, start : start + len(probabilities)] = probabilities
                     row += 1
-        return result
+        return scores
 
     def describe_model(self) -> Mapping[str, Any]:
         """The model with its weights."""
@@ -82,12 +77,13 @@ class BlipItm(ScoringAnnotator):
     def _match(self, patches: "torch.Tensor", tokens: "Mapping[str, torch.Tensor]") -> Floats:
         """Probabilities of some texts for the patches of one image."""
         model, ids = self.vision.model, tokens["input_ids"].to(self.vision.device)
-        read = model.text_encoder(
+        states = model.text_encoder(
             input_ids=ids,
             attention_mask=tokens["attention_mask"].to(self.vision.device),
             encoder_hidden_states=patches.expand(len(ids), -1, -1),
         ).last_hidden_state
-        values: Floats = model.itm_head(read[:, 0]).float().softmax(dim=-1)[:, 1].cpu().numpy()
+        # The head's first output is "no match", and the second one "match".
+        values: Floats = model.itm_head(states[:, 0]).float().softmax(dim=-1)[:, 1].cpu().numpy()
         return values
 
 

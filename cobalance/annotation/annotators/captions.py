@@ -4,6 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,8 @@ class CaptionAnnotator(ABC):
     ) -> list[list[Mention]]:
         """Look for concepts in images; see `annotator.Annotator`."""
         source = str(self.describe_model()["model"])
-        found = find_phrases(self.captions(images), [readable(name) for name in vocabulary])
-        return [
-            [Mention(name, source) for name, here in zip(vocabulary, row, strict=True) if here]
-            for row in found
-        ]
+        rows = find_phrases(self.captions(images), list(map(readable, vocabulary)))
+        return [[Mention(name, source) for name in compress(vocabulary, row)] for row in rows]
 
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
         """Score 1 where an image's caption names a text's subject, else 0.
@@ -64,8 +62,8 @@ class CaptionAnnotator(ABC):
         are looked for; a phrase inside a longer one of `texts` does not count.
         """
         phrases = [_FRAME.sub("", text) for text in texts]
-        found = find_phrases(self.captions(images), phrases)
-        return Scores(found.astype(np.float32), only_seen=True)
+        is_named = find_phrases(self.captions(images), phrases)
+        return Scores(is_named.astype(np.float32), only_seen=True)
 
     def describe(self) -> Mapping[str, Any]:
         """Settings, model and weights."""
@@ -82,11 +80,11 @@ def find_phrases(captions: Sequence[str], phrases: Sequence[str]) -> np.ndarray:
     """
     keys = [" ".join(words_of(phrase)) for phrase in phrases]
     vocabulary = Vocabulary({key: [key] for key in keys if re.search(r"\w", key)})
-    result = np.zeros((len(captions), len(phrases)), np.bool_)
+    is_named = np.zeros((len(captions), len(phrases)), np.bool_)
     for row, caption in enumerate(captions):
-        here = {vocabulary.names[number] for number in vocabulary.find(caption)}
-        result[row] = [key in here for key in keys]
-    return result
+        named = {vocabulary.names[number] for number in vocabulary.find(caption)}
+        is_named[row] = [key in named for key in keys]
+    return is_named
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +96,9 @@ class ModelCaptions(CaptionAnnotator):
 
     def captions(self, images: Sequence[ImageArray]) -> list[str]:
         """Write a caption for each image, in their order."""
-        vision, found = self.conversation.vision, []
-        together = vision.model.config.model_type in _ONE_SIZE
-        batches = vision.batches(images) if together else ([image] for image in images)
+        vision, captions = self.conversation.vision, []
+        is_one_size = vision.model.config.model_type in _ONE_SIZE
+        batches = vision.batches(images) if is_one_size else ([image] for image in images)
         for batch in batches:
             values = self.conversation.inputs(batch, self.options.prompt)
             with vision.computing(f"captions of {len(batch)} images"), quiet():
@@ -113,11 +111,13 @@ class ModelCaptions(CaptionAnnotator):
                     top_p=None,
                     top_k=None,
                 )
+
+            # A model without an encoder gives back the question before its caption.
             if not vision.model.config.is_encoder_decoder:
                 tokens = tokens[:, values["input_ids"].shape[1] :]
-            words = vision.processor.tokenizer.batch_decode(tokens, skip_special_tokens=True)
-            found += [" ".join(text.split()) for text in words]
-        return found
+            texts = vision.processor.tokenizer.batch_decode(tokens, skip_special_tokens=True)
+            captions += [" ".join(text.split()) for text in texts]
+        return captions
 
     def describe_model(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""

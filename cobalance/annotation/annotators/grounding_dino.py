@@ -63,21 +63,24 @@ class GroundingDetector(BoxDetector):
         names = {text: self._tokens(text) for text in texts}
         chunks = self.chunks(texts)
         self._chunks[:] = [[text for text, _ in chunk] for chunk in chunks]
+        nothing = np.empty(0, np.float32), np.empty((0, 4), np.float32)
         for batch in self.vision.batches(images):
+            # Images of one size go through the network together, and the others need no padding.
             by_size: dict[torch.Size, list[tuple[int, torch.Tensor]]] = {}
             results: dict[int, dict[Tokens, Found]] = {}
             with self.vision.computing(f"the detector on {len(batch)} images"):
-                for at, image in enumerate(batch):
+                for position, image in enumerate(batch):
                     pixels = self.vision.pixels([image])
-                    by_size.setdefault(pixels.shape, []).append((at, pixels))
+                    by_size.setdefault(pixels.shape, []).append((position, pixels))
                 for group in by_size.values():
-                    found = self._predict(torch.cat([pixels for _, pixels in group]), chunks)
-                    results.update(zip((at for at, _ in group), found, strict=True))
-            for at, image in enumerate(batch):
+                    positions, group_pixels = zip(*group, strict=True)
+                    predictions = self._predict(torch.cat(group_pixels), chunks)
+                    results.update(zip(positions, predictions, strict=True))
+
+            for position, image in enumerate(batch):
                 size = np.array([*image.shape[1::-1]] * 2, dtype=np.float32)
-                nothing = np.empty(0, np.float32), np.empty((0, 4), np.float32)
-                found_here = [results[at].get(names[text], nothing) for text in texts]
-                yield [(scores, clip_boxes(image, boxes * size)) for scores, boxes in found_here]
+                detections = (results[position].get(names[text], nothing) for text in texts)
+                yield [(scores, clip_boxes(image, boxes * size)) for scores, boxes in detections]
 
     def chunks(self, texts: Sequence[str]) -> list[list[tuple[str, Tokens]]]:
         """The texts that share a prompt, with their tokens; each distinct one once.
@@ -89,39 +92,41 @@ class GroundingDetector(BoxDetector):
         for text in sorted(set(texts)):
             if tokens := self._tokens(text):
                 known.setdefault(tokens, text)
-        result: list[list[tuple[str, Tokens]]] = []
+
+        chunks: list[list[tuple[str, Tokens]]] = []
         room = 0
         for tokens, text in known.items():
-            needed = len(tokens) + 1  # a full stop
+            # A full stop ends each text.
+            needed = len(tokens) + 1
             if self.options.alone or needed > room:
-                result.append([])
+                chunks.append([])
                 room = self._limit()
-            result[-1].append((text, tokens))
+            chunks[-1].append((text, tokens))
             room -= needed
-        return result
+        return chunks
 
     def describe(self) -> Mapping[str, Any]:
         """The settings, the texts that shared a prompt last, and the model with its weights."""
         described = dict(super().describe())
-        own = self.options.model_dump(include={"chunk_tokens", "alone"})
+        options = self.options.model_dump(include={"chunk_tokens", "alone"})
         return {
             **described,
-            "settings": {**described["settings"], **own},
+            "settings": {**described["settings"], **options},
             "chunks": [list(chunk) for chunk in self._chunks],
         }
 
     def _limit(self) -> int:
         """Tokens of a prompt between its first and last."""
         config = self.vision.model.config
-        most = config.max_text_len, config.text_config.max_position_embeddings
-        return int(min(self.options.chunk_tokens, *most)) - 2
+        most = min(config.max_text_len, config.text_config.max_position_embeddings)
+        return int(min(self.options.chunk_tokens, most)) - 2
 
     def _tokens(self, text: str) -> Tokens:
         """Tokenise a text, without tokens that end a name."""
         from transformers.models.grounding_dino.modeling_grounding_dino import SPECIAL_TOKENS
 
         ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return tuple(one for one in ids if one not in SPECIAL_TOKENS)[: self._limit() - 1]
+        return tuple(token for token in ids if token not in SPECIAL_TOKENS)[: self._limit() - 1]
 
     def _predict(
         self, pixels: "torch.Tensor", chunks: Sequence[Sequence[tuple[str, Tokens]]]
@@ -130,30 +135,36 @@ class GroundingDetector(BoxDetector):
 
         Boxes are centre and size, as shares of the image.
         """
-        found: list[dict[Tokens, Found]] = [{} for _ in pixels]
+        results: list[dict[Tokens, Found]] = [{} for _ in pixels]
         for chunk in chunks:
             ids = [self.tokenizer.cls_token_id]
-            places = []
+            spans = []
             for _, tokens in chunk:
-                places.append((tokens, len(ids), len(ids) + len(tokens)))
+                spans.append((tokens, len(ids), len(ids) + len(tokens)))
                 ids += [*tokens, self.tokenizer.convert_tokens_to_ids(".")]
             ids.append(self.tokenizer.sep_token_id)
+
             prompt = torch.tensor([ids] * len(pixels), device=self.vision.device)
             output = self.vision.model(pixel_values=pixels, input_ids=prompt)
             scores = output.logits.float().sigmoid()
             boxes = output.pred_boxes.float().cpu().numpy()
-            for tokens, start, end in places:
-                of_name = scores[:, :, start:end].mean(dim=2).cpu().numpy()
-                for image, one in enumerate(found):
-                    one[tokens] = of_name[image], boxes[image]
-        return found
+
+            # A text's score is the mean of those of its tokens.
+            for tokens, start, end in spans:
+                text_scores = scores[:, :, start:end].mean(dim=2).cpu().numpy()
+                for result, image_scores, image_boxes in zip(
+                    results, text_scores, boxes, strict=True
+                ):
+                    result[tokens] = image_scores, image_boxes
+        return results
 
 
 def open_annotator(options: GroundingOptions) -> DetectingAnnotator:
     """Open the annotator and load its detector; see `cobalance.base.plugins.Plugins`."""
+    # LLMDet is an MM Grounding DINO.
     kinds = {
         "grounding-dino": transformers.GroundingDinoForObjectDetection,
-        "mm-grounding-dino": transformers.MMGroundingDinoForObjectDetection,  # LLMDet is one
+        "mm-grounding-dino": transformers.MMGroundingDinoForObjectDetection,
     }
     checkpoint = find_checkpoint(options.model, options.revision_or(REVISION), options.offline)
     kind = str(checkpoint.read_config(MODEL_FILE).get("model_type"))
@@ -162,12 +173,12 @@ def open_annotator(options: GroundingOptions) -> DetectingAnnotator:
             f"The model {checkpoint.name} is a {kind}, not a Grounding DINO. Give one of the types "
             f"{', '.join(kinds)}, such as {GroundingOptions.model_fields['model'].default}."
         )
+
     vision = load_vision(
         options, checkpoint, kinds[kind], transformers.GroundingDinoImageProcessorPil
     )
+    # All chunks of texts look at the same images.
     encoder = vision.model.model.backbone.conv_encoder
     encoder.forward = encode_once(encoder.forward)
-    detector = GroundingDetector(
-        options, vision, load_processor(transformers.AutoTokenizer, checkpoint)
-    )
-    return DetectingAnnotator(PLUGIN.name, detector)
+    tokenizer = load_processor(transformers.AutoTokenizer, checkpoint)
+    return DetectingAnnotator(PLUGIN.name, GroundingDetector(options, vision, tokenizer))

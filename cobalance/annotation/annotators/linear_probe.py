@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.annotation.annotators.annotator import Scores
+from cobalance.annotation.annotators.annotator import Scores, mention_scores
 from cobalance.base.errors import DataError
 from cobalance.base.libraries import Image
 from cobalance.base.options import MayBePath, Options
@@ -65,8 +65,7 @@ class LinearProbe:
     def probabilities(self, image: ImageArray) -> npt.NDArray[np.float64]:
         """The probability of each of its texts, shape (texts,)."""
         logits = self.weights @ colour_features(image, self.side_px) + self.bias
-        found: npt.NDArray[np.float64] = np.exp(-np.logaddexp(0.0, -logits))
-        return found
+        return np.asarray(np.exp(-np.logaddexp(0.0, -logits)), dtype=np.float64)
 
     def save(self, path: Path) -> None:
         """Write it as an ``.npz`` file, without pickles."""
@@ -118,10 +117,15 @@ def fit_linear_probe(
     mean, spread = features.mean(axis=0), features.std(axis=0)
     spread[spread == 0] = 1.0
     scaled = (features - mean) / spread
-    fitted = [LogisticRegression(C=c, max_iter=2000).fit(scaled, column) for column in shows.T]
-    weights = np.concatenate([one.coef_ for one in fitted]) / spread
-    bias = np.concatenate([one.intercept_ for one in fitted]) - weights @ mean
-    return LinearProbe(tuple(texts), side_px, weights, bias)
+
+    # The weights are for features as they are, and are fitted to standardised ones.
+    weights = np.empty((len(texts), features.shape[1]))
+    bias = np.empty(len(texts))
+    for row, column in enumerate(shows.T):
+        fitted = LogisticRegression(C=c, max_iter=2000).fit(scaled, column)
+        weights[row] = fitted.coef_[0] / spread
+        bias[row] = fitted.intercept_[0]
+    return LinearProbe(tuple(texts), side_px, weights, bias - weights @ mean)
 
 
 def load_linear_probe(path: Path) -> LinearProbe:
@@ -129,10 +133,10 @@ def load_linear_probe(path: Path) -> LinearProbe:
     try:
         arrays = read_arrays(path)
         probe = LinearProbe(
-            tuple(arrays["texts"].tolist()),
-            int(arrays["side_px"]),
-            arrays["weights"],
-            arrays["bias"],
+            texts=tuple(arrays["texts"].tolist()),
+            side_px=int(arrays["side_px"]),
+            weights=arrays["weights"],
+            bias=arrays["bias"],
         )
     except (DataError, ValueError, KeyError, TypeError) as error:
         raise DataError(
@@ -140,6 +144,7 @@ def load_linear_probe(path: Path) -> LinearProbe:
             "the option model; cobalance.annotation.annotators.linear_probe."
             "fit_linear_probe trains one."
         ) from error
+
     n_features = 3 * (probe.side_px**2 + _BINS)
     if probe.weights.shape != (len(probe.texts), n_features):
         raise DataError(f"The linear probe {str(path)!r} has weights of another shape.")
@@ -155,8 +160,8 @@ def colour_features(image: ImageArray, side_px: int) -> npt.NDArray[np.float64]:
         From 0 to 1.
     """
     small = Image.fromarray(image).resize((side_px, side_px), Image.Resampling.BOX)
-    codes = image.reshape(-1, 3) // (256 // _BINS)
-    shares = [np.bincount(codes[:, at], minlength=_BINS) / len(codes) for at in range(3)]
+    bins = image.reshape(-1, 3).T // (256 // _BINS)
+    shares = [np.bincount(channel, minlength=_BINS) / len(channel) for channel in bins]
     return np.concatenate([np.asarray(small, np.float64).ravel() / 255, *shares])
 
 
@@ -172,24 +177,17 @@ class LinearProbeAnnotator:
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
         """Concepts whose probability is at least the threshold."""
-        return [
-            [
-                Mention(name, source=PLUGIN.name, score=float(value))
-                for name, value in zip(vocabulary, row, strict=True)
-                if value >= self.options.threshold
-            ]
-            for row in self.score(images, vocabulary).matrix
-        ]
+        scores = self.score(images, vocabulary).matrix
+        return mention_scores(scores, vocabulary, PLUGIN.name, self.options.threshold)
 
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
         """Probabilities of the texts that the probe was trained with; NaN of others."""
-        place = {text: at for at, text in enumerate(self.probe.texts)}
-        known = [(column, place[text]) for column, text in enumerate(texts) if text in place]
         matrix = np.full((len(images), len(texts)), np.nan, np.float32)
+        number = {text: number for number, text in enumerate(self.probe.texts)}
+        columns = [column for column, text in enumerate(texts) if text in number]
+        numbers = [number[texts[column]] for column in columns]
         for row, image in enumerate(images):
-            probabilities = self.probe.probabilities(image)
-            for column, at in known:
-                matrix[row, column] = probabilities[at]
+            matrix[row, columns] = self.probe.probabilities(image)[numbers]
         return Scores(matrix)
 
     def describe(self) -> Mapping[str, Any]:

@@ -44,23 +44,26 @@ class Siglip2(ScoringAnnotator):
 
     def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
         """Probability that each text matches each image, of shape (images, texts)."""
-        model, found = self.vision.model, [np.empty((0, len(texts)), np.float32)]
         if not texts:
             return np.empty((len(images), 0), np.float32)
+
+        model, scores = self.vision.model, [np.empty((0, len(texts)), np.float32)]
         for batch in self.vision.batches(images):
             with self.vision.computing(f"SigLIP on {len(batch)} images"):
-                embedded = embed_new(self._embeddings, texts, self._embed)
-                seen = unit_rows(model.get_image_features(self.vision.pixels(batch)).pooler_output)
-                logits = seen @ embedded.T * model.logit_scale.exp() + model.logit_bias
-                found.append(logits.float().sigmoid().cpu().numpy())
-        return np.concatenate(found)
+                text_units = embed_new(self._embeddings, texts, self._embed)
+                features = model.get_image_features(self.vision.pixels(batch)).pooler_output
+                cosines = unit_rows(features) @ text_units.T
+                logits = cosines * model.logit_scale.exp() + model.logit_bias
+                scores.append(logits.float().sigmoid().cpu().numpy())
+        return np.concatenate(scores)
 
     def describe_model(self) -> Mapping[str, Any]:
         """The model with its weights."""
         return self.vision.describe()
 
     def _embed(self, texts: Sequence[str]) -> "torch.Tensor":
-        lower = [text.lower() for text in texts]
+        # SigLIP was trained on texts in small letters.
+        lower = list(map(str.lower, texts))
         tokens = self.vision.tokens(self.tokenizer, lower, padding_side="right")
         features: torch.Tensor = self.vision.model.get_text_features(
             input_ids=tokens["input_ids"]

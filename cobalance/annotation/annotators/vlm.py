@@ -45,22 +45,24 @@ class YesNo(ScoringAnnotator):
 
         O(images x texts) passes of the language model.
         """
-        vision, result = self.conversation.vision, np.zeros((len(images), len(texts)), np.float32)
+        vision, scores = self.conversation.vision, np.zeros((len(images), len(texts)), np.float32)
         for row, image in enumerate(images):
             pixels: torch.Tensor | None = None
             for column, text in enumerate(texts):
                 words = self.conversation.clean_text(text)
-                asked = self.options.question.replace("{text}", words)
-                values = self.conversation.inputs([image], asked)
+                question = self.options.question.replace("{text}", words)
+                values = self.conversation.inputs([image], question)
+                # The same tensor for all questions about an image, so that it is encoded once.
                 pixels = values["pixel_values"] if pixels is None else pixels
+
                 with vision.computing("a question about an image"):
-                    logits = vision.model(**{**values, "pixel_values": pixels}).logits[0, -1]
-                    yes, no = (
-                        logits.double()[list(forms)].logsumexp(dim=0)
-                        for forms in (self.yes, self.no)
+                    logits = (
+                        vision.model(**{**values, "pixel_values": pixels}).logits[0, -1].double()
                     )
-                    result[row, column] = float((yes - no).sigmoid())
-        return result
+                    yes = logits[list(self.yes)].logsumexp(dim=0)
+                    no = logits[list(self.no)].logsumexp(dim=0)
+                    scores[row, column] = float((yes - no).sigmoid())
+        return scores
 
     def describe_model(self) -> Mapping[str, Any]:
         """The question, and the model with its weights."""
@@ -77,7 +79,9 @@ def open_annotator(options: VlmOptions) -> YesNo:
     """
     conversation = open_conversation(options, REVISION)
     processor = conversation.vision.processor
-    yes, no = (answer_tokens(processor.tokenizer, word) for word in ("yes", "no"))
+    yes = answer_tokens(processor.tokenizer, "yes")
+    no = answer_tokens(processor.tokenizer, "no")
+
     problem = None
     if not getattr(processor, "chat_template", None):
         problem = "it has no template of a chat"
@@ -93,10 +97,10 @@ def open_annotator(options: VlmOptions) -> YesNo:
 
 def answer_tokens(tokenizer: Any, word: str) -> tuple[int, ...]:
     """The single tokens that are a word in small or capital letters, perhaps after a space."""
-    found = set()
+    tokens = set()
     for written in (word, word.capitalize(), word.upper()):
-        for form in ("{}", " {}"):
-            ids = tokenizer(form.format(written), add_special_tokens=False)["input_ids"]
+        for text in (written, f" {written}"):
+            ids = tokenizer(text, add_special_tokens=False)["input_ids"]
             if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
-                found.add(int(ids[0]))
-    return tuple(sorted(found))
+                tokens.add(int(ids[0]))
+    return tuple(sorted(tokens))

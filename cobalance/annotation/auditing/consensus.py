@@ -37,6 +37,8 @@ def consensus(answers: Sequence[str]) -> str | None:
     leader = _leader(counts)
     if leader != UNKNOWN:
         return leader
+
+    # Where most cannot tell, the others decide.
     del counts[UNKNOWN]
     return _leader(counts) if counts else UNKNOWN
 
@@ -70,9 +72,10 @@ def select_agreed(labels: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
         most people cannot tell, or on which as many say yes as no.
     """
     keys = ["image", "concept"]
-    given = answers.groupby(keys, sort=False, observed=True)["answer"].agg(list)
-    consensuses = given.map(consensus).to_dict()
-    said = [consensuses.get(key) for key in zip(labels["image"], labels["concept"], strict=True)]
-    result = labels.assign(shows=pd.Series(said, index=labels.index, dtype=object) == SHOWS)
-    clear = [answer in (SHOWS, DOES_NOT) for answer in said]
-    return result[clear].reset_index(drop=True)
+    answer_lists = answers.groupby(keys, sort=False, observed=True)["answer"].agg(list)
+    consensuses = answer_lists.map(consensus).to_dict()
+    pairs = list(zip(labels["image"], labels["concept"], strict=True))
+    verdicts = pd.Series(list(map(consensuses.get, pairs)), index=labels.index, dtype=object)
+
+    agreed = labels.assign(shows=verdicts == SHOWS)
+    return agreed[verdicts.isin((SHOWS, DOES_NOT))].reset_index(drop=True)

@@ -34,15 +34,15 @@ def rates(audited: pd.DataFrame) -> pd.DataFrame:
     [[0.9, 0.786, 0.957]]
     """
     keys = ["concept", "class_name"]
-    result = audited[keys].drop_duplicates().sort_values(keys, ignore_index=True)
+    table = audited[keys].drop_duplicates().sort_values(keys, ignore_index=True)
     for name, labelled in (("precision", True), ("false_omission", False)):
         chosen = audited[audited["labelled"] == labelled]
         counts = chosen.groupby(keys, observed=True)["shows"].agg(["sum", "count"]).reset_index()
-        joined = result[keys].merge(counts, how="left", on=keys)
-        hits, n = (joined[of].fillna(0).to_numpy(np.float64) for of in ("sum", "count"))
-        result[name], result[f"{name}_low"], result[f"{name}_high"] = proportions(hits, n)
-        result[f"{name}_n"] = n.astype(np.int64)
-    return result
+        joined = table[keys].merge(counts, how="left", on=keys)
+        hits, n = joined[["sum", "count"]].fillna(0).to_numpy(np.float64).T
+        table[name], table[f"{name}_low"], table[f"{name}_high"] = proportions(hits, n)
+        table[f"{name}_n"] = n.astype(np.int64)
+    return table
 
 
 def corrected_counts(counts: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
@@ -73,18 +73,19 @@ def corrected_counts(counts: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
     keys = ["concept", "class_name"]
     joined = counts.merge(rates[keys + names], how="left", on=keys)
     images = joined[["labelled", "unlabelled"]].to_numpy(np.float64)
-    found = joined[names].to_numpy(np.float64).reshape(-1, 2, 3)
-    rows = [_correct(*pair) for pair in zip(images, found, strict=True)]
+    rates_by_row = joined[names].to_numpy(np.float64).reshape(-1, 2, 3)
+
+    rows = list(map(_correct, images, rates_by_row))
     result = counts.reset_index(drop=True)
     result[["corrected", "low", "high"]] = np.array(rows, np.float64).reshape(-1, 3)
     return result
 
 
-def _correct(images: FloatArray, found: FloatArray) -> tuple[float, float, float]:
+def _correct(images: FloatArray, rates: FloatArray) -> tuple[float, float, float]:
     """Estimate and limits from the two parts' images and their rates with limits."""
     used = images > 0
-    if np.isnan(found[used]).any():
+    if np.isnan(rates[used]).any():
         return (float("nan"),) * 3
-    values, low, high = np.where(used[:, None], found, 0.0).T
+    values, low, high = np.where(used[:, None], rates, 0.0).T
     limits = sum_interval(images, values, low, high)
     return float(images @ values), max(limits[0], 0.0), min(limits[1], float(images.sum()))

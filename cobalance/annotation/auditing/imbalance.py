@@ -1,6 +1,6 @@
 """Imbalances between classes before and after their labels are corrected by an audit."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,8 +14,11 @@ Verdict = Literal["supported", "not supported", "reversed", "not audited"]
 MEASURES = ("gap", "rate_difference", "log_odds_ratio")
 _NAMES = ("over_represented", "under_represented", "highest_rate", "lowest_rate")
 _ENDS = ("", "_low", "_high")
-_VALUES = [of + name + end for of in ("", "corrected_") for name in MEASURES for end in _ENDS]
-_Found = tuple[float, float, float]  # a value with its limits
+_VALUES = [
+    prefix + name + end for prefix in ("", "corrected_") for name in MEASURES for end in _ENDS
+]
+_Limited = tuple[float, float, float]
+"""A value with its limits."""
 
 
 def corrected_imbalances(corrected: pd.DataFrame) -> pd.DataFrame:
@@ -49,29 +52,40 @@ def corrected_imbalances(corrected: pd.DataFrame) -> pd.DataFrame:
         The verdict is of the gap, which plans close: see `verdict`.
     """
     rows = []
-    for concept, of in corrected.groupby("concept", sort=True, observed=True):
-        counts = of[["labelled"]].to_numpy().T
-        by_rate = rate_differences(counts, counts[0] + of["unlabelled"].to_numpy())[1:]
+    for concept, table in corrected.groupby("concept", sort=True, observed=True):
+        counts = table[["labelled"]].to_numpy().T
+        by_rate = rate_differences(counts, counts[0] + table["unlabelled"].to_numpy())[1:]
         row: dict[str, Any] = {"concept": concept}
-        for (one, other), pair, measures in (
+        # The gap is of counts and the others of rates, which may differ most between other classes.
+        for names, pair, measures in (
             (_NAMES[:2], leading_classes(counts), MEASURES[:1]),
             (_NAMES[2:], by_rate, MEASURES[1:]),
         ):
-            both = of.iloc[np.concatenate(pair)]
-            row[one], row[other] = both["class_name"]
-            sizes = (both["labelled"] + both["unlabelled"]).to_numpy(np.float64)
-            labelled = both["labelled"].to_numpy(np.float64)
-            limits = [sizes * end for end in wilson(labelled, sizes)]
-            after = both[["corrected", "low", "high"]].to_numpy(np.float64).T
-            for prefix, values in (("", np.array([labelled, *limits])), ("corrected_", after)):
-                found = _measures(values, sizes)
-                for name in measures:
-                    for end, value in zip(_ENDS, found[name], strict=True):
-                        row[f"{prefix}{name}{end}"] = value
+            classes = table.iloc[np.concatenate(pair)]
+            row |= dict(zip(names, classes["class_name"], strict=True))
+            row |= _compare(classes, measures)
+
         low, high = row["corrected_gap_low"], row["corrected_gap_high"]
         row["verdict"] = verdict(low, high, balanced=np.ptp(counts) == 0)
         rows.append(row)
     return pd.DataFrame(rows, columns=["concept", *_NAMES, *_VALUES, "verdict"])
+
+
+def _compare(classes: pd.DataFrame, measures: Sequence[str]) -> dict[str, float]:
+    """Some measures of two classes with their limits, as labelled and as corrected."""
+    labelled = classes["labelled"].to_numpy(np.float64)
+    sizes = labelled + classes["unlabelled"].to_numpy(np.float64)
+    low, high = wilson(labelled, sizes)
+    before = np.array([labelled, sizes * low, sizes * high])
+    after = classes[["corrected", "low", "high"]].to_numpy(np.float64).T
+
+    row: dict[str, float] = {}
+    for prefix, counts in (("", before), ("corrected_", after)):
+        values = _measures(counts, sizes)
+        for name in measures:
+            columns = [f"{prefix}{name}{end}" for end in _ENDS]
+            row |= dict(zip(columns, values[name], strict=True))
+    return row
 
 
 def verdict(low: float, high: float, *, balanced: bool = False) -> Verdict:
@@ -126,43 +140,43 @@ def clique_verdicts(
     list of str or None
         None where no gap is claimed, or no model labelled any of the concepts.
     """
-    known = {
-        (frozenset(concepts), name): np.array(found, np.float64)
-        for concepts, name, *found in zip(
-            *(corrected[name] for name in ("concepts", "class_name", "corrected", "low", "high")),
-            strict=True,
-        )
-    }
+    counts: dict[tuple[frozenset[str], str], FloatArray] = {}
+    names = ["concepts", "class_name", "corrected", "low", "high"]
+    for concepts, class_name, *limits in corrected[names].itertuples(index=False):
+        counts[frozenset(concepts), class_name] = np.array(limits, np.float64)
     missing = np.full(3, np.nan)
 
     def find_verdict(concepts: Collection[str], over: str, under: str) -> Verdict:
         key = frozenset(concepts)
-        ends = np.stack([known.get((key, of), missing) for of in (over, under)], axis=1)
-        _, low, high = _difference(ends, np.ones(2))
+        classes = [counts.get((key, class_name), missing) for class_name in (over, under)]
+        _, low, high = _difference(np.stack(classes, axis=1), np.ones(2))
         return verdict(low, high)
 
-    result: list[Verdict | None] = []
-    columns = ("concepts", "over_represented", "under_represented")
-    for concepts, over, under in zip(*(cliques[name] for name in columns), strict=True):
+    verdicts: list[Verdict | None] = []
+    names = ["concepts", "over_represented", "under_represented"]
+    for concepts, over, under in cliques[names].itertuples(index=False):
         checked = [name for name in concepts if name in by_models]
         if not checked or pd.isna(over):
-            result.append(None)
+            verdicts.append(None)
             continue
-        said = find_verdict(concepts, over, under)
-        if said == "not audited" and len(concepts) > 1:
-            each = {find_verdict([name], over, under) for name in checked}
-            if "not audited" not in each:
-                said = "supported" if each == {"supported"} else "not supported"
-        result.append(said)
-    return result
+
+        whole = find_verdict(concepts, over, under)
+        # Without an audit of its own, a clique is judged by its concepts.
+        if whole == "not audited" and len(concepts) > 1:
+            parts = {find_verdict([name], over, under) for name in checked}
+            if "not audited" not in parts:
+                whole = "supported" if parts == {"supported"} else "not supported"
+        verdicts.append(whole)
+    return verdicts
 
 
-def _measures(counts: FloatArray, sizes: FloatArray) -> dict[str, _Found]:
+def _measures(counts: FloatArray, sizes: FloatArray) -> dict[str, _Limited]:
     """All `MEASURES` of two classes: `counts` are value, low and high limit (rows) of each."""
     with np.errstate(invalid="ignore", divide="ignore"):
         rates = np.clip(counts / sizes, 0.5 / sizes, 1 - 0.5 / sizes)
         logits = np.log(rates) - np.log1p(-rates)
         share = 1 / sizes
+
     gap = _difference(counts, np.ones(2))
     clipped = np.clip(gap, -sizes[1], sizes[0])
     return {
@@ -172,9 +186,10 @@ def _measures(counts: FloatArray, sizes: FloatArray) -> dict[str, _Found]:
     }
 
 
-def _difference(found: FloatArray, scale: FloatArray) -> _Found:
+def _difference(values: FloatArray, scale: FloatArray) -> _Limited:
+    """First class minus second of scaled values, which are rows of value, low and high limit."""
     coefficients = scale * np.array([1.0, -1.0])
-    value = float(coefficients @ found[0])
-    if np.isnan(found).any():
-        return (value, float("nan"), float("nan"))
-    return (value, *sum_interval(coefficients, *found))
+    difference = float(coefficients @ values[0])
+    if np.isnan(values).any():
+        return (difference, float("nan"), float("nan"))
+    return (difference, *sum_interval(coefficients, *values))

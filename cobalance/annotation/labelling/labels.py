@@ -34,6 +34,7 @@ def image_level(scores: FloatArray, base: FloatArray, *, multi: bool = False) ->
     above: BoolArray = scores > base[:, None]
     if multi or not scores.shape[1]:
         return above
+    # Of a category, an image shows the best attribute alone.
     best = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)
     above &= np.arange(scores.shape[1]) == best[:, None]
     return above
@@ -53,18 +54,24 @@ def present(scores: Floats, settings: LabelSettings) -> BoolArray:
     """
     attributes = settings.attributes
     if settings.rule == "threshold":
-        limits = [settings.thresholds.get(one.concept, settings.threshold) for one in attributes]
-        return scores >= np.array(limits, np.float32)  # the paper's α, for objects
-    result = np.zeros((len(scores), len(attributes)), bool)
-    categories = np.array([one.category for one in attributes], dtype=object)
+        # The paper's α, for objects.
+        limits = [
+            settings.thresholds.get(attribute.concept, settings.threshold)
+            for attribute in attributes
+        ]
+        return scores >= np.array(limits, np.float32)
+
+    is_shown = np.zeros((len(scores), len(attributes)), bool)
+    categories = np.array([attribute.category for attribute in attributes], dtype=object)
     for category in dict.fromkeys(categories):
         columns = np.flatnonzero(categories == category)
-        result[:, columns] = image_level(
+        is_shown[:, columns] = image_level(
             scores[:, columns].astype(np.float64),
+            # The last score is that of the base caption.
             scores[:, -1].astype(np.float64),
             multi=settings.multi,
         )
-    return result
+    return is_shown
 
 
 def read_labels(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
@@ -73,7 +80,7 @@ def read_labels(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
     Attributes that become the same concept count as one, with the higher score. Where scores are
     missing, OutputMissingError is raised.
     """
-    concepts = np.array([one.concept for one in settings.attributes], dtype=object)
+    concepts = np.array([attribute.concept for attribute in settings.attributes], dtype=object)
     frames = [pd.DataFrame({"image": [], "concept": [], "score": []})]
     for ids, scores in files.read_scores(settings.chunks, len(settings.texts)):
         rows, columns = np.nonzero(present(scores.matrix, settings))
@@ -86,9 +93,12 @@ def read_labels(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
                 }
             )
         )
-    found = pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
-    grouped = found.groupby(["image", "concept"], sort=True)["score"].max().reset_index()
-    return grouped.astype({"image": object, "concept": object, "score": np.float64})
+
+    # pandas will no longer take an empty frame's types into account.
+    filled = [frame for frame in frames if len(frame)] or frames[:1]
+    labels = pd.concat(filled, ignore_index=True)
+    highest = labels.groupby(["image", "concept"], sort=True)["score"].max().reset_index()
+    return highest.astype({"image": object, "concept": object, "score": np.float64})
 
 
 def label_summary(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
@@ -105,10 +115,16 @@ def label_summary(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
     for ids, scores in files.read_scores(settings.chunks, len(settings.texts)):
         counts += present(scores.matrix, settings).sum(axis=0)
         total += len(ids)
-        unreadable += int(np.isnan(scores.matrix).all(axis=1).sum()) if len(settings.texts) else 0
+        # Without texts an image has no scores, all of which would be NaN.
+        if len(settings.texts):
+            unreadable += int(np.isnan(scores.matrix).all(axis=1).sum())
+
     read = total - unreadable
     names = ["category", "concept", "caption"]
-    rows = [(one.category, one.concept, one.caption) for one in settings.attributes]
+    rows = [
+        (attribute.category, attribute.concept, attribute.caption)
+        for attribute in settings.attributes
+    ]
     return pd.DataFrame(rows, columns=names).assign(
         images=counts,
         share=counts / read if read else np.full(len(counts), np.nan),
@@ -147,14 +163,17 @@ def examples(
     for names, scores in files.read_scores(settings.chunks, len(settings.texts)):
         ids += names
         values.append(scores.matrix[:, attribute])
-        none = np.full((len(names), 4), np.nan, np.float32)
-        boxes.append(none if scores.boxes is None else scores.boxes[:, attribute])
+        no_boxes = np.full((len(names), 4), np.nan, np.float32)
+        boxes.append(no_boxes if scores.boxes is None else scores.boxes[:, attribute])
+
     score, box = np.concatenate(values), np.concatenate(boxes)
     order = np.argsort(-np.where(np.isnan(score), -np.inf, score), kind="stable")
     order = order[: int((~np.isnan(score)).sum())]
+
+    # Images are shown once: few ones are high before they are low, and low before middling.
     high, low = order[:n], order[n:][-n:]
     rest = order[len(high) : len(order) - len(low)]
     start = max((len(rest) - n) // 2, 0)
     for rank, chosen in (("high", high), ("middling", rest[start : start + n]), ("low", low)):
-        for at in chosen.tolist():
-            yield Example(rank, ids[at], float(score[at]), *map(float, box[at]))
+        for row in chosen.tolist():
+            yield Example(rank, ids[row], float(score[row]), *map(float, box[row]))

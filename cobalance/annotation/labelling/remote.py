@@ -27,7 +27,7 @@ from cobalance.vision.models.options import CaptionOptions, VlmOptions
 ASKED = {"vlm": ("question", "query", "threshold"), "captions": ("prompt",)}
 """The annotators that can ask an endpoint, and their options that have an effect there."""
 CAPTION_PROMPT = "Describe this image in one sentence."
-_FORMS = {word: (word, word.capitalize(), word.upper()) for word in ("yes", "no")}
+_WORDS = {"yes": "yes", "Yes": "yes", "YES": "yes", "no": "no", "No": "no", "NO": "no"}
 _SPACE = " \t\n\u0120\u2581"  # and the letters that tokenizers write for one
 _MARKUP = re.compile(r"<[^<>]{1,40}>|\[/?[A-Z_]{2,20}\]")
 
@@ -61,8 +61,9 @@ def check_remote(
             f"The option {unused[0]!r} of {annotator} has no effect at an address. Those that "
             f"have: {', '.join(ASKED[annotator])}."
         )
-    given = {"prompt": CAPTION_PROMPT} if annotator == "captions" else {}
-    checked = ANNOTATORS.check(annotator, {**given, **options, "model": endpoint.model})
+
+    defaults = {"prompt": CAPTION_PROMPT} if annotator == "captions" else {}
+    checked = ANNOTATORS.check(annotator, {**defaults, **options, "model": endpoint.model})
     return checked.model_dump(mode="json", include={"model", *ASKED[annotator]})
 
 
@@ -109,21 +110,23 @@ class RemoteYesNo(ScoringAnnotator):
         LanguageModelError
             The model cannot be reached, gives no probabilities, or answers so of no image.
         """
-        asked = [self.options.question.replace("{text}", _MARKUP.sub(" ", text)) for text in texts]
+        question = self.options.question
+        prompts = [question.replace("{text}", _MARKUP.sub(" ", text)) for text in texts]
         questions = [
-            Question(text, images=(shown,), first_token=True)
-            for shown in map(within, images)
-            for text in asked
+            Question(prompt, images=(image,), first_token=True)
+            for image in map(within, images)
+            for prompt in prompts
         ]
         replies = list(in_order(self.chat.ask, questions, self.endpoint.at_once))
-        found = [probability_of_yes(reply) for reply in replies]
-        result = np.array([np.nan if one is None else one for one in found], np.float32)
-        result = result.reshape(len(images), len(texts))
-        unanswered = np.isnan(result).any(axis=1)
-        if len(images) > 1 and unanswered.all():
+
+        values = np.array(list(map(probability_of_yes, replies)), np.float32)
+        values = values.reshape(len(images), len(texts))
+        is_unanswered = np.isnan(values).any(axis=1)
+        # A refused image counts as unread; a model that refuses all of them cannot be used.
+        if len(images) > 1 and is_unanswered.all():
             self._refuse(questions, replies)
-        result[unanswered] = np.nan
-        return result
+        values[is_unanswered] = np.nan
+        return values
 
     def describe_model(self) -> Mapping[str, Any]:
         """The question, the model, and where it is."""
@@ -131,13 +134,14 @@ class RemoteYesNo(ScoringAnnotator):
 
     def _refuse(self, questions: Sequence[Question], replies: Sequence[Reply]) -> None:
         """Raise LanguageModelError for the first answer that is neither yes nor no."""
-        pairs = zip(questions, replies, strict=True)
-        asked, reply = next(pair for pair in pairs if probability_of_yes(pair[1]) is None)
-        likeliest = ", ".join(repr(token) for token, _ in reply.first_tokens[:5])
+        probabilities = list(map(probability_of_yes, replies))
+        position = probabilities.index(None)
+        likeliest = ", ".join(repr(token) for token, _ in replies[position].first_tokens[:5])
         raise LanguageModelError(
-            f"The model {self.endpoint.model} begins its answer to {asked.text[:200]!r} neither "
-            f"with yes nor with no, but with {likeliest}. Take a model that answers at once, "
-            "without thinking aloud, or set another question."
+            f"The model {self.endpoint.model} begins its answer to "
+            f"{questions[position].text[:200]!r} neither with yes nor with no, but with "
+            f"{likeliest}. Take a model that answers at once, without thinking aloud, or set "
+            "another question."
         )
 
 
@@ -151,7 +155,7 @@ class RemoteCaptions(CaptionAnnotator):
 
     def captions(self, images: Sequence[ImageArray]) -> list[str]:
         """Write a caption for each image, in order; errors as in `ChatModel.ask`."""
-        questions = [Question(self.prompt, images=(shown,)) for shown in map(within, images)]
+        questions = [Question(self.prompt, images=(image,)) for image in map(within, images)]
         replies = in_order(self.chat.ask, questions, self.endpoint.at_once)
         return [" ".join(reply.text.rpartition("</think>")[2].split()) for reply in replies]
 
@@ -162,15 +166,18 @@ class RemoteCaptions(CaptionAnnotator):
 
 def probability_of_yes(reply: Reply) -> float | None:
     """Share of yes in the probabilities of yes and no as the first token; None without either."""
-    found = {
-        word: [value for token, value in reply.first_tokens if token.strip(_SPACE) in forms]
-        for word, forms in _FORMS.items()
-    }
-    every = [value for values in found.values() for value in values]
-    if not every:
+    logs: dict[str, list[float]] = {"yes": [], "no": []}
+    for token, value in reply.first_tokens:
+        word = _WORDS.get(token.strip(_SPACE))
+        if word is not None:
+            logs[word].append(value)
+    highest = max([*logs["yes"], *logs["no"]], default=None)
+    if highest is None:
         return None
-    highest = max(every)
-    yes, no = (math.fsum(math.exp(value - highest) for value in found[word]) for word in _FORMS)
+
+    # Relative to the likeliest one, so that the smallest probabilities do not vanish.
+    yes = math.fsum(math.exp(value - highest) for value in logs["yes"])
+    no = math.fsum(math.exp(value - highest) for value in logs["no"])
     return yes / (yes + no)
 
 

@@ -52,7 +52,8 @@ class ScoreFiles:
 
     def read_images(self, start: int = 0, end: int | None = None) -> pa.Table:
         """Read a slice of the run's images; OutputMissingError if the file is missing."""
-        return self._read("images.parquet").slice(start, None if end is None else end - start)
+        n_images = None if end is None else end - start
+        return self._read("images.parquet").slice(start, n_images)
 
     def write_description(self, described: Mapping[str, Any]) -> None:
         """Write the scores' provenance: model, weights, device, vocabulary chunks."""
@@ -70,22 +71,23 @@ class ScoreFiles:
         if scores.only_seen:
             self._write(_part(chunk), _sparse_table(ids, scores.matrix))
             return
-        n, texts = scores.matrix.shape
-        boxes = np.full((n * texts, 4), np.nan, np.float32)
+
+        n, n_texts = scores.matrix.shape
+        boxes = np.full((n * n_texts, 4), np.nan, np.float32)
         if scores.boxes is not None:
             boxes = scores.boxes.reshape(-1, 4)
         columns = {
-            "image": pa.array(np.repeat(np.array(ids, dtype=object), texts), pa.string()),
-            "text": np.tile(np.arange(texts, dtype=np.int32), n),
+            "image": pa.array(np.repeat(np.array(ids, dtype=object), n_texts), pa.string()),
+            "text": np.tile(np.arange(n_texts, dtype=np.int32), n),
             "score": scores.matrix.reshape(-1),
-            **{name: boxes[:, at] for at, name in enumerate(_BOX)},
+            **dict(zip(_BOX, boxes.T, strict=True)),
         }
         self._write(_part(chunk), pa.table(columns, schema=SCORES))
 
     def list_scored(self, chunks: int) -> set[int]:
         """The chunks whose scores are written."""
-        there = set(self._folder.names(f"{self.uri}/scores"))
-        return {chunk for chunk in range(chunks) if _part(chunk).rpartition("/")[2] in there}
+        files = set(self._folder.names(f"{self.uri}/scores"))
+        return {chunk for chunk in range(chunks) if _part(chunk).rpartition("/")[2] in files}
 
     def require(self, chunks: int) -> None:
         """Raise OutputMissingError if the scores of a chunk are missing."""
@@ -103,6 +105,8 @@ class ScoreFiles:
             if table.schema.equals(SEEN):
                 yield table["image"].to_pylist(), Scores(_dense_matrix(table, texts), None, True)
                 continue
+
+            # Each image has a row for each text.
             ids = table["image"].take(pa.array(np.arange(0, len(table), texts))).to_pylist()
             values = table["score"].to_numpy().reshape(-1, texts)
             boxes = np.stack([table[name].to_numpy() for name in _BOX], axis=1)
@@ -120,21 +124,22 @@ class ScoreFiles:
 def _sparse_table(ids: Sequence[str], matrix: Floats) -> pa.Table:
     unreadable = np.asarray(np.isnan(matrix).all(axis=1))
     rows, texts = np.nonzero(np.where(unreadable[:, None], 0, matrix))
-    offsets = np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int32)
-    values = (texts.astype(np.int32), matrix[rows, texts])
+    offsets = pa.array(np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int32))
     lists = [
-        pa.ListArray.from_arrays(pa.array(offsets), pa.array(of), mask=pa.array(unreadable))
-        for of in values
+        pa.ListArray.from_arrays(offsets, pa.array(values), mask=pa.array(unreadable))
+        for values in (texts.astype(np.int32), matrix[rows, texts])
     ]
     return pa.table([pa.array(list(ids), pa.string()), *lists], schema=SEEN)
 
 
 def _dense_matrix(table: pa.Table, texts: int) -> Floats:
-    named, scores = (table[name].combine_chunks() for name in ("texts", "scores"))
-    counts = pc.list_value_length(named)
+    columns, scores = table["texts"].combine_chunks(), table["scores"].combine_chunks()
+    counts = pc.list_value_length(columns)
     rows = np.repeat(np.arange(len(table)), counts.fill_null(0).to_numpy())
+
     matrix = np.zeros((len(table), texts), np.float32)
-    matrix[rows, named.flatten().to_numpy()] = scores.flatten().to_numpy()
+    matrix[rows, columns.flatten().to_numpy()] = scores.flatten().to_numpy()
+    # Null is an image that could not be read.
     matrix[counts.is_null().to_numpy(zero_copy_only=False)] = np.nan
     return matrix
 
@@ -172,12 +177,12 @@ def score_chunk(
     boxes = np.full((n, len(texts), 4), np.nan, np.float32)
     has_boxes = only_seen = False
     for start in range(0, n, AT_ONCE):
-        places = range(start, min(start + AT_ONCE, n))
-        images = {at: image for at in places if (image := read(at)) is not None}
+        rows = range(start, min(start + AT_ONCE, n))
+        images = {row: image for row in rows if (image := read(row)) is not None}
         if images:
             scores = annotator.score(list(images.values()), texts)
             matrix[list(images)], only_seen = scores.matrix, scores.only_seen
             if scores.boxes is not None:
                 boxes[list(images)], has_boxes = scores.boxes, True
-        report(places.stop)
+        report(rows.stop)
     return Scores(matrix, boxes if has_boxes else None, only_seen)

@@ -1,5 +1,6 @@
 """Settings of a labelling run, as its node keeps them."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -84,10 +85,10 @@ class LabelSettings(Options):
     @property
     def texts(self) -> tuple[str, ...]:
         """The texts that images are scored with: of all attributes, then the base caption."""
-        captions = tuple(one.caption for one in self.attributes)
+        captions = tuple(attribute.caption for attribute in self.attributes)
         return (*captions, self.base) if self.rule == "base" else captions
 
     @property
     def chunks(self) -> int:
         """Tasks that the images are divided into."""
-        return -(-self.images // self.chunk_images)
+        return math.ceil(self.images / self.chunk_images)

@@ -81,7 +81,7 @@ class ChatModel(Protocol):
 
 
 def select_told(described: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """What a model says of itself under some names, without those that it does not tell."""
+    """Values of a model's description under some names, without missing and empty ones."""
     return {name: described[name] for name in names if described.get(name)}
 
 

@@ -88,16 +88,19 @@ class Endpoint:
                 ", or take a model that runs here.",
             )
         request = self._request(question)
-        for name in tuple(self._refused):  # another thread may add to it
+        # A copy, as another thread may add to it.
+        for name in tuple(self._refused):
             request.pop(name, None)
+
         dropped: set[str] = set()
-        left, why = TRIES, ""
-        while left > 0:
+        remaining, fault = TRIES, ""
+        while remaining > 0:
             try:
-                raw = self._client.with_options(
-                    max_retries=left - 1
+                response = self._client.with_options(
+                    max_retries=remaining - 1
                 ).chat.completions.with_raw_response.create(extra_headers=self._headers, **request)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                # The server may know no schemas or seeds: without them it is asked once more.
                 refusable = [name for name in _OPTIONAL if name in request]
                 if not refusable:
                     raise self._describe_failure(error) from None
@@ -106,26 +109,27 @@ class Endpoint:
                 continue
             except openai.APIError as error:
                 raise self._describe_failure(error) from None
-            left -= 1 + raw.retries_taken
+
+            remaining -= 1 + response.retries_taken
             try:
-                completion = raw.parse()
+                completion = response.parse()
             except ValueError:
-                why = "the answer is not of this API"
+                fault = "the answer is not of this API"
                 continue
-            reply, why = _read(completion, question)
+            reply, fault = _read(completion, question)
             if reply is not None:
                 self._refused |= dropped
-                first = tuple((self._hide_key(token), value) for token, value in reply.first_tokens)
-                return replace(reply, text=self._hide_key(reply.text), first_tokens=first)
-            if why == _NO_PROBABILITIES:
+                return self._without_key(reply)
+            if fault == _NO_PROBABILITIES:
                 raise LanguageModelError(
                     f"The language model {self.model} at {self.url} gives no probabilities of "
                     "tokens (logprobs), and only that of yes as the first token counts. Take a "
                     "server that gives them, or a model that runs here."
                 )
+
         raise LanguageModelError(
             f"The language model {self.model} at {self.url} gave no usable reply in {TRIES} tries: "
-            f"{why}. Raise the server's limit of tokens, or take another model."
+            f"{fault}. Raise the server's limit of tokens, or take another model."
         )
 
     def close(self) -> None:
@@ -139,17 +143,18 @@ class Endpoint:
     def _request(self, question: Question) -> dict[str, Any]:
         content: Any = question.text
         if question.images:
-            shown = [
-                {"type": "image_url", "image_url": {"url": self._data_url(one)}}
-                for one in question.images
+            images = [
+                {"type": "image_url", "image_url": {"url": self._data_url(image)}}
+                for image in question.images
             ]
-            content = [*shown, {"type": "text", "text": question.text}]
+            content = [*images, {"type": "text", "text": question.text}]
         request: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": "user", "content": content}],
             "temperature": question.temperature,
             "seed": question.seed,
         }
+
         if question.first_token:
             request |= {"logprobs": True, "top_logprobs": TOP_TOKENS, "max_tokens": 1}
         if question.schema is not None:
@@ -168,40 +173,32 @@ class Endpoint:
         return last[1]
 
     def _describe_failure(self, error: openai.APIError) -> LanguageModelError:
-        parts: tuple[Part, ...]
         status = getattr(error, "status_code", None)
-        said = " ".join(self._hide_key(error.message).split())[:300]
+        message = " ".join(self._hide_key(error.message).split())[:300]
+        parts: tuple[Part, ...]
         if isinstance(error, openai.APITimeoutError):
-            parts = (f"it gave no answer in {TRIES} tries. Allow more time with ",)
-            parts += (Setting("timeout_s"), ", or try again later.")
-        elif status is None:
-            parts = (f"it cannot be reached or read ({said}). Check that it runs at that address.",)
-        elif status < 400:
-            target = mask_credentials(error.response.headers.get("Location", ""))  # type: ignore[attr-defined]
             parts = (
-                f"it redirects to {target[:300]}, which is not followed, as questions and images "
-                "would go there. If that is the model's address, give it instead.",
+                f"it gave no answer in {TRIES} tries. Allow more time with ",
+                Setting("timeout_s"),
+                ", or try again later.",
             )
         elif status in (401, 403):
-            parts = (f"it refuses the login ({status}: {said}). Give its key with ",)
-            parts += (Setting("key_file"), ".")
-        elif status == 429 or status >= 500:
             parts = (
-                f"it failed in {TRIES} tries ({status}: {said}). Run the same command again later: "
-                "what was answered is kept.",
-            )
-        elif status == 413:
-            parts = (
-                f"a question is too large for it (413: {said}). Raise the server's limit of the "
-                "size of requests.",
+                f"it refuses the login ({status}: {message}). Give its key with ",
+                Setting("key_file"),
+                ".",
             )
         else:
-            parts = (f"it refuses the question ({status}: {said}). Check address and model.",)
+            parts = (_reason(error, status, message),)
         return LanguageModelError(f"The language model {self.model} at {self.url}: ", *parts)
 
     def _hide_key(self, text: str) -> str:
         """A server's text without the key, which some echo."""
         return text.replace(self._key.get_secret_value(), "***") if self._key else text
+
+    def _without_key(self, reply: Reply) -> Reply:
+        tokens = tuple((self._hide_key(token), value) for token, value in reply.first_tokens)
+        return replace(reply, text=self._hide_key(reply.text), first_tokens=tokens)
 
 
 class _Client(openai.DefaultHttpxClient):
@@ -211,12 +208,14 @@ class _Client(openai.DefaultHttpxClient):
         answer = super().send(request, **options | {"stream": True, "follow_redirects": False})
         content = bytearray()
         with closing(answer):
-            for piece in answer.iter_bytes():  # unpacked piece by piece
+            # Unpacked piece by piece: a small answer may unpack to a very large one.
+            for piece in answer.iter_bytes():
                 content += piece
                 if len(content) > MOST_ANSWER_BYTES:
                     reason = f"its answer is longer than {MOST_ANSWER_BYTES:,} bytes"
                     raise openai.APIConnectionError(message=reason, request=request)
-        headers = {name: it for name, it in answer.headers.items() if name not in _PACKING}
+
+        headers = {name: value for name, value in answer.headers.items() if name not in _PACKING}
         return type(answer)(
             answer.status_code, headers=headers, content=bytes(content), request=request
         )
@@ -235,29 +234,59 @@ def _read(completion: Any, question: Question) -> tuple[Reply | None, str]:
         return None, "the answer has no choices"
     text = getattr(getattr(choices[0], "message", None), "content", None)
     usage = getattr(completion, "usage", None)
-    tokens = [getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens")]
-    read, written = (each if isinstance(each, int) else 0 for each in tokens)
+    n_read, n_written = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+
     if question.first_token:
-        first = _first_tokens(choices[0])
-        if not first:
+        first_tokens = _first_tokens(choices[0])
+        if not first_tokens:
             return None, _NO_PROBABILITIES
-        return Reply(text if isinstance(text, str) else "", read, written, first), ""
+        return Reply(text if isinstance(text, str) else "", n_read, n_written, first_tokens), ""
+
     if getattr(choices[0], "finish_reason", None) == "length":
         return None, "the replies are cut off"
     if not isinstance(text, str) or not text.strip():
         return None, "the replies are empty"
-    return Reply(text, read, written), ""
+    return Reply(text, n_read, n_written), ""
+
+
+def _reason(error: openai.APIError, status: int | None, message: str) -> str:
+    """Reason why a server gave no usable answer, and the remedy."""
+    if status is None:
+        return f"it cannot be reached or read ({message}). Check that it runs at that address."
+    if status < 400:
+        target = mask_credentials(error.response.headers.get("Location", ""))  # type: ignore[attr-defined]
+        return (
+            f"it redirects to {target[:300]}, which is not followed, as questions and images "
+            "would go there. If that is the model's address, give it instead."
+        )
+    if status == 429 or status >= 500:
+        return (
+            f"it failed in {TRIES} tries ({status}: {message}). Run the same command again later: "
+            "what was answered is kept."
+        )
+    if status == 413:
+        return (
+            f"a question is too large for it (413: {message}). Raise the server's limit of the "
+            "size of requests."
+        )
+    return f"it refuses the question ({status}: {message}). Check address and model."
+
+
+def _count(usage: Any, name: str) -> int:
+    value = getattr(usage, name, 0)
+    return value if isinstance(value, int) else 0
 
 
 def _first_tokens(choice: Any) -> tuple[tuple[str, float], ...]:
     """Likeliest first tokens and their log probabilities; none where the server gives none."""
     try:
-        found = [(one.token, one.logprob) for one in choice.logprobs.content[0].top_logprobs]
+        tokens = [(top.token, top.logprob) for top in choice.logprobs.content[0].top_logprobs]
     except (AttributeError, IndexError, KeyError, TypeError):
         return ()
+    # A value that cannot be a log probability is left out.
     return tuple(
         (token, float(value))
-        for token, value in found
+        for token, value in tokens
         if isinstance(token, str)
         and isinstance(value, int | float)
         and math.isfinite(value)

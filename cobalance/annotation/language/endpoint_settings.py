@@ -65,8 +65,8 @@ def read_key(file: Path) -> SecretStr:
     try:
         key = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        reason = f"The key file {file} cannot be read: {why}. Name another one with "
+        cause = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        reason = f"The key file {file} cannot be read: {cause}. Name another one with "
         raise OptionError(reason, Setting("key_file"), ".") from error
     if not key or not key.isascii() or not key.isprintable():
         reason = f"The key file {file} has no key: one line of ASCII. Name another one with "

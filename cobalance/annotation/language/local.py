@@ -56,16 +56,17 @@ class LocalModel:
             The device has no room for the question.
         """
         inputs = self._inputs(question)
-        given = int(inputs["input_ids"].shape[1])
-        written = 0
+        n_read, n_written = int(inputs["input_ids"].shape[1]), 0
         for attempt in range(TRIES):
-            tokens = self._generate(inputs, question, attempt)[given:]
-            written += len(tokens)
+            tokens = self._generate(inputs, question, attempt)[n_read:]
+            n_written += len(tokens)
             text = self._tokenizer.decode(tokens, skip_special_tokens=True).strip()
             if len(tokens) < self.options.max_tokens and text:
-                return Reply(text, given * (attempt + 1), written)
+                return Reply(text, n_read * (attempt + 1), n_written)
+            # Without a temperature, the model would say the same again.
             if question.temperature == 0:
-                break  # it would say the same again
+                break
+
         raise LanguageModelError(
             f"The replies of the language model {self.checkpoint.label} are empty, or cut off "
             f"after {inflect(self.options.max_tokens, 'tokens')}. Set max_tokens to more, or take "
@@ -74,8 +75,8 @@ class LocalModel:
 
     def describe(self) -> Mapping[str, Any]:
         """Model, weights, device and versions, for provenance; JSON values."""
-        chosen = self.options.model == LocalOptions.model_fields["model"].default
-        return self._opened.describe() | ({"licence": LICENCE} if chosen else {})
+        is_default = self.options.model == LocalOptions.model_fields["model"].default
+        return self._opened.describe() | ({"licence": LICENCE} if is_default else {})
 
     @cached_property
     def _processor(self) -> Any:
@@ -84,8 +85,8 @@ class LocalModel:
 
     def _inputs(self, question: Question) -> Any:
         template = self._processor if question.images else self._tokenizer
-        shown = [{"type": "image", "image": Image.fromarray(one)} for one in question.images]
-        content = [*shown, {"type": "text", "text": question.text}]
+        images = [{"type": "image", "image": Image.fromarray(image)} for image in question.images]
+        content = [*images, {"type": "text", "text": question.text}]
         with quiet():
             inputs = template.apply_chat_template(
                 [{"role": "user", "content": content}],
@@ -97,11 +98,18 @@ class LocalModel:
         return inputs.to(self._opened.device)
 
     def _generate(self, inputs: Any, question: Question, attempt: int) -> Any:
-        drawn = question.temperature > 0
-        sampling = {"temperature": question.temperature, "top_k": 0, "top_p": 1.0} if drawn else {}
+        sampling: dict[str, Any] = {"do_sample": False}
+        if question.temperature > 0:
+            # All tokens may be drawn, whichever limits the model's own settings have.
+            sampling = {
+                "do_sample": True,
+                "temperature": question.temperature,
+                "top_k": 0,
+                "top_p": 1.0,
+            }
         set_seed(question.seed + 1_000_000 * attempt)
         with self._opened.computing(f"a question to {self.checkpoint.label}"), quiet():
-            found = self._opened.model.generate(
-                **inputs, max_new_tokens=self.options.max_tokens, do_sample=drawn, **sampling
+            tokens = self._opened.model.generate(
+                **inputs, max_new_tokens=self.options.max_tokens, **sampling
             )
-        return found[0].cpu()
+        return tokens[0].cpu()

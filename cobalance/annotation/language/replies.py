@@ -41,10 +41,12 @@ def read_list(text: str, *, may_be_empty: bool = False) -> list[str]:
         There is no list of strings.
     """
     for value in _values(text[:_MOST]):
-        found = _strings(value)
-        if found or (may_be_empty and found is not None):
-            return _strip_numbers(found) or found
-    numbered = _strip_numbers([found[0] for found in _NUMBERED.finditer(text[:_MOST])])
+        strings = _strings(value)
+        if strings or (may_be_empty and strings is not None):
+            return _strip_numbers(strings) or strings
+
+    lines = [match[0] for match in _NUMBERED.finditer(text[:_MOST])]
+    numbered = _strip_numbers(lines)
     if numbered:
         return numbered
     raise UnreadableReplyError(f"The model's reply has no list of names: {_shorten(text)}.")
@@ -69,10 +71,11 @@ def read_yes_no(text: str) -> bool:
             return answer
         if isinstance(answer, str) and answer.strip().casefold() in ("yes", "no"):
             return answer.strip().casefold() == "yes"
-    found = _YES_NO.search(text)
-    if found is None:
+
+    match = _YES_NO.search(text)
+    if match is None:
         raise UnreadableReplyError(f"The model's reply says neither yes nor no: {_shorten(text)}.")
-    return found[1].casefold() == "yes"
+    return match[1].casefold() == "yes"
 
 
 def _values(text: str) -> Iterator[object]:
@@ -83,17 +86,21 @@ def _values(text: str) -> Iterator[object]:
                 yield read(piece.strip())
             except _UNREADABLE:
                 continue
+
     decoder, end = json.JSONDecoder(), 0
     for opening in islice(re.finditer(r"[\[{]", text), _MOST_BRACKETS):
         start = opening.start()
+        # A part of a value that was read is no value of its own.
         if start < end:
-            continue  # a part of a value that was read
+            continue
         try:
             value, end = decoder.raw_decode(text, start)
             yield value
             continue
         except (ValueError, RecursionError):
             pass
+
+        # No JSON: a Python literal may end with any of the closing brackets.
         for closing in islice(re.finditer(r"[\]}]", text[start:]), _MOST_BRACKETS):
             try:
                 value = ast.literal_eval(text[start : start + closing.end()])
@@ -107,24 +114,27 @@ def _values(text: str) -> Iterator[object]:
 def _strings(value: object) -> list[str] | None:
     """The strings of a list, or of the only list in an object or list; None where it is neither."""
     if isinstance(value, dict):
-        lists = [each for each in value.values() if isinstance(each, list | tuple | dict)]
+        lists = [inner for inner in value.values() if isinstance(inner, list | tuple | dict)]
         return _strings(lists[0]) if len(lists) == 1 else None
-    if isinstance(value, list | tuple) and len(value) == 1 and not isinstance(value[0], str):
-        return _strings(value[0]) if isinstance(value[0], list | tuple) else None
-    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list | tuple):
         return None
-    return [each for each in value if each.strip()]
+    if len(value) == 1 and not isinstance(value[0], str):
+        return _strings(value[0]) if isinstance(value[0], list | tuple) else None
+
+    strings = [entry for entry in value if isinstance(entry, str)]
+    return list(filter(str.strip, strings)) if len(strings) == len(value) else None
 
 
 def _strip_numbers(lines: Sequence[str]) -> list[str]:
     """Lines without their numbers, if these are 1, 2, 3 and so on and none explains itself."""
-    found = [_NUMBERED.fullmatch(line) for line in lines]
-    known = [each for each in found if each is not None]
-    if len(known) < max(len(lines), 2) or any(
-        int(each[1]) != at for at, each in enumerate(known, start=1)
-    ):
+    matches = list(filter(None, map(_NUMBERED.fullmatch, lines)))
+    if len(matches) < max(len(lines), 2):
         return []
-    items = [each[2].strip().strip("*").strip() for each in known]
+    if any(int(match[1]) != number for number, match in enumerate(matches, start=1)):
+        return []
+
+    items = [match[2].strip().strip("*").strip() for match in matches]
+    # "**Wings**: long" explains a name, and is none.
     return [] if any("**" in item or ": " in item for item in items) else items
 
 
@@ -146,17 +156,19 @@ def ask_for(chat: ChatModel, question: Question, read: Callable[[str], T]) -> T:
     LanguageModelError
         No reply of three could be read, or the model gave none.
     """
-    why: UnreadableReplyError | None = None
+    fault: UnreadableReplyError | None = None
     for attempt in range(TRIES):
         reply = chat.ask(replace(question, attempt=attempt))
         try:
+            # What a model thinks before it answers is no part of the reply.
             return read(reply.text.rpartition("</think>")[2])
         except UnreadableReplyError as error:
-            why = error
+            fault = error
+
     raise LanguageModelError(
-        f"No reply of {TRIES} to the question {question.text[:200]!r} can be read. The last: {why} "
-        "Replies are kept, so that the same command finds these again: take another model, or "
-        "delete the run to ask this one anew."
+        f"No reply of {TRIES} to the question {question.text[:200]!r} can be read. The last: "
+        f"{fault} Replies are kept, so that the same command finds these again: take another "
+        "model, or delete the run to ask this one anew."
     )
 
 
@@ -173,9 +185,12 @@ def read_caption(text: str) -> str:
     >>> read_caption('\n"A red bird on a branch."\n')
     'A red bird on a branch'
     """
-    lines = [line.strip().strip("\"'`*").strip() for line in text.splitlines()]
-    found = next((line for line in lines if any(letter.isalpha() for letter in line)), "")
-    caption = found.removesuffix(".")
+    lines = (line.strip().strip("\"'`*").strip() for line in text.splitlines())
+    caption = next(filter(_has_letter, lines), "").removesuffix(".")
     if not caption or len(caption) > 300:
         raise UnreadableReplyError(f"The model's reply is no caption: {text[:200]!r}.")
     return caption
+
+
+def _has_letter(line: str) -> bool:
+    return any(map(str.isalpha, line))

@@ -72,14 +72,16 @@ class Transcript:
         request = {**self._model, **_as_json(question)}
         text = json.dumps(request, ensure_ascii=False, sort_keys=True)
         path = f"{self._place}/{hashlib.sha256(text.encode()).hexdigest()}.json"
-        kept = self._read(path)
-        if kept is not None:
-            self.usage.add(kept, kept=True)
-            return kept
+        stored = self._read(path)
+        if stored is not None:
+            self.usage.add(stored, kept=True)
+            return stored
+
         reply = self._chat.ask(question)
         self.usage.add(reply, kept=False)
-        told = {name: value for name, value in vars(reply).items() if value != ()}
-        content = {"request": request, "reply": told}
+        # Replies without first tokens are written as they were before there were any.
+        values = {name: value for name, value in vars(reply).items() if value != ()}
+        content = {"request": request, "reply": values}
         self._folder.write(path, json.dumps(content, ensure_ascii=False, indent=1).encode())
         return reply
 
@@ -88,17 +90,22 @@ class Transcript:
         return self._chat.describe()
 
     def _read(self, path: str) -> Reply | None:
+        # A reply that is missing or damaged is asked for again.
         try:
-            kept = json.loads(self._folder.read(path))["reply"]
-            first = tuple(
-                (str(token), float(value)) for token, value in kept.get("first_tokens", ())
+            reply = json.loads(self._folder.read(path))["reply"]
+            tokens = reply.get("first_tokens", ())
+            return Reply(
+                text=str(reply["text"]),
+                tokens_in=int(reply["tokens_in"]),
+                tokens_out=int(reply["tokens_out"]),
+                first_tokens=tuple((str(token), float(value)) for token, value in tokens),
             )
-            return Reply(str(kept["text"]), int(kept["tokens_in"]), int(kept["tokens_out"]), first)
         except (OutputMissingError, ValueError, KeyError, TypeError):
-            return None  # missing or damaged: asked again
+            return None
 
 
 def _as_json(question: Question) -> dict[str, Any]:
     """A question as JSON values; with a SHA-256 for each image."""
+    # A flag that is off is left out: the digests of older questions stay the same.
     values = {name: value for name, value in vars(question).items() if value is not False}
     return values | {"images": [sha256_of(image) for image in question.images]}

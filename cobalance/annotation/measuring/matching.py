@@ -40,18 +40,19 @@ def match_concepts(
     {"5 o'clock shadow": TruthOf(attribute='5_o_Clock_Shadow', inverted=False),
      'beard': TruthOf(attribute='No_Beard', inverted=True)}
     """
+    # Of attributes with one plain name, the first is taken.
     known = {plain(name): name for name in reversed(list(attributes))}
-    found = {}
+    matches = {}
     for concept in concepts:
         name = plain(concept)
         opposite = name[3:] if name.startswith("no ") else f"no {name}"
         if mapping and concept in mapping:
-            found[concept] = mapping[concept]
+            matches[concept] = mapping[concept]
         elif name in known:
-            found[concept] = TruthOf(known[name])
+            matches[concept] = TruthOf(known[name])
         elif opposite in known:
-            found[concept] = TruthOf(known[opposite], inverted=True)
-    return found
+            matches[concept] = TruthOf(known[opposite], inverted=True)
+    return matches
 
 
 def plain(name: str) -> str:
@@ -87,25 +88,28 @@ def match_images(
     >>> match_images(["1", "b", "c"], ["celeba/7.jpg", None, "x/z.png"], ["b", "7.jpg"])
     [1, 0, None]
     """
-    forms = [_forms(name) for name in known]
-    places = []
-    for of_form in zip(*forms, strict=True):
-        times = Counter(of_form)
-        places.append({form: at for at, form in enumerate(of_form) if times[form] == 1})
+    positions = []
+    for forms in zip(*map(_forms, known), strict=True):
+        # A form that several images have tells none of them.
+        counts = Counter(forms)
+        unique = {form: position for position, form in enumerate(forms) if counts[form] == 1}
+        positions.append(unique)
+
+    names_by_image = zip(ids, uris, strict=True)
     return [
-        _find_place(places, [_forms(name) for name in (image, uri) if name])
-        for image, uri in zip(ids, uris, strict=True)
+        _find_position(positions, list(map(_forms, filter(None, names))))
+        for names in names_by_image
     ]
 
 
-def _find_place(
-    places: Sequence[Mapping[str, int]], named: Sequence[tuple[str, ...]]
+def _find_position(
+    positions: Sequence[Mapping[str, int]], names: Sequence[tuple[str, ...]]
 ) -> int | None:
-    """Where one of some names is, by the first form that is known; `named` has each one's forms."""
-    for at, place in enumerate(places):
-        for forms in named:
-            if forms[at] in place:
-                return place[forms[at]]
+    """Position of an image by the first form of its names that is known, the strictest first."""
+    for by_form, forms in zip(positions, zip(*names, strict=True), strict=False):
+        for form in forms:
+            if form in by_form:
+                return by_form[form]
     return None
 
 

@@ -40,12 +40,13 @@ def label_scores(
         score at all; a share of no images is NaN.
     """
     unread = np.asarray(np.isnan(scores).all(axis=1))
+    columns = zip(scores.T, labels.T, truth.T, strict=True)
     rows = [
-        (name, *_compare(scores[:, at], labels[:, at], truth[:, at], unread))
-        for at, name in enumerate(concepts)
+        (concept, *_compare(*of_concept, unread))
+        for concept, of_concept in zip(concepts, columns, strict=True)
     ]
-    columns = ["concept", "images", "shown", "not_visible", "unread"]
-    return pd.DataFrame(rows, columns=[*columns, "auc", "precision", "recall", "f1"])
+    names = ["concept", "images", "shown", "not_visible", "unread"]
+    return pd.DataFrame(rows, columns=[*names, "auc", "precision", "recall", "f1"])
 
 
 def _compare(
@@ -53,8 +54,10 @@ def _compare(
 ) -> tuple[int, int, int, int, float, float, float, float]:
     unseen = np.isnan(truth)
     used = ~unread & ~unseen
+
     shown, labelled = truth[used] > 0, labels[used]
     hits = int((shown & labelled).sum())
+
     return (
         int(used.sum()),
         int(shown.sum()),
@@ -78,6 +81,7 @@ def auc(scores: FloatArray, shown: BoolArray) -> float:
     missing = np.isnan(scores)
     if missing.all() or shown.all() or not shown.any():
         return float("nan")
+    # Ranks, as scikit-learn takes no infinite score; a missing one is below all others.
     ranks = np.unique(np.where(missing, -np.inf, scores), return_inverse=True)[1]
     return float(sklearn.metrics.roc_auc_score(shown, ranks))
 
@@ -133,14 +137,13 @@ def macro_table(scores: pd.DataFrame) -> pd.DataFrame:
     """
     models = [name for name in scores.select_dtypes(np.number) if name not in (GROUP, STANDS_FOR)]
     if STANDS_FOR in scores:
-        rows_of = pd.to_numeric(scores[STANDS_FOR], errors="coerce").fillna(0).clip(lower=0)
-        scores = scores.loc[scores.index.repeat(rows_of.astype(int))].reset_index(drop=True)
+        times = pd.to_numeric(scores[STANDS_FOR], errors="coerce").fillna(0).clip(lower=0)
+        scores = scores.loc[scores.index.repeat(times.astype(int))].reset_index(drop=True)
     groups = scores[GROUP] if GROUP in scores else pd.Series("", index=scores.index)
-    rows = [
-        (name, model, *macro(of_group[model]))
-        for name, of_group in scores.groupby(groups, sort=False)
-        for model in models
-    ]
+
+    rows = []
+    for name, group in scores.groupby(groups, sort=False):
+        rows += [(name, model, *macro(group[model])) for model in models]
     return pd.DataFrame(rows, columns=["dataset", "model", "macro", "attributes", "left_out"])
 
 
@@ -152,11 +155,12 @@ def read_macro_table(path: Path) -> pd.DataFrame:
     except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         reason = f"is no table that can be read ({error})"
         raise InputError(str(path), None, reason, "Save it as CSV.") from error
-    found = macro_table(scores)
-    if found.empty:
+
+    means = macro_table(scores)
+    if means.empty:
         reason = "has no column of numbers"
         raise InputError(str(path), None, reason, "Write a row an attribute, a column a model.")
-    return found
+    return means
 
 
 BETA = 0.8
@@ -203,12 +207,15 @@ def effective_dimension(embeddings: FloatArray) -> tuple[int, float]:
     n = len(embeddings)
     if n == 0:
         return 0, float("nan")
+
     centred = embeddings - embeddings.mean(axis=0)
     variances = np.linalg.svd(centred, compute_uv=False) ** 2
     total = variances.sum()
+    # Equal embeddings differ by rounding alone.
     if total <= np.finfo(np.float64).eps * max(1.0, float((embeddings**2).sum())):
         return 0, 0.0
-    # a tolerance, so that a share that is reached exactly is not missed by rounding
+
+    # A tolerance, so that a share that is reached exactly is not missed by rounding.
     needed = int(np.searchsorted(np.cumsum(variances) / total, 0.95 - 1e-12)) + 1
     return needed, needed / n
 

@@ -61,9 +61,12 @@ def read_truth(path: Path) -> GroundTruth:
         images = columns.pop(ID).to_pylist()
         texts = pa.table(columns).to_pandas(strings_to_categorical=True)
         return GroundTruth(_read_values(texts.set_axis(pd.Index(images, name=ID)), path))
+
+    # CUB's labels begin with four numbers: image, attribute, presence and certainty.
     fields = head.split(b"\n", 1)[0].split()
-    if len(fields) >= 4 and all(one.isdigit() for one in fields[:4]):
+    if len(fields) >= 4 and b"".join(fields[:4]).isdigit():
         return _read_cub(path)
+
     try:
         frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
@@ -88,14 +91,15 @@ def read_mapping(path: Path) -> dict[str, TruthOf]:
     rows = read_sheet(read_text(path), str(path), ("concept", "truth"), remedy)
     if not rows:
         raise InputError(str(path), None, "has no rows", remedy)
-    found: dict[str, TruthOf] = {}
+
+    mapping: dict[str, TruthOf] = {}
     for place, row in rows:
         name = clean_name(row["concept"])
-        if name in found:
+        if name in mapping:
             raise InputError(str(path), place, f"has {name!r} a second time", "Keep one.")
         inverted = _PRESENT.get(row.get("inverted", "").strip().lower()) == 1
-        found[name] = TruthOf(clean_name(row["truth"]), inverted)
-    return found
+        mapping[name] = TruthOf(clean_name(row["truth"]), inverted)
+    return mapping
 
 
 def _read_values(table: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -103,15 +107,19 @@ def _read_values(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     repeated = table.index[table.index.duplicated()]
     if len(repeated):
         raise InputError(str(path), None, f"has the image {repeated[0]!r} twice", "Keep one row.")
+
+    # Each distinct text of a column is read once.
     values = np.empty(table.shape)
-    wrong = np.zeros(table.shape, np.bool_)
-    for at in range(table.shape[1]):
-        codes, texts = pd.factorize(table.iloc[:, at])
-        plain = [text.strip().lower() for text in texts]
-        values[:, at] = np.array([_PRESENT.get(text, np.nan) for text in plain])[codes]
-        wrong[:, at] = np.array([bool(text) and text not in _PRESENT for text in plain])[codes]
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
+    is_wrong = np.zeros(table.shape, np.bool_)
+    for column in range(table.shape[1]):
+        codes, texts = pd.factorize(table.iloc[:, column])
+        plain = pd.Series(texts, dtype=object).str.strip().str.lower()
+        numbers = plain.map(_PRESENT).to_numpy(np.float64)
+        values[:, column] = numbers[codes]
+        is_wrong[:, column] = ((plain != "") & np.isnan(numbers)).to_numpy()[codes]
+
+    if is_wrong.any():
+        row, column = np.argwhere(is_wrong)[0]
         raise InputError(
             str(path),
             f"image {table.index[row]!r}",
@@ -130,10 +138,12 @@ def _read_cub(path: Path) -> GroundTruth:
     attribute_ids, columns = np.unique(attributes, return_inverse=True)
     values = np.full((len(image_ids), len(attribute_ids)), np.nan)
     values[rows, columns] = shown
+
+    # An image or attribute that no list names keeps its number.
     frame = pd.DataFrame(
         values,
-        index=[files.get(str(one), str(one)) for one in image_ids],
-        columns=[names.get(str(one), str(one)) for one in attribute_ids],
+        index=[files.get(number, number) for number in map(str, image_ids)],
+        columns=[names.get(number, number) for number in map(str, attribute_ids)],
     )
     return GroundTruth(frame, {"not visible": int(np.isnan(shown).sum())})
 
@@ -152,6 +162,7 @@ def _cub_columns(path: Path) -> tuple[IntArray, IntArray, FloatArray]:
                 reason = "is no image, attribute, 0 or 1, and certainty"
                 remedy = "Get CUB's image_attribute_labels.txt again."
                 raise InputError(str(path), f"line {number}", reason, remedy) from None
+
             images.append(image)
             attributes.append(attribute)
             shown.append(float("nan") if certainty == NOT_VISIBLE else present)

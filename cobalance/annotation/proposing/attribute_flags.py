@@ -21,22 +21,95 @@ UNSEEN = "seen in no image"
 PERCEIVED = "perceived"
 PERSONAL = "says of people what images only hint at: gender, age, ethnicity or the like"
 _SENSITIVE = (
-    *("age", "ages", "aging", "ancestry", "caste", "citizenship", "disability", "ethnic"),
-    *("ethnicity", "ethnicities", "faith", "gender", "genders", "nationality", "pregnancy", "race"),
-    *("races", "racial", "religion", "religious", "sex", "sexual", "sexuality"),
-    *("skin color", "skin colour", "skin complexion", "skin tone", "skin type", "complexion"),
+    "age",
+    "ages",
+    "aging",
+    "ancestry",
+    "caste",
+    "citizenship",
+    "disability",
+    "ethnic",
+    "ethnicity",
+    "ethnicities",
+    "faith",
+    "gender",
+    "genders",
+    "nationality",
+    "pregnancy",
+    "race",
+    "races",
+    "racial",
+    "religion",
+    "religious",
+    "sex",
+    "sexual",
+    "sexuality",
+    "skin color",
+    "skin colour",
+    "skin complexion",
+    "skin tone",
+    "skin type",
+    "complexion",
 )
 _PERSONAL = (
-    *("adolescent", "boy", "child", "children", "elder", "elderly", "female", "feminine"),
-    *("gentleman", "gentlemen", "girl", "ladies", "lady", "male", "man(?! made)", "masculine"),
-    *("men", "middle aged", "nonbinary", "senior citizen", "teen", "teenage", "teenager"),
-    *("toddler", "transgender", "woman", "women", "years old", "youth"),
-    *("dark skin", "dark skinned", "fair skin", "fair skinned", "light skin", "light skinned"),
-    *("autistic", "disabled", "gay", "lesbian", "pregnant"),
+    "adolescent",
+    "boy",
+    "child",
+    "children",
+    "elder",
+    "elderly",
+    "female",
+    "feminine",
+    "gentleman",
+    "gentlemen",
+    "girl",
+    "ladies",
+    "lady",
+    "male",
+    "man(?! made)",
+    "masculine",
+    "men",
+    "middle aged",
+    "nonbinary",
+    "senior citizen",
+    "teen",
+    "teenage",
+    "teenager",
+    "toddler",
+    "transgender",
+    "woman",
+    "women",
+    "years old",
+    "youth",
+    "dark skin",
+    "dark skinned",
+    "fair skin",
+    "fair skinned",
+    "light skin",
+    "light skinned",
+    "autistic",
+    "disabled",
+    "gay",
+    "lesbian",
+    "pregnant",
 )
-_OF_PEOPLE = (  # of people where nothing else follows: not "asian elephant"
-    *("african", "african american", "asian", "caucasian", "hispanic", "latina", "latino"),
-    *("middle eastern", "buddhist", "catholic", "christian", "hindu", "jewish", "muslim", "sikh"),
+# Of people where nothing else follows: not "asian elephant".
+_OF_PEOPLE = (
+    "african",
+    "african american",
+    "asian",
+    "caucasian",
+    "hispanic",
+    "latina",
+    "latino",
+    "middle eastern",
+    "buddhist",
+    "catholic",
+    "christian",
+    "hindu",
+    "jewish",
+    "muslim",
+    "sikh",
 )
 _PLURAL = re.compile(r"(?<=\w{3})(?<!s)s\b")
 _SENSITIVE_WORDS = re.compile(rf"\b(?:{'|'.join(_SENSITIVE)})s?\b")
@@ -95,24 +168,26 @@ def flag_attributes(
     by : str
         What embeds, as the flag says it.
     """
-    names = [one.name for one in attributes]
-    alike = near_synonyms(names, embed)
-    result = []
-    for at, one in enumerate(attributes):
-        flags = list(one.flags)
-        if tells_sensitive(one.name) and not is_sensitive(one.category):
+    names = [attribute.name for attribute in attributes]
+    synonyms = near_synonyms(names, embed)
+    flagged = []
+    for position, attribute in enumerate(attributes):
+        flags = list(attribute.flags)
+        if tells_sensitive(attribute.name) and not is_sensitive(attribute.category):
             flags.append(PERSONAL)
-        named = next((name for name in sorted(classes) if names_class(one.name, name)), None)
-        if named is not None:
-            flags.append(f"names the class {named!r}")
-        if at in alike:
-            other, cosine = alike[at]
+
+        named = [name for name in sorted(classes) if names_class(attribute.name, name)]
+        if named:
+            flags.append(f"names the class {named[0]!r}")
+
+        if position in synonyms:
+            nearest, cosine = synonyms[position]
             flags.append(
-                f"near synonym of {names[other]!r} ({attributes[other].category}): merge them? "
+                f"near synonym of {names[nearest]!r} ({attributes[nearest].category}): merge them? "
                 f"(cosine {cosine:.2f} by {by})"
             )
-        result.append(replace(one, flags=tuple(dict.fromkeys(flags))))
-    return result
+        flagged.append(replace(attribute, flags=tuple(dict.fromkeys(flags))))
+    return flagged
 
 
 def names_class(attribute: str, class_name: str) -> bool:
@@ -125,11 +200,16 @@ def names_class(attribute: str, class_name: str) -> bool:
     >>> names_class("two birds", "bird"), names_class("red", "red-winged blackbird")
     (True, False)
     """
-    own = _words(readable(re.sub(r"^\d+[._\s-]+", "", class_name)))
-    said = _words(attribute)
-    starts = range(len(said) - len(own) + 1)
-    has_all = any(_same(said[at : at + len(own)], own) for at in starts)
-    return bool(own and said) and (has_all or _same(said, own[-len(said) :]))
+    # Names of classes in files begin with numbers, such as 001.Black_footed_Albatross.
+    class_words = _words(readable(re.sub(r"^\d+[._\s-]+", "", class_name)))
+    words = _words(attribute)
+    if not class_words or not words:
+        return False
+
+    n = len(class_words)
+    parts = (words[start : start + n] for start in range(len(words) - n + 1))
+    has_all = any(_same(part, class_words) for part in parts)
+    return has_all or _same(words, class_words[-len(words) :])
 
 
 def near_synonyms(names: Sequence[str], embed: Embed) -> dict[int, tuple[int, float]]:
@@ -138,14 +218,12 @@ def near_synonyms(names: Sequence[str], embed: Embed) -> dict[int, tuple[int, fl
         return {}
     vectors = np.asarray(embed(names), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    cosines = np.tril(unit @ unit.T, -1)
-    best = cosines.argmax(axis=1)
-    return {
-        at: (int(other), float(cosines[at, other]))
-        for at, other in enumerate(best)
-        if cosines[at, other] > SYNONYM
-    }
+    units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+
+    # Below the diagonal, so that of two near synonyms the later one is flagged.
+    cosines = np.tril(units @ units.T, -1)
+    nearest, highest = cosines.argmax(axis=1).tolist(), cosines.max(axis=1).tolist()
+    return {row: (nearest[row], cosine) for row, cosine in enumerate(highest) if cosine > SYNONYM}
 
 
 def ngram_vectors(texts: Sequence[str]) -> FloatArray:
@@ -166,6 +244,6 @@ def _words(text: str) -> list[str]:
 def _same(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether words are the same, in the singular or plural."""
     return len(left) == len(right) and all(
-        a == b or a in plural_forms(b) or b in plural_forms(a)
-        for a, b in zip(left, right, strict=True)
+        first == second or first in plural_forms(second) or second in plural_forms(first)
+        for first, second in zip(left, right, strict=True)
     )

@@ -1,5 +1,6 @@
 """Estimate the cost of proposing and labelling beforehand."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +28,8 @@ def calls_of(options: ProposeOptions) -> int:
     (65, 115)
     """
     n, m, r = options.categories, options.attributes, options.rounds
-    return r + r * n + n + (n * m if options.llm_prompts else 0)
+    n_captions = n * m if options.llm_prompts else 0
+    return r + r * n + n + n_captions
 
 
 @dataclass(frozen=True)
@@ -49,20 +51,30 @@ class ChatCost:
 def chat_cost(options: ProposeOptions, caption: str) -> ChatCost:
     """Estimate the cost of proposing attributes of a domain."""
     n, m, r = options.categories, options.attributes, options.rounds
-    asked = options.questions
     values = {
-        "n": n, "m": m, "caption": caption, "category": _NAME, "attribute": _NAME,
+        "n": n,
+        "m": m,
+        "caption": caption,
+        "category": _NAME,
+        "attribute": _NAME,
         "attributes": ", ".join([_NAME] * m),
-    }  # fmt: skip
-    each = [
-        (r, asked.categories, _ITEM * n),
-        (r * n, asked.attributes, _ITEM * m),
-        (n, asked.level, _EXPLANATION),
+    }
+
+    # How often each template is asked, and the tokens of an answer.
+    templates = options.questions
+    questions = [
+        (r, templates.categories, _ITEM * n),
+        (r * n, templates.attributes, _ITEM * m),
+        (n, templates.level, _EXPLANATION),
     ]
     if options.llm_prompts:
-        each.append((n * m, asked.image_caption, _CAPTION))
-    tokens_in = sum(k * -(-len(fill_template(text, **values)) // _LETTERS) for k, text, _ in each)
-    return ChatCost(calls_of(options), tokens_in, sum(k * out for k, _, out in each))
+        questions.append((n * m, templates.image_caption, _CAPTION))
+
+    tokens_in = tokens_out = 0
+    for times, template, answer in questions:
+        tokens_in += times * math.ceil(len(fill_template(template, **values)) / _LETTERS)
+        tokens_out += times * answer
+    return ChatCost(calls_of(options), tokens_in, tokens_out)
 
 
 def measure_chat(chat: ChatModel, options: ProposeOptions, caption: str, at_once: int = 1) -> float:
@@ -73,13 +85,14 @@ def measure_chat(chat: ChatModel, options: ProposeOptions, caption: str, at_once
     """
     values = {"n": options.categories, "m": options.attributes, "caption": caption}
     texts = (
-        fill_template(text, category=_NAME, **values)
-        for text in (options.questions.categories, options.questions.attributes)
+        fill_template(template, category=_NAME, **values)
+        for template in (options.questions.categories, options.questions.attributes)
     )
     first, second = _time(
         partial(chat.ask, Question(text, temperature=options.temperature)) for text in texts
     )
-    return first + second * -(-(calls_of(options) - 1) // at_once)
+    # The first one warms up.
+    return first + second * math.ceil((calls_of(options) - 1) / at_once)
 
 
 def measure_seconds(

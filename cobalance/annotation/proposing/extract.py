@@ -52,15 +52,16 @@ def span_checked(caption: str, names: Sequence[str]) -> Extracted:
     the last word perhaps in the plural, and no sign in between. A name inside a longer one counts
     by itself. Names without a word are neither.
     """
-    found: dict[str, None] = {}
-    inferred: dict[str, None] = {}
+    is_span: dict[str, bool] = {}
     for name in names:
         words = words_of(plain_name(name))
         if any(word[0].isalnum() for word in words):
+            # Words are joined as they are in captions: "dog's", not "dog ' s".
             concept = re.sub(r" (['’]) ", r"\1", " ".join(words))
-            is_span = Vocabulary({concept: [concept]}).find(caption)
-            (found if is_span else inferred)[concept] = None
-    return Extracted(tuple(found), tuple(inferred))
+            is_span[concept] = bool(Vocabulary({concept: [concept]}).find(caption))
+
+    spans = tuple(filter(is_span.get, is_span))
+    return Extracted(spans, tuple(concept for concept in is_span if not is_span[concept]))
 
 
 def singular_names(names: Collection[str]) -> dict[str, str]:

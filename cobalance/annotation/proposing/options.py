@@ -1,5 +1,6 @@
 """Options of proposing attributes: presets, questions and caption templates (GELDA, table S1)."""
 
+import math
 import re
 from collections.abc import Mapping
 from importlib.resources import files
@@ -83,7 +84,7 @@ class ProposeOptions(Options):
     @property
     def min_votes(self) -> int:
         """The fewest rounds that a name needs."""
-        return -(-self.rounds // 2) if self.votes == "half" else 1
+        return math.ceil(self.rounds / 2) if self.votes == "half" else 1
 
 
 def preset_names() -> list[str]:
@@ -115,10 +116,12 @@ def read_preset(name: str = "default", changes: Mapping[str, Any] | None = None)
     """
     check_known("preset", [name], preset_names())
     preset = decode_toml((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    given = {name: value for name, value in (changes or {}).items() if value is not None}
-    phrases = {**preset["phrases"], **given.pop("phrases", {})}
+    changed = {option: value for option, value in (changes or {}).items() if value is not None}
+
+    # Phrases are added to the preset's; other options take its place.
+    phrases = {**preset["phrases"], **changed.pop("phrases", {})}
     options = read_options(
-        ProposeOptions, {**preset, **given, "phrases": phrases}, "Proposing attributes"
+        ProposeOptions, {**preset, **changed, "phrases": phrases}, "Proposing attributes"
     )
     check_known("phrase", phrases.values(), options.templates)
     return options
@@ -132,7 +135,7 @@ def fill_template(template: str, **values: object) -> str:
     >>> fill_template("a {attribute} {noun}", attribute="{noun}", noun="bird")
     'a {noun} bird'
     """
-    return _PLACE.sub(lambda found: str(values.get(found[1].replace(" ", "_"), found[0])), template)
+    return _PLACE.sub(lambda match: str(values.get(match[1].replace(" ", "_"), match[0])), template)
 
 
 _PICTURE = re.compile(
@@ -179,6 +182,7 @@ def caption_of(
     is_caption = _PICTURE.match(attribute) or re.search(rf"\b{re.escape(noun)}\b", attribute)
     if level == "object" or is_caption:
         return attribute
+
     return fill_template(
         options.templates[options.phrases.get(category, "with")],
         attribute=attribute,

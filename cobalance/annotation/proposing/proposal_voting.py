@@ -44,10 +44,16 @@ def vote(rounds: Sequence[Sequence[str]], n: int | None = None, min_votes: int =
     """
     ranks: dict[str, list[int]] = {}
     for names in rounds:
-        plain = [name for name in map(plain_name, names) if name]
+        # A name counts once a round, and an empty one not at all.
+        plain = filter(None, map(plain_name, names))
         for rank, name in enumerate(dict.fromkeys(plain)):
             ranks.setdefault(name, []).append(rank)
-    voted = [Voted(name, len(at), sum(at) / len(at)) for name, at in ranks.items()]
-    kept = [each for each in voted if each.votes >= min_votes]
-    kept.sort(key=lambda each: (-each.votes, each.mean_rank))  # stable: first appearance
-    return kept[:n]
+
+    candidates = [
+        Voted(name, votes=len(name_ranks), mean_rank=sum(name_ranks) / len(name_ranks))
+        for name, name_ranks in ranks.items()
+        if len(name_ranks) >= min_votes
+    ]
+    # The sort is stable: of equal names, the one that appeared first comes first.
+    candidates.sort(key=lambda candidate: (-candidate.votes, candidate.mean_rank))
+    return candidates[:n]

@@ -73,64 +73,79 @@ def propose(
     LanguageModelError
         The model gives no reply that can be read in three tries.
     """
-    asked = _Asking(chat, options, progress, at_once)
+    asking = _Asking(chat, options, progress, at_once)
     questions = options.questions
     text = fill_template(questions.categories, n=options.categories, caption=caption)
-    (named_in_rounds,) = asked.rounds([text])
-    if options.sensitive:  # "gender" and "perceived gender" are one
-        named_in_rounds = [
-            [mark_perceived(name) if is_sensitive(name) else name for name in names]
-            for names in named_in_rounds
-        ]
-    named = vote(named_in_rounds, min_votes=options.min_votes)
-    left_out = [] if options.sensitive else [one.name for one in named if is_sensitive(one.name)]
-    kept = [one.name for one in named if one.name not in left_out][: options.categories]
+    (rounds,) = asking.rounds([text])
+    # "gender" and "perceived gender" are one category, which gets the votes of both.
+    if options.sensitive:
+        rounds = [list(map(_mark_sensitive, names)) for names in rounds]
+
+    names = [category.name for category in vote(rounds, min_votes=options.min_votes)]
+    left_out = [] if options.sensitive else list(filter(is_sensitive, names))
+    categories = [name for name in names if name not in left_out][: options.categories]
+
     values = {"m": options.attributes, "caption": caption}
-    every = asked.rounds(
-        [fill_template(questions.attributes, category=category, **values) for category in kept]
-    )
-    voted = {
-        category: attributes
-        for category, said in zip(kept, every, strict=True)
-        if (attributes := vote(said, options.attributes, options.min_votes))
-    }
-    found = _add_captions(asked, caption, voted)
-    progress("ask the language model", asked.done, asked.done)
-    return Proposal(tuple(found), tuple(left_out))
+    texts = [
+        fill_template(questions.attributes, category=category, **values) for category in categories
+    ]
+    voted = {}
+    for category, rounds in zip(categories, asking.rounds(texts), strict=True):
+        if attributes := vote(rounds, options.attributes, options.min_votes):
+            voted[category] = attributes
+
+    proposed = _add_captions(asking, caption, voted)
+    progress("ask the language model", asking.done, asking.done)
+    return Proposal(tuple(proposed), tuple(left_out))
+
+
+def _mark_sensitive(category: str) -> str:
+    return mark_perceived(category) if is_sensitive(category) else category
 
 
 def _add_captions(
-    asked: "_Asking", caption: str, voted: dict[str, list[Voted]]
+    asking: "_Asking", caption: str, voted: dict[str, list[Voted]]
 ) -> list[ProposedAttribute]:
     """The attributes of each category, with level and caption."""
-    options = asked.options
-    named = [", ".join(one.name for one in attributes) for attributes in voted.values()]
-    texts = [fill_template(options.questions.level, attributes=names) for names in named]
-    answers = asked.each(texts, ANSWER, read_yes_no)
-    levels: list[Level] = ["object" if is_object else "image" for is_object in answers]
-    each = [
-        (category, level, one)
-        for (category, attributes), level in zip(voted.items(), levels, strict=True)
-        for one in attributes
-    ]
+    options = asking.options
+    texts = []
+    for attributes in voted.values():
+        names = ", ".join(attribute.name for attribute in attributes)
+        texts.append(fill_template(options.questions.level, attributes=names))
+    answers = asking.replies(texts, ANSWER, read_yes_no)
+
+    rows: list[tuple[str, Level, Voted]] = []
+    for (category, attributes), is_object in zip(voted.items(), answers, strict=True):
+        level: Level = "object" if is_object else "image"
+        rows += [(category, level, attribute) for attribute in attributes]
+
     if options.llm_prompts:
         texts = [
             fill_template(
                 getattr(options.questions, f"{level}_caption"),
                 caption=caption,
                 category=category,
-                attribute=one.name,
+                attribute=attribute.name,
             )
-            for category, level, one in each
+            for category, level, attribute in rows
         ]
-        captions = asked.each(texts, None, read_caption)
+        captions = asking.replies(texts, None, read_caption)
     else:
         captions = [
-            caption_of(options, caption, category, one.name, level) for category, level, one in each
+            caption_of(options, caption, category, attribute.name, level)
+            for category, level, attribute in rows
         ]
+
     return [
-        ProposedAttribute(category, one.name, level, written, one.votes, options.rounds)
-        for (category, level, one), written in zip(each, captions, strict=True)
+        ProposedAttribute(
+            category=category,
+            name=attribute.name,
+            level=level,
+            caption=text,
+            votes=attribute.votes,
+            rounds=options.rounds,
+        )
+        for (category, level, attribute), text in zip(rows, captions, strict=True)
     ]
 
 
@@ -146,33 +161,35 @@ class _Asking:
 
     def rounds(self, texts: Sequence[str]) -> list[list[list[str]]]:
         """For each text the lists that all rounds give."""
-        k = self.options.rounds
-        repeated = [text for text in texts for _ in range(k)]
-        lists = self.each(repeated, ITEMS, read_list, list(range(k)) * len(texts))
-        return [lists[at : at + k] for at in range(0, len(lists), k)]
+        n = self.options.rounds
+        repeated = [text for text in texts for _ in range(n)]
+        lists = self.replies(repeated, ITEMS, read_list, list(range(n)) * len(texts))
+        return [lists[start : start + n] for start in range(0, len(lists), n)]
 
-    def each(
+    def replies(
         self,
         texts: Sequence[str],
         schema: dict[str, object] | None,
         read: Callable[[str], T],
         rounds: Sequence[int] | None = None,
     ) -> list[T]:
-        """The replies to questions, as they are read."""
+        """The replies to all texts, as they are read."""
         questions = [
             Question(
                 text,
-                schema if self.options.with_schema else None,
-                self.options.temperature,
-                round_ + self.options.rounds * self.options.seed,
+                schema=schema if self.options.with_schema else None,
+                temperature=self.options.temperature,
+                round=number + self.options.rounds * self.options.seed,
             )
-            for text, round_ in zip(texts, rounds or [0] * len(texts), strict=True)
+            for text, number in zip(texts, rounds or [0] * len(texts), strict=True)
         ]
+
         total = calls_of(self.options)
         self.progress("ask the language model", self.done, total)
-        result = []
+
+        replies = []
         for reply in in_order(partial(ask_for, self.chat, read=read), questions, self.at_once):
-            result.append(reply)
+            replies.append(reply)
             self.done += 1
             self.progress("ask the language model", self.done, total)
-        return result
+        return replies

@@ -13,8 +13,17 @@ from cobalance.ingest.names import name_fault
 from cobalance.ingest.tables.sheets import read_sheet
 
 COLUMNS = (
-    *("category", "proposed", "name", "level", "caption", "votes", "rounds", "flags", "state"),
-    *("decision", "into"),
+    "category",
+    "proposed",
+    "name",
+    "level",
+    "caption",
+    "votes",
+    "rounds",
+    "flags",
+    "state",
+    "decision",
+    "into",
 )
 CHANGED = ("name", "level", "caption")
 DECISIONS = ("accept", "reject", "rename", "merge")
@@ -35,16 +44,14 @@ def review_frame(attributes: pd.DataFrame) -> pd.DataFrame:
         `COLUMNS`: flags joined with semicolons; ``decision`` empty; ``into`` the attribute that one
         is merged into.
     """
-    return pd.DataFrame(
-        {
-            **{name: attributes[name] for name in COLUMNS[:7]},
-            "flags": ["; ".join(flags) for flags in attributes["flags"]],
-            "state": attributes["state"],
-            "decision": "",
-            "into": [" / ".join(into) if into else "" for into in attributes["merged_into"]],
-        },
-        columns=list(COLUMNS),
+    leading = attributes[list(COLUMNS[:7])]
+    frame = leading.assign(
+        flags=attributes["flags"].map("; ".join),
+        state=attributes["state"],
+        decision="",
+        into=[" / ".join(into or ()) for into in attributes["merged_into"]],
     )
+    return frame[list(COLUMNS)]
 
 
 def read_decisions(text: str, file: str, attributes: pd.DataFrame) -> list[Decision]:
@@ -76,72 +83,78 @@ def read_decisions(text: str, file: str, attributes: pd.DataFrame) -> list[Decis
         "Write the table with review, and fill in its column decision.",
     )
     keys = list(zip(attributes["category"], attributes["proposed"], strict=True))
-    now = dict(zip(keys, attributes.to_dict("records"), strict=True))
-    found: dict[AttributeKey, Decision] = {}
+    known = dict(zip(keys, attributes.to_dict("records"), strict=True))
+
+    decisions: dict[AttributeKey, Decision] = {}
     for where, row in rows:
         fault = partial(InputError, file, where)
-        said = row["decision"].strip().casefold()
-        if not said:
+        word = row["decision"].strip().casefold()
+        if not word:
             continue
+
         key = (row["category"].strip(), row["proposed"].strip())
-        if key not in now:
+        if key not in known:
             remedy = "Leave the columns category and proposed as they were written."
             raise fault(f"the dataset has no attribute {' / '.join(key)!r}", remedy)
-        if key in found:
+        if key in decisions:
             raise fault(f"{' / '.join(key)!r} is decided a second time", "Keep one.")
-        found[key] = _decision(key, said, row, now, fault)
-    return list(found.values())
+        decisions[key] = _decision(key, word, row, known, fault)
+    return list(decisions.values())
 
 
 def accept_all(attributes: pd.DataFrame) -> list[Decision]:
     """Accept all attributes that nobody has decided on, flagged ones too."""
-    open_ = attributes[attributes["state"] == "proposed"]
-    return [
-        Decision(key, "accepted") for key in zip(open_["category"], open_["proposed"], strict=True)
-    ]
+    undecided = attributes[attributes["state"] == "proposed"]
+    keys = zip(undecided["category"], undecided["proposed"], strict=True)
+    return [Decision(key, "accepted") for key in keys]
 
 
 def _decision(
     key: AttributeKey,
-    said: str,
+    word: str,
     row: dict[str, str],
-    now: Mapping[AttributeKey, Mapping[Hashable, Any]],
+    known: Mapping[AttributeKey, Mapping[Hashable, Any]],
     fault: Callable[[str, str], InputError],
 ) -> Decision:
-    if said not in DECISIONS:
-        raise fault(f"the decision {said!r} is none", f"Write {', '.join(DECISIONS)}.")
-    if said == "reject":
+    """The decision that a row's word stands for; InputError where it cannot be taken."""
+    if word not in DECISIONS:
+        raise fault(f"the decision {word!r} is none", f"Write {', '.join(DECISIONS)}.")
+    if word == "reject":
         return Decision(key, "rejected")
-    if said == "merge":
-        return Decision(key, "merged", _other(key, row.get("into", ""), now, fault))
+    if word == "merge":
+        return Decision(key, "merged", _merge_target(key, row.get("into", ""), known, fault))
+
     changes = {}
     for name in CHANGED:
-        before = str(now[key][name])
-        value = row.get(name, before)
-        if clean_name(value) == clean_name(before):
+        before = str(known[key][name])
+        value = clean_name(row.get(name, before))
+        if value == clean_name(before):
             continue
-        changes[name] = clean_name(value)
-        if problem := name_fault(changes[name]):
+        changes[name] = value
+        if problem := name_fault(value):
             raise fault(f"the {name} {problem}", "Write another.")
+
     if changes.get("level", "image") not in _LEVELS:
         raise fault(f"the level {changes['level']!r} is unknown", f"Write {' or '.join(_LEVELS)}.")
-    if said == "rename" and "name" not in changes:
+    if word == "rename" and "name" not in changes:
         raise fault("it has no new name", "Write one in the column name.")
     return Decision(key, "accepted", changes=changes)
 
 
-def _other(
+def _merge_target(
     key: AttributeKey,
     into: str,
     keys: Collection[AttributeKey],
     fault: Callable[[str, str], InputError],
 ) -> AttributeKey:
-    wanted = into.strip()
-    whole = [one for one in keys if " / ".join(one) == wanted]
-    by_name = [one for one in keys if one[1] == wanted]
-    same = [one for one in by_name if one[0] == key[0]]
-    for found in (whole, same, by_name):
-        if len(found) == 1 and found[0] != key:
-            return found[0]
-    several = "several attributes" if len(by_name) > 1 else "no other attribute"
-    raise fault(f"{wanted!r} is {several} to merge into", "Write category / name into into.")
+    """The attribute that is written as one to merge into; InputError unless it is one alone."""
+    target = into.strip()
+    by_key = [other for other in keys if " / ".join(other) == target]
+    by_name = [other for other in keys if other[1] == target]
+    same_category = [other for other in by_name if other[0] == key[0]]
+    for matches in (by_key, same_category, by_name):
+        if len(matches) == 1 and matches[0] != key:
+            return matches[0]
+
+    number = "several attributes" if len(by_name) > 1 else "no other attribute"
+    raise fault(f"{target!r} is {number} to merge into", "Write category / name into into.")
