@@ -55,15 +55,20 @@ class Collector:
 
     def __init__(self, problems: Problems, options: ReadOptions) -> None:
         self._problems, self._options = problems, options
+
+        # Columns of images, with an entry for each.
         self._place: dict[str, str] = {}
         self._uris: list[str | None] = []
         self._sizes: tuple[list[int | None], list[int | None]] = ([], [])
         self._split_names, self._class_names, self._concept_names = _Names(), _Names(), _Names()
         self._splits, self._classes = array("q"), array("q")
+
+        # Columns of mentions.
         self._image, self._concept = array("q"), array("q")
         self._numbers = {name: array("d") for name in MENTION_NUMBERS}
         self._segmentations: list[bytes | None] = []
         self._crowds = array("b")
+
         self._without_image = 0
         self._metadata: list[tuple[int, Mapping[str, Any]]] = []
         self._attributes: list[tuple[int, Mapping[str, Any]]] = []
@@ -87,15 +92,21 @@ class Collector:
         others are as in `cobalance.base.records.ImageRecord`; None where the file does not say.
         """
         if (fault := name_fault(id_)) is not None:
-            reason = f"the id {id_[:60]!r} {fault}"
-            return self._skip(place, reason, "Give each image a readable id")
+            return self._skip(
+                place, f"the id {id_[:60]!r} {fault}", "Give each image a readable id"
+            )
         if id_ in self._place:
-            reason = f"the image {id_!r} is at {self._place[id_]} already"
-            return self._skip(place, reason, "Name each image once")
+            return self._skip(
+                place, f"the image {id_!r} is at {self._place[id_]} already", "Name each image once"
+            )
+
         for what, size in (("width", width), ("height", height)):
             if size is not None and not 0 < size <= _LARGEST_PX:
-                reason = f"the {what} {size} is not a size in pixels"
-                return self._skip(place, reason, "Correct it, or leave it out")
+                return self._skip(
+                    place,
+                    f"the {what} {size} is not a size in pixels",
+                    "Correct it, or leave it out",
+                )
         for what, name in (("split", split), ("class", class_name)):
             fault = None if name is None else name_fault(clean_name(name))
             if fault is not None:
@@ -161,9 +172,9 @@ class Collector:
             self._image.append(image)
             self._concept.append(self._concept_names(concept))
             self._problems.within("mentions", len(self._image))
-            values = (nan if score is None else score, nan if area is None else area)
-            for column, value in zip(MENTION_NUMBERS, (*values, x, y, width, height), strict=True):
-                self._numbers[column].append(value)
+            values = (score, area, x, y, width, height)
+            for column, value in zip(self._numbers.values(), values, strict=True):
+                column.append(nan if value is None else value)
             self._segmentations.append(segmentation)
             self._crowds.append(crowd)
             if attributes:
@@ -241,7 +252,7 @@ class Collector:
             yield Metadata(rows, columns)
         if self._attributes:
             rows, columns = self._table_of(self._attributes)
-            of_objects = {name: values[rows] for name, values in numbers.items()}
+            of_objects = frames.take_rows(numbers, rows)
             yield Metadata(image[rows], columns, of_objects)
 
     def _table_of(

@@ -249,6 +249,13 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
     return pd.DataFrame(columns, copy=False)
 
 
+def take_rows(
+    columns: Mapping[str, FloatArray], rows: IntArray | BoolArray
+) -> dict[str, FloatArray]:
+    """Some rows of all columns."""
+    return {name: values[rows] for name, values in columns.items()}
+
+
 def _pick(
     values: npt.NDArray[Scalar] | None,
     rows: IntArray | slice,

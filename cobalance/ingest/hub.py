@@ -39,20 +39,26 @@ def local_path(file: Path | str, progress: Progress = silent) -> Path:
     address = str(file)
     if not address.startswith(_DATASETS):
         return Path(file)
+
     problems = Problems(address)
     with needs_extra("Reading from the Hugging Face hub", "hub"), _reaching(problems):
         system = huggingface_hub.HfFileSystem()
-        place: Any = system.resolve_path(address)  # of a dataset, not of a bucket
-        title, wanted = str(place.repo_id).rpartition("/")[2], str(place.path_in_repo)
+        # It must be of a dataset: the hub has buckets, too.
+        place: Any = system.resolve_path(address)
+        title, inner = str(place.repo_id).rpartition("/")[2], str(place.path_in_repo)
+
+        # Files of a commit never change, so that a copy stays right.
         about = huggingface_hub.HfApi().dataset_info(place.repo_id, revision=place.revision)
         commit = f"datasets/{place.repo_id}@{about.sha}"
-        names = system.find(f"{commit}/{wanted}".rstrip("/"))
+        names = system.find(f"{commit}/{inner}".rstrip("/"))
         names = [name for name in names if name.endswith(".parquet")]
+
         if not names:
             remedy = (
                 f"Name what the hub makes of it: {_DATASETS}{place.repo_id}@refs/convert/parquet."
             )
             raise problems.fatal("has no Parquet files", remedy)
+
         folder = Path(huggingface_hub.constants.HF_HOME) / "cobalance" / str(about.sha) / title
         for number, name in enumerate(names):
             progress("download", number, len(names))
@@ -61,7 +67,7 @@ def local_path(file: Path | str, progress: Progress = silent) -> Path:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 with system.open(name, block_size=_BLOCK_BYTES) as source:
                     _copy(source, copy, problems)
-    return folder / wanted
+    return folder / inner
 
 
 def _copy(source: IO[bytes], target: Path, problems: Problems) -> None:
@@ -81,8 +87,11 @@ def _reaching(problems: Problems) -> Iterator[None]:
         yield
     except (CobalanceError, ModuleNotFoundError):
         raise
-    except Exception as error:  # network, hub and disk raise anything
+    # The network, the hub and the disk raise anything.
+    except Exception as error:
         line = (str(error).splitlines() or [""])[0]
         reason = f"cannot be read from the hub ({type(error).__name__}: {line})"[:300]
-        remedy = "Check its name and the connection; what is not public needs a token in HF_TOKEN."
-        raise problems.fatal(reason, remedy) from error
+        raise problems.fatal(
+            reason,
+            "Check its name and the connection; what is not public needs a token in HF_TOKEN.",
+        ) from error

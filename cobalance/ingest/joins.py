@@ -63,30 +63,22 @@ def _join(
     table = load_table(path, problems, progress)
     roles = dict(map_columns(table, ReadOptions(), ("id", "class", "split", "uri")).of)
 
-    key, image = _find_images(table, roles, annotations)
-    if not _number_of(image):
-        table, key, image = _repeat_rows(table, key, annotations)
-    n_images, n_matched = len(annotations.images), _number_of(image)
-    if n_images and not n_matched:
-        first, first_id = table.columns[key][0].as_py(), annotations.images["id"].iloc[0]
-        raise problems.fatal(
-            f"has none of the images of {file}: it has {first!r}, "
-            f"and there the first is {first_id!r}",
-            "Give each image the same id or file name in both files.",
-        )
-
+    table, key, image = _match_images(table, roles, annotations, file)
     columns = {name: column for name, column in table.columns.items() if name != key}
     if needs_class and "class" not in roles and len(columns) == 1:
         (roles["class"],) = columns
     rows = table.rows()
-    notes = [f"{n_matched:,} of {inflect(n_images, 'images')} by {key}"]
+    n_images = len(annotations.images)
+    notes = [f"{_number_of(image):,} of {inflect(n_images, 'images')} by {key}"]
     classes = None
     if "class" in roles and (needs_class or not has_classes(annotations)):
         notes.append(f"class = {roles['class']}")
         classes = _read_classes(table, roles["class"], key, image, rows)
     elif needs_class:
-        reason = f"there is no column 'label' (its columns: {shorten_list(table.columns)})"
-        raise problems.fatal(reason, "Name the columns image_id and label.")
+        raise problems.fatal(
+            f"there is no column 'label' (its columns: {shorten_list(table.columns)})",
+            "Name the columns image_id and label.",
+        )
     image = np.where(rows.bad, -1, image)
 
     named_split = split_of_file(path.name)
@@ -97,8 +89,10 @@ def _join(
         split = Coded.constant(named_split, table.n_rows)
         notes.append(f"split = {named_split}")
     elif not columns:
-        reason = "lists images alone, and its name says no split"
-        raise problems.fatal(reason, "Call it as its split, such as train.txt.")
+        raise problems.fatal(
+            "lists images alone, and its name says no split",
+            "Call it as its split, such as train.txt.",
+        )
     if split is not None:
         annotations = with_split(annotations, _by_image(split, image, n_images))
 
@@ -116,6 +110,24 @@ def _join(
         return annotations
     of_image = _by_image(classes, image, n_images)
     return with_class(annotations, of_image, f"images without a class in {path.name}")
+
+
+def _match_images(
+    table: Table, roles: dict[str, str], annotations: Annotations, file: str
+) -> tuple[Table, str, IntArray]:
+    """The rows, the column by which they are matched, and the image of each, -1 for none."""
+    key, image = _find_images(table, roles, annotations)
+    if not _number_of(image):
+        table, key, image = _repeat_rows(table, key, annotations)
+
+    if len(annotations.images) and not _number_of(image):
+        first, first_id = table.columns[key][0].as_py(), annotations.images["id"].iloc[0]
+        raise table.problems.fatal(
+            f"has none of the images of {file}: it has {first!r}, "
+            f"and there the first is {first_id!r}",
+            "Give each image the same id or file name in both files.",
+        )
+    return table, key, image
 
 
 def _read_classes(
@@ -173,7 +185,8 @@ def _find_images(
     usual = [roles[role] for role in ("id", "uri") if role in roles]
     texts = [name for name, column in table.columns.items() if column.type == TEXT][:_TRIED]
     if not texts:
-        text_column(table, next(iter(table.columns)), Setting("join"))  # raises
+        # This raises.
+        text_column(table, next(iter(table.columns)), Setting("join"))
 
     # Columns that are called like ids or files come before others, and the images' own names
     # before their metadata: numbers in any column may be ids of other things.

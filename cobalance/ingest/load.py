@@ -111,6 +111,7 @@ def read_frame(
     if concept_column is not None:
         frame, options = one_row_per_image(frame, str(concept_column), options)
     frame, options = with_id(frame, options)
+
     annotations = read_table(load_frame(frame, Problems(name, options)), options, progress)
     return _finish(annotations, options, name, progress)
 
@@ -128,9 +129,11 @@ def _finish(
     annotations = with_joins(annotations, options, file, progress)
     if options.path_pattern is None and options.class_column is None:
         annotations = with_folders(annotations, file, taken=in_folders)
+
     annotations = refine(apply_fields(annotations, options, file), options, file)
     if annotations.images.empty:
         raise InputError(file, None, _nothing_left(annotations), "Ask for less, or correct it.")
+
     return with_captions(annotations, options, file, progress)
 
 
@@ -152,6 +155,7 @@ def detect_format(path: Path, options: ReadOptions | None = None) -> str:
                 name = "image-folder"
         if name is not None:
             return name
+
     head = read_head(path)
     for name, form in FORMATS.items():
         if form.reader.detects(path, head):
@@ -189,6 +193,7 @@ def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
             options.searches_own_captions,
         ),
     }
+
     for use, (option, is_set) in options_by_use.items():
         if is_set and use not in reader.uses:
             takers = [other for other, form in FORMATS.items() if use in form.reader.uses]
@@ -274,6 +279,7 @@ def _rename_classes(classes: "pd.Series[str]", options: ReadOptions) -> pd.Categ
     for old in new_name:
         if old not in column.names:
             raise UnknownNameError("class", old, column.names)
+
     renamed = [new_name.get(name, name) for name in column.names]
     names = sorted({*renamed})
     code = np.array(list(map(names.index, renamed)), dtype=np.int64)

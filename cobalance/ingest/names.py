@@ -85,8 +85,8 @@ class NameColumn(Coded):
     def empty(self) -> BoolArray:
         """True where the fault is that the value is empty."""
         is_empty = np.array([fault == "is empty" for fault in self.raw_faults])
-        found: BoolArray = is_empty[self.raw_codes]
-        return found
+        empty: BoolArray = is_empty[self.raw_codes]
+        return empty
 
 
 def encode_names(column: pa.Array) -> NameColumn:
@@ -108,10 +108,12 @@ def encode_names(column: pa.Array) -> NameColumn:
 def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
     """Clean the names of codes (-1 for none) and renumber them in sorted order."""
     cleaned = [clean_name(text or "") for text in raw]
-    fault_of = [name_fault(name) for name in cleaned]
+    fault_of = list(map(name_fault, cleaned))
     sound = sorted({name for name, fault in zip(cleaned, fault_of, strict=True) if fault is None})
-    number = {name: code for code, name in enumerate(sound)}
+
+    number = dict(zip(sound, range(len(sound)), strict=True))
     new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int32)
+
     codes = translate_codes(raw_codes, new_code)
     return NameColumn(codes, tuple(sound), raw_codes, [*fault_of, "is empty"])
 
@@ -125,8 +127,8 @@ def unreadable(column: pa.Array) -> BoolArray:
             pc.greater(pc.utf8_length(column), LONGEST),
         ),
     )
-    found: BoolArray = pc.fill_null(odd, False).to_numpy(zero_copy_only=False)
-    return found
+    unreadable_rows: BoolArray = pc.fill_null(odd, False).to_numpy(zero_copy_only=False)
+    return unreadable_rows
 
 
 def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:
@@ -134,19 +136,21 @@ def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:
     occurs = np.zeros(len(names) + 1, dtype=np.bool_)
     for start in range(0, len(codes), BLOCK):
         occurs[codes[start : start + BLOCK]] = True
+
     used = np.flatnonzero(occurs[:-1])
+    # The last is of the code -1; the smallest type saves most of the memory.
     new_code = np.full(len(names) + 1, -1, dtype=np.min_scalar_type(-max(len(used), 1)))
     new_code[used] = np.arange(len(used))
-    kept: Any = pd.Index([names[code] for code in used.tolist()], dtype=STRING)
-    return pd.Categorical.from_codes(translate_codes(codes, new_code), categories=kept)
+    used_names: Any = pd.Index([names[code] for code in used.tolist()], dtype=STRING)
+    return pd.Categorical.from_codes(translate_codes(codes, new_code), categories=used_names)
 
 
 def translate_codes(codes: IntArray, new_code: IntArray) -> IntArray:
     """Look codes up, block by block: numpy would convert all to 64 bits at once."""
-    found = np.empty(len(codes), dtype=new_code.dtype)
+    translated = np.empty(len(codes), dtype=new_code.dtype)
     for start in range(0, len(codes), BLOCK):
-        found[start : start + BLOCK] = new_code[codes[start : start + BLOCK]]
-    return found
+        translated[start : start + BLOCK] = new_code[codes[start : start + BLOCK]]
+    return translated
 
 
 def split_named(name: str) -> str | None:
@@ -177,17 +181,18 @@ def split_folders(folders: Iterable[str]) -> set[str]:
     siblings = group_pairs(
         (posixpath.dirname(path), path) for folder in with_images for path in upwards(folder)
     )
-    found = set[str]()
+    split_paths = set[str]()
     for paths in map(set, siblings.values()):
         splits = {path for path in paths if split_named(posixpath.basename(path))}
+
         for split in splits:
             has_images = split in with_images
             alike = sum((other in with_images) == has_images for other in paths - splits)
             # Two splits are rarely two classes, and one folder beside train may be a further part.
             least = max(len(splits) + (len(splits) > 1), 1 if has_images else 2)
             if alike < least:
-                found.add(split)
-    return found
+                split_paths.add(split)
+    return split_paths
 
 
 def split_within(folder: str, splits: Collection[str]) -> str | None:
@@ -227,8 +232,8 @@ def split_of_file(path: str) -> str | None:
     ('train', 'val', None)
     """
     words = re.split("[^a-z]+", path.rpartition("/")[2].lower().rpartition(".")[0])
-    found = {_SPLITS[word] for word in words if word in _SPLITS and word not in ("dev", "eval")}
-    return found.pop() if len(found) == 1 else split_of_path(path)
+    splits = {_SPLITS[word] for word in words if word in _SPLITS and word not in ("dev", "eval")}
+    return splits.pop() if len(splits) == 1 else split_of_path(path)
 
 
 def usual_splits(column: Coded) -> Coded:

@@ -263,14 +263,17 @@ class ReadOptions:
             raise OptionError(
                 Setting("on_error", self.on_error), " is unknown. Set it to fail or skip."
             )
+
         if self.split is not None:
             object.__setattr__(self, "split", clean_name(self.split))
             if not self.split:
                 raise OptionError("The split is empty. Pass a name such as train.")
+
         if self.delimiter == "":
             raise OptionError(
                 "The delimiter of concepts is empty. Set ", Setting("delimiter"), " to '|'."
             )
+
         if self.concepts_column is not None and self.concept_columns:
             raise OptionError(
                 "Concepts come from one column or from one column each, not from both. Set ",
@@ -285,6 +288,7 @@ class ReadOptions:
             raise OptionError(
                 "Scores go with a concepts column. Set ", Setting("concepts_column"), "."
             )
+
         later = self.names_class + (self.class_file is not None)
         if bool(self.class_category) + later + self.searches_classes > 1:
             raise OptionError(
@@ -293,24 +297,29 @@ class ReadOptions:
                 *(Setting("path_pattern"), ", and ", Setting("class_captions"), " or "),
                 *(Setting("class_words"), "."),
             )
+
         if self.match not in ("words", "substring"):
             raise OptionError(f"The matching mode is {self.match!r}. Pass words or substring.")
         if self.min_score is not None and not 0 <= self.min_score <= 1:
             raise OptionError(f"The minimum score is {self.min_score:g}. Pass one from 0 to 1.")
         if self.min_area_px2 is not None and not self.min_area_px2 >= 0:
             raise OptionError(f"The minimum area is {self.min_area_px2:g}. Pass 0 or more.")
+
         for limit in ("columns", "rows", "mentions", "table_mb", "skipped"):
             if getattr(self, f"max_{limit}") < 1:
-                setting = Setting(f"max_{limit}")
-                raise OptionError("A limit is less than 1. Set ", setting, " to 1 or more.")
+                raise OptionError(
+                    "A limit is less than 1. Set ", Setting(f"max_{limit}"), " to 1 or more."
+                )
 
     @property
     def about_columns(self) -> bool:
         """Whether an option is set that only tables have a use for."""
-        others = {"class_column", "split_column", "cluster_column"}  # of any format's metadata
+        # These are columns of any format's metadata.
+        others = {"class_column", "split_column", "cluster_column"}
         names = [name for name in declared_options() if name.endswith("_column")]
         names = [name for name in names if name not in others]
         names = [*names, "concept_columns", "delimiter", "each_row", "by_name"]
+
         unset = ReadOptions()
         return any(getattr(self, name) != getattr(unset, name) for name in names)
 
@@ -340,9 +349,9 @@ def declared_options() -> dict[str, tuple[Any, Option]]:
     """Type and wording of each field of `ReadOptions`, but for `by_name`, which no person sets."""
     hints = get_type_hints(ReadOptions, include_extras=True)
     return {
-        name: found
+        name: arguments
         for name, hint in hints.items()
-        if len(found := get_args(hint)) == 2 and isinstance(found[1], Option)
+        if len(arguments := get_args(hint)) == 2 and isinstance(arguments[1], Option)
     }
 
 
@@ -363,17 +372,19 @@ def code_names(
     >>> code_names(["place:0=land,1=water"])
     {'place': {'0': 'land', '1': 'water'}}
     """
-    found: dict[str, dict[str, str]] = {}
+    names_by_column: dict[str, dict[str, str]] = {}
     for text in given:
         column, equals, file = text.partition("=")
+        # A colon before the equals sign says that codes follow, and no file.
         if read is not None and equals and ":" not in column:
-            found.setdefault(column, {}).update(read(Path(file)))
+            names_by_column.setdefault(column, {}).update(read(Path(file)))
             continue
+
         column, colon, names = text.partition(":")
         if not (column and colon):
             raise OptionError(f"{text!r} is not COLUMN:CODE=NAME,..., such as y:0=land,1=water.")
-        found.setdefault(column, {}).update(pairs(names.split(","), needs_value=True))
-    return found
+        names_by_column.setdefault(column, {}).update(pairs(names.split(","), needs_value=True))
+    return names_by_column
 
 
 def pairs(given: Iterable[str], *, needs_value: bool = False) -> dict[str, str]:
@@ -389,10 +400,10 @@ def pairs(given: Iterable[str], *, needs_value: bool = False) -> dict[str, str]:
     >>> pairs(["0=landbird", "1"])
     {'0': 'landbird', '1': '1'}
     """
-    found = {}
+    values = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not name or (equals and not value) or (needs_value and not equals):
             raise OptionError(f"{text!r} is not NAME=VALUE, such as 0=landbird.")
-        found[name] = value or name
-    return found
+        values[name] = value or name
+    return values

@@ -70,11 +70,15 @@ def find_parts(tree: FileTree) -> dict[str, list[str]]:
         if kind == "jsonl" and name.endswith(".json"):
             kind = ""
         files_by_format[kind].append(name)
+
     unknown = files_by_format.pop("", None)
     if unknown and not files_by_format and tree.below("", *IMAGE_ENDINGS):
-        reason = f"names images here, and is of none of the known formats ({', '.join(FORMATS)})"
-        remedy = ("Set ", Setting("input_format"), " to image-folder to leave it out.")
-        raise InputError(f"{tree.path}/{unknown[0]}", None, reason, remedy)
+        raise InputError(
+            f"{tree.path}/{unknown[0]}",
+            None,
+            f"names images here, and is of none of the known formats ({', '.join(FORMATS)})",
+            ("Set ", Setting("input_format"), " to image-folder to leave it out."),
+        )
     return {kind: files_by_format[kind] for kind in FORMATS if kind in files_by_format}
 
 
@@ -133,9 +137,12 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
     parts = _with_own_ids(tree, names, _with_pictures(tree, names, parts))
     try:
         joined = Annotations.concat(parts)
-    except (pa.ArrowTypeError, pa.ArrowInvalid) as error:  # objects in one file, text in another
-        reason = f"has a column of other values in other files ({error})"
-        raise problems.fatal(reason, "Write it alike in all of them.") from None
+    # A column may hold objects in one file, and text in another.
+    except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+        raise problems.fatal(
+            f"has a column of other values in other files ({error})",
+            "Write it alike in all of them.",
+        ) from None
     others = [name for name in annotation_files(tree) if name not in names]
     if not others:
         return joined
@@ -173,6 +180,7 @@ def _with_pictures(
         uris = part.images["uri"].fillna(part.images["id"])
         splits = plain_values(part.images["split"])
         pictures += map(NamedPicture, uris, repeat(name), splits)
+
     paths = tree.below("", *IMAGE_ENDINGS)
     matcher = PictureMatcher(paths, str(tree.path.resolve()))
     matches = iter(zip(pictures, matcher.match(pictures), strict=True))
@@ -217,6 +225,7 @@ def _with_own_ids(tree: FileTree, names: list[str], parts: list[Annotations]) ->
     tried: list[list[Any]] = [splits]
     if are_shards(names):
         tried.append([f"{name.rpartition('.')[0]}/" for name in names])
+
     for prefixes in tried:
         renamed = list(map(operator.add, prefixes, ids))
         if not pd.concat(renamed).duplicated().any():
@@ -227,6 +236,9 @@ def _with_own_ids(tree: FileTree, names: list[str], parts: list[Annotations]) ->
 
     files = np.repeat(names, list(map(len, ids)))[is_repeated]
     first, first_file = pd.concat(ids)[is_repeated].iloc[0], files[0]
-    remedy = ("Name one of them, and add the others with ", Setting("join"), ".")
-    reason = f"has the image {first!r}, as {files[files != first_file][0]} has"
-    raise InputError(f"{tree.path}/{first_file}", None, reason, remedy)
+    raise InputError(
+        f"{tree.path}/{first_file}",
+        None,
+        f"has the image {first!r}, as {files[files != first_file][0]} has",
+        ("Name one of them, and add the others with ", Setting("join"), "."),
+    )

@@ -62,9 +62,12 @@ def parse_pattern(pattern: str) -> tuple[str, tuple[str, ...]]:
         else:
             names = []
             break
+
     if not names:
-        reason = ' names no part of a path. Write names in braces, such as "{context}/{class}/*".'
-        raise OptionError(Setting("path_pattern", pattern), reason)
+        raise OptionError(
+            Setting("path_pattern", pattern),
+            ' names no part of a path. Write names in braces, such as "{context}/{class}/*".',
+        )
     return f"{regex}$", tuple(names)
 
 
@@ -163,7 +166,7 @@ def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotat
     notes = [_note(words, column.names, {lowest: "class"})]
 
     for depth in higher:
-        pairs = {pair for pair in zip(levels[lowest], levels[depth], strict=True) if all(pair)}
+        pairs = set(filter(all, zip(levels[lowest], levels[depth], strict=True)))
         names = {str(name) for _, name in pairs}
         # A class that is in several of the higher folders is seen in several contexts.
         if len(pairs) > len({class_name for class_name, _ in pairs}):

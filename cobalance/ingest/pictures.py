@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -88,7 +89,7 @@ class PictureMatcher:
         closest = {match.path: match for match in sorted(names, reverse=True)}
         sure = {match for match in closest.values() if len({*names[match]}) == 1}
         paths = {row: match.path for row, match in matches.items() if match in sure}
-        return [paths.get(row) for row in range(len(pictures))]
+        return list(map(paths.get, range(len(pictures))))
 
     def free(self, address: str) -> str | None:
         """The address of a picture that is not here; None if it leads to another image's."""
@@ -101,27 +102,31 @@ class PictureMatcher:
     ) -> dict[int, _Match]:
         """Matches of the images that the annotation files of a folder name."""
         for steps, above in enumerate(dict.fromkeys([*upwards(folder), ""])):
-            found = {row: self._find(pictures[row], folder, above, steps) for row in rows}
-            matches = {row: match for row, match in found.items() if match is not None}
+            matches = {
+                row: match
+                for row in rows
+                if (match := self._find(pictures[row], folder, above, steps)) is not None
+            }
             if matches:
                 return matches
         return {}
 
     def _find(self, picture: NamedPicture, folder: str, above: str, steps: int) -> _Match | None:
-        spellings = dict.fromkeys(_plain(it) for it in (picture.name, unquote(picture.name)))
+        """The picture below a folder that a name fits closest; None for none or several."""
+        spellings = dict.fromkeys(map(_plain, (picture.name, unquote(picture.name))))
         forms: tuple[Callable[[str], str], ...] = (str, _without_ending)
-        ways = [(spelling, form) for form in forms for spelling in spellings]
-        for away, (spelling, form) in enumerate(ways):
+        for distance, (form, spelling) in enumerate(product(forms, spellings)):
             name = form(spelling)
-            known = self._by_name.get(posixpath.basename(name), ())
-            near = [path for path in known if not above or path.startswith(f"{above}/")]
+            paths = self._by_name.get(posixpath.basename(name), ())
+            near = [path for path in paths if not above or path.startswith(f"{above}/")]
             # A label folder has a picture folder of the same kind, such as KITTI's label_2.
             bases = (folder, above, f"{above}/images", folder.replace("label", "image"))
             for base in bases:
                 target = posixpath.normpath(posixpath.join(base, name)).lstrip("/")
                 exact = [path for path in near if target in (path, form(path))]
                 if len(exact) == 1:
-                    return _Match(exact[0], (away, steps))
+                    return _Match(exact[0], (distance, steps))
+
             agreeing = [
                 path
                 for path in near
@@ -129,7 +134,7 @@ class PictureMatcher:
                 and split_of_path(path) in (None, picture.split or split_of_path(path))
             ]
             if agreeing:
-                return _Match(agreeing[0], (away, steps)) if len(agreeing) == 1 else None
+                return _Match(agreeing[0], (distance, steps)) if len(agreeing) == 1 else None
         return None
 
     def _agrees(self, name: str, path: str) -> bool:
@@ -139,8 +144,11 @@ class PictureMatcher:
             is_drawn = any(_DRAWN.fullmatch(part.lower()) for part in folders)
             return name == posixpath.basename(path) and not is_drawn
         if not name.startswith("/"):
-            below = posixpath.normpath(f"/{name}")  # without steps upwards
+            # Steps upwards are taken out.
+            below = posixpath.normpath(f"/{name}")
             return f"/{self._root}/{path}".endswith(below)
+
+        # Of an address, folders that are called alike everywhere need not agree.
         telling = [part for part in folders if part.lower() not in _PLAIN_FOLDERS]
         end = "/".join(["", *telling, posixpath.basename(path)])
         return posixpath.normpath(name).endswith(end)

@@ -72,17 +72,23 @@ def find_files(folder: Path) -> list[FoundFile]:
     try:
         os.scandir(folder).close()
     except OSError as error:
-        reason = f"cannot be read ({error.strerror or error})"
-        raise InputError(str(folder), None, reason, "Name a folder that is there.") from None
-    found = []
+        raise InputError(
+            str(folder),
+            None,
+            f"cannot be read ({error.strerror or error})",
+            "Name a folder that is there.",
+        ) from None
+
+    files = []
     for path in _candidates(folder.resolve()):
         described = describe_file(path, path.relative_to(folder.resolve()).as_posix())
         if described is not None:
-            found.append(described)
-        if len(found) == MOST_FILES:
+            files.append(described)
+        if len(files) == MOST_FILES:
             break
-    found.sort(key=lambda file: file.name)
-    return with_whole(folder, found)
+
+    files.sort(key=lambda file: file.name)
+    return with_whole(folder, files)
 
 
 def with_whole(folder: Path, found: list[FoundFile]) -> list[FoundFile]:
@@ -90,6 +96,7 @@ def with_whole(folder: Path, found: list[FoundFile]) -> list[FoundFile]:
     whole = FoundFile(WHOLE_FOLDER, 0, _tree_format(folder))
     if whole.format is not None and isinstance(FORMATS[whole.format].reader, TreeReader):
         return [whole, *found]
+
     names = [file.name for file in found if file.format == whole.format]
     if whole.format is None or len(names) < 2:
         return found
@@ -115,9 +122,11 @@ def _candidates(folder: Path) -> Iterator[Path]:
             folders.clear()
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
+            # A folder of a million files is not walked to its end.
             entries += 1
             if entries > _MOST_ENTRIES:
                 return
+
             path = here / name
             if name.startswith(".") or path.suffix.lower().removeprefix(".") not in DATA_ENDINGS:
                 continue
@@ -130,6 +139,7 @@ def describe_file(path: Path, name: str) -> FoundFile | None:
     size = path.stat().st_size
     if (whole := _tree_format(path)) is not None:
         return FoundFile(name, size, whole)
+
     try:
         head = read_head(path)
     except InputError as error:
@@ -137,6 +147,7 @@ def describe_file(path: Path, name: str) -> FoundFile | None:
     try:
         return FoundFile(name, size, detect_format(path))
     except InputError:
+        # Bytes of zero are in no text.
         return None if b"\0" in head else FoundFile(name, size, None)
 
 
@@ -154,7 +165,7 @@ class TableSample:
     @property
     def columns(self) -> list[str]:
         """Names of all columns that can be used."""
-        return [str(name) for name in self.rows.columns]
+        return list(map(str, self.rows.columns))
 
 
 def sample_table(path: Path, table_format: str) -> TableSample:
@@ -180,6 +191,7 @@ def _sample(path: Path, table_format: str) -> TableSample:
             start = Path(folder) / "start"
             start.write_bytes(_first_lines(path, table_format))
             table = TABLES[table_format].load(start, problems, silent)
+
     columns = {
         name: [
             None if value is None else str(value)
@@ -187,16 +199,19 @@ def _sample(path: Path, table_format: str) -> TableSample:
         ]
         for name, column in table.columns.items()
     }
+
     named = map_columns(table, ReadOptions(), USUAL_NAMES).of
     kinds = {
         name: guess_kind(name, encode_values(pa.array(values, TEXT)))
         for name, values in columns.items()
     }
+
     flags = [name for name, (kind, _) in kinds.items() if kind == "flag"]
     guesses = guess_columns(columns, named, flags)
     for name, (kind, why) in kinds.items():
         if not guesses[name].roles:
             guesses[name] = Guess(() if kind == "ignore" else (f"field {kind}",), why)
+
     return TableSample(pd.DataFrame(columns, dtype=object).head(_SAMPLE_ROWS), guesses)
 
 
@@ -206,7 +221,8 @@ def _first_lines(path: Path, table_format: str) -> bytes:
         lines = file.read(_SAMPLE_BYTES) + file.readline(_SAMPLE_BYTES)
     if table_format == "list-attr" and lines.count(b"\n") > 1:
         _, names, *rows = lines.split(b"\n")
-        rows = [row for row in rows if row.strip()]  # the first line is their number
+        # The first line is the number of rows, which are fewer here.
+        rows = [row for row in rows if row.strip()]
         return b"\n".join([str(len(rows)).encode(), names, *rows])
     return lines
 
@@ -222,9 +238,10 @@ def category_names(path: Path, input_format: str) -> list[str]:
     if input_format in ("coco-instances", "lvis"):
         problems = Problems(str(path), ReadOptions(on_error="skip"))
         with first_part(path, input_format) as file:
-            found = decode(file, "instances", {"categories": Category}, problems)["categories"]
-        return [category.name for category in found.items]
+            categories = decode(file, "instances", {"categories": Category}, problems)["categories"]
+        return [category.name for category in categories.items]
     # A reader says which categories there are when it is asked for one that there cannot be.
+
     options = ReadOptions(class_category={"\n": "any"}, on_error="skip")
     try:
         read_annotations(path, options, input_format)
@@ -237,6 +254,7 @@ def images_by_class(annotations: Annotations) -> pd.DataFrame:
     """Images of each class, and how many of them have no concept."""
     has_concept = np.zeros(len(annotations.images), dtype=bool)
     has_concept[annotations.mentions["image"].to_numpy()] = True
+
     lacks = pd.Series(~has_concept).groupby(annotations.images["class_name"], observed=True)
     counted = lacks.agg(["size", "sum"]).reset_index()
     counted = counted.set_axis(["class", "images", "without concept"], axis=1)
@@ -248,8 +266,11 @@ def images_by_concept(annotations: Annotations) -> pd.DataFrame:
     mentions = annotations.mentions
     codes = mentions["concept"].cat.codes.to_numpy()
     names = mentions["concept"].cat.categories
+
+    # Several mentions of a concept in an image count once.
     pairs = pd.unique(mentions["image"].to_numpy() * len(names) + codes)
     images = np.bincount(pairs % max(len(names), 1), minlength=len(names))
+
     frame = pd.DataFrame({"concept": names.astype(object), "images": images})
     return frame.sort_values(["images", "concept"], ascending=[False, True], ignore_index=True)
 
@@ -259,6 +280,7 @@ def first_images(annotations: Annotations, most: int = 10) -> pd.DataFrame:
     mentions = annotations.mentions
     first = mentions[mentions["image"] < most]
     named = first.groupby("image")["concept"].agg(lambda names: list(dict.fromkeys(names)))
+
     images = annotations.images[["id", "class_name", "split", "uri"]].head(most).astype(object)
     images.insert(2, "concepts", [named.get(row, []) for row in range(len(images))])
     return images.rename(columns={"class_name": "class"})

@@ -73,6 +73,7 @@ class Problems:
             others = f" (and {more:,} more like it)" if more else ""
             skip = (", or leave such records out with ", Setting("on_error", "skip"), ".")
             raise InputError(self.file, place, reason + others, (*parts_of(fix), *skip))
+
         self.within("skipped", len(self.messages) + 1)
         error = InputError(self.file, place, reason, (*parts_of(fix), "."))
         self.messages.append(SkippedRecord(error))
@@ -90,11 +91,13 @@ class Problems:
         what there are more of, where it is not what the limit says.
         """
         most: int = getattr(self.options, f"max_{limit}")
+
         if number > (most * 1_000_000 if limit == "table_mb" else most):
             over = _OVER[limit] if what is None else f"has more than {{:,}} {what}"
             reason = over.format(most)
-            remedy = ("If that is meant, set ", Setting(f"max_{limit}"), " higher.")
-            raise self.fatal(reason, remedy, place)
+            raise self.fatal(
+                reason, ("If that is meant, set ", Setting(f"max_{limit}"), " higher."), place
+            )
 
 
 def reword(error: InputError, old: str, new: str) -> InputError:
@@ -102,7 +105,7 @@ def reword(error: InputError, old: str, new: str) -> InputError:
 
     def replace_in(text: Text) -> list[Part]:
         return [
-            each.replace(old, new) if isinstance(each, str) else each for each in parts_of(text)
+            part.replace(old, new) if isinstance(part, str) else part for part in parts_of(text)
         ]
 
     record = error.record and error.record.replace(old, new)
@@ -155,7 +158,9 @@ def first_rows(keys: "pd.Index[Any]") -> IntArray:
     rows = np.arange(len(keys), dtype=np.int64)
     if keys.is_unique:
         return rows
+
     codes, distinct = pd.factorize(keys)
     first = np.empty(len(distinct), dtype=np.int64)
+    # Backwards, so that the first of equal keys is written last.
     first[codes[::-1]] = rows[::-1]
     return first[codes]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -75,30 +76,34 @@ def read_published(
         text = Path(file).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(source, None, "is no text in UTF-8", _REMEDY) from None
-    found = dict[Key, int | None]()
-    if text.lstrip()[:1] not in ("[", "{"):
-        kind: Kind = "co-occurrence"
-        rows = _matrix(text, source, classes, concepts)
-    else:
+    if text.lstrip()[:1] in ("[", "{"):
         kind, rows = _document(text, source)
+    else:
+        kind, rows = "co-occurrence", _matrix(text, source, classes, concepts)
+
+    counts = dict[Key, int | None]()
     for place, class_name, names, images in rows:
         key = _key(source, place, class_name, names)
         if images is not None and not 0 <= images <= _MOST:
-            reason = f"{str(images)[:20]} is no count of images"
-            raise InputError(source, place, reason, "Correct it.")
-        if key in found:
+            raise InputError(
+                source, place, f"{str(images)[:20]} is no count of images", "Correct it."
+            )
+        if key in counts:
             what = f"{' + '.join(key[1])} of {key[0] or 'all'}"
             raise InputError(source, place, f"{what} is there twice", "Keep one.")
-        found[key] = images
-    if not found:
+        counts[key] = images
+    if not counts:
         raise InputError(source, None, "holds nothing to compare", _REMEDY)
-    of_classes = match_names((class_name for class_name, _ in found if class_name), classes)
-    of_concepts = match_names((name for _, names in found for name in names), concepts)
+
+    # Names that the dataset lacks stay as the file has them.
+    our_classes = match_names((class_name for class_name, _ in counts if class_name), classes)
+    their_concepts = chain.from_iterable(names for _, names in counts)
+    our_concepts = match_names(their_concepts, concepts)
     named: dict[Key, int | None] = {}
-    for (class_name, shown), images in found.items():
-        ours = tuple(sorted(of_concepts[name] or name for name in shown))
-        named[of_classes.get(class_name) or class_name, ours] = images
-    return Published(kind, named, of_classes | of_concepts)
+    for (class_name, combination), images in counts.items():
+        ours = tuple(sorted(our_concepts[name] or name for name in combination))
+        named[our_classes.get(class_name) or class_name, ours] = images
+    return Published(kind, named, our_classes | our_concepts)
 
 
 def match_names(theirs: Iterable[str], ours: Collection[str]) -> dict[str, str | None]:
@@ -114,10 +119,14 @@ def match_names(theirs: Iterable[str], ours: Collection[str]) -> dict[str, str |
     >>> match_names(["Cow", "elk", "Owl", "OWL"], ["cow", "owl"])
     {'Cow': 'cow', 'elk': None, 'Owl': None, 'OWL': None}
     """
-    named, known = dict.fromkeys(theirs), set(ours)
-    alike = Counter(map(str.casefold, named.keys() ^ known))
-    left = {name.casefold(): name for name in known - named.keys() if alike[name.casefold()] == 2}
-    return {name: name if name in known else left.get(name.casefold()) for name in named}
+    their_names, our_names = dict.fromkeys(theirs), set(ours)
+    # By all but case two names are one if there is no third: one of each side.
+    n_alike = Counter(map(str.casefold, their_names.keys() ^ our_names))
+    alike = (name for name in our_names - their_names.keys() if n_alike[name.casefold()] == 2)
+    match_of = {name.casefold(): name for name in alike}
+    return {
+        name: name if name in our_names else match_of.get(name.casefold()) for name in their_names
+    }
 
 
 _Row = tuple[str, str, list[str], int | None]
@@ -125,39 +134,50 @@ _Row = tuple[str, str, list[str], int | None]
 
 
 def _key(file: str, place: str, class_name: str, names: list[str]) -> Key:
-    cleaned = [clean_name(name) for name in names]
-    for name in (*cleaned, *([clean_name(class_name)] if class_name else [])):
+    """The class and the concepts of a row, cleaned; raises for names that cannot be used."""
+    concepts, class_ = list(map(clean_name, names)), clean_name(class_name)
+    for name in [*concepts, class_] if class_name else concepts:
         fault = name_fault(name)
         if fault is not None:
             raise InputError(file, place, f"a name {fault}", "Correct it.")
-    if not cleaned or len(set(cleaned)) < len(cleaned):
-        fault = "a concept is there twice" if cleaned else "there is no concept"
-        raise InputError(file, place, fault, "Correct it.")
-    return clean_name(class_name), tuple(sorted(cleaned))
+
+    if not concepts or len(set(concepts)) < len(concepts):
+        raise InputError(
+            file,
+            place,
+            "a concept is there twice" if concepts else "there is no concept",
+            "Correct it.",
+        )
+    return class_, tuple(sorted(concepts))
 
 
 def _document(text: str, file: str) -> tuple[Kind, list[_Row]]:
     """Content of a JSON file, with its rows."""
     try:
-        held = decode_json(text)
+        document = decode_json(text)
     except ValueError as error:
         raise InputError(file, None, f"is not JSON ({error})", _REMEDY) from None
-    if isinstance(held, dict):
-        sizes = _as(dict[str, list[tuple[list[str], dict[str, int]]]], held, file)
+    if isinstance(document, dict):
+        sizes = _as(dict[str, list[tuple[list[str], dict[str, int]]]], document, file)
         rows: list[_Row] = []
         for size, cliques in sizes.items():
-            for at, (names, counts) in enumerate(cliques):
-                place = f'"{size}"[{at}]'
+            for number, (names, counts) in enumerate(cliques):
+                place = f'"{size}"[{number}]'
                 if str(len(names)) != size:
-                    reason = f"has {len(names)} concepts, not {size}"
-                    raise InputError(file, place, reason, "Correct it.")
+                    raise InputError(
+                        file, place, f"has {len(names)} concepts, not {size}", "Correct it."
+                    )
                 rows += [(place, class_name, names, n) for class_name, n in counts.items()]
         return "cliques", rows
-    if held and isinstance(held[0], list) and any(isinstance(part, list) for part in held[0]):
-        queries = _as(list[tuple[str, list[str], int]], held, file)
-        return "queries", [(f"[{at}]", *query) for at, query in enumerate(queries)]
-    named = _as(list[list[str]], held, file)
-    return "common cliques", [(f"[{at}]", "", names, None) for at, names in enumerate(named)]
+
+    # A query has a list of concepts within it, a clique is one.
+    if document and isinstance(document[0], list) and list in map(type, document[0]):
+        queries = _as(list[tuple[str, list[str], int]], document, file)
+        return "queries", [(f"[{number}]", *query) for number, query in enumerate(queries)]
+    cliques_alone = _as(list[list[str]], document, file)
+    return "common cliques", [
+        (f"[{number}]", "", names, None) for number, names in enumerate(cliques_alone)
+    ]
 
 
 def _as(type_: type[T], held: Any, file: str) -> T:
@@ -173,37 +193,45 @@ def _matrix(
     """The rows of a symmetric matrix: each class with each concept, and each two concepts."""
     lines = csv_records(text, file, _REMEDY, strict=True)
     place, header = next(lines, ("line 1", []))
-    names = [clean_name(name) for name in header[1:]]
+    names = list(map(clean_name, header[1:]))
     if not names or header[0].strip() or len(set(names)) < len(names):
-        reason = "is no header of different names behind an empty cell"
-        raise InputError(file, place, reason, _REMEDY)
+        raise InputError(
+            file, place, "is no header of different names behind an empty cell", _REMEDY
+        )
+
     counts: dict[str, dict[str, int]] = {}
     places: dict[str, str] = {}
     for place, cells in lines:
         name = clean_name(cells[0])
         if name not in names or name in counts or len(cells) != len(header):
-            reason = f"{name!r} is no name of the header, there twice, or of too few or many cells"
-            raise InputError(file, place, reason, _REMEDY)
+            raise InputError(
+                file,
+                place,
+                f"{name!r} is no name of the header, there twice, or of too few or many cells",
+                _REMEDY,
+            )
         images = [_count(cell, file, place) for cell in cells[1:]]
         counts[name] = dict(zip(names, images, strict=True))
         places[name] = place
     if len(counts) < len(names):
         missing = next(name for name in names if name not in counts)
         raise InputError(file, None, f"has no line for {missing!r}", "Add it.")
-    known = match_names(names, [*classes, *concepts])
-    of_class = {name for name in names if known[name] in classes}
+
+    matches = match_names(names, [*classes, *concepts])
+    their_classes = {name for name in names if matches[name] in classes}
     rows: list[_Row] = []
-    for at, one in enumerate(names):
-        for other in names[at + 1 :]:
-            shared = counts[one][other]
-            if counts[other][one] != shared:
-                reason = f"{one} and {other} share {shared} images in one line, "
-                reason += f"{counts[other][one]} in the other"
-                raise InputError(file, places[other], reason, "Correct it.")
-            of = [name for name in (one, other) if name in of_class]
-            if len(of) < 2:
-                held = [name for name in (one, other) if name not in of_class]
-                rows.append((places[one], "".join(of), held, shared))
+    for name, other in combinations(names, 2):
+        shared, shared_again = counts[name][other], counts[other][name]
+        if shared_again != shared:
+            reason = (
+                f"{name} and {other} share {shared} images in one line, {shared_again} in the other"
+            )
+            raise InputError(file, places[other], reason, "Correct it.")
+        pair = {name, other}
+        # An image has one class, so that two classes share none.
+        if not pair <= their_classes:
+            concepts_of_pair = [part for part in (name, other) if part not in their_classes]
+            rows.append((places[name], "".join(pair & their_classes), concepts_of_pair, shared))
     return rows
 
 

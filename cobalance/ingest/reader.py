@@ -106,6 +106,7 @@ def read_head(path: Path, content: str = "annotations") -> bytes:
     head = read_start(path).removeprefix(_BOM)
     if not head.strip():
         raise InputError(str(path), None, "is empty", f"Name a file with {content}.")
+
     for magic, reason, remedy in _FOREIGN:
         if head.startswith(magic):
             raise InputError(str(path), None, reason, remedy)
@@ -124,22 +125,29 @@ def read_start(path: Path) -> bytes:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             raise InputError(str(path), None, "is a folder", _REMEDY)
-        if not stat.S_ISREG(mode):  # a pipe waits for whoever writes, a device never ends
-            reason = "is a pipe or a device, not a file"
-            raise InputError(str(path), None, reason, "Save its content to a file, and name that.")
+        # A pipe waits for whoever writes, and a device never ends.
+        if not stat.S_ISREG(mode):
+            raise InputError(
+                str(path),
+                None,
+                "is a pipe or a device, not a file",
+                "Save its content to a file, and name that.",
+            )
         with path.open("rb") as file:
             return file.read(HEAD)
     except FileNotFoundError:
         scheme, colon, rest = str(path).partition(":/")
-        if colon and scheme.isalnum():  # a path has one slash where an address has two
+        # A path has one slash where an address has two.
+        if colon and scheme.isalnum():
             reason, remedy = "is an address, not a file", "Download it, and name the file."
             raise InputError(f"{scheme}://{rest.lstrip('/')}", None, reason, remedy) from None
         raise InputError(
             str(path), None, "there is no such file", "Check the path and its spelling."
         ) from None
     except OSError as error:
-        reason = f"cannot be read ({error.strerror or error})"
-        raise InputError(str(path), None, reason, "Check its permissions.") from None
+        raise InputError(
+            str(path), None, f"cannot be read ({error.strerror or error})", "Check its permissions."
+        ) from None
 
 
 def read_text(path: Path, content: str = "text") -> str:
@@ -151,12 +159,22 @@ def read_text(path: Path, content: str = "text") -> str:
         As `read_head`, a byte is not UTF-8, or it is larger than 16 MiB.
     """
     read_head(path, content)
+
     if path.stat().st_size > MOST_TEXT_BYTES:
-        reason = f"is larger than {MOST_TEXT_BYTES >> 20} MiB"
-        raise InputError(str(path), None, reason, "Name the text file that was meant.")
+        raise InputError(
+            str(path),
+            None,
+            f"is larger than {MOST_TEXT_BYTES >> 20} MiB",
+            "Name the text file that was meant.",
+        )
+
     try:
         return path.read_bytes().removeprefix(_BOM).decode()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        reason = f"the byte 0x{error.object[error.start]:02x} is not UTF-8"
-        raise InputError(str(path), f"line {line}", reason, "Save the file as UTF-8.") from None
+        raise InputError(
+            str(path),
+            f"line {line}",
+            f"the byte 0x{error.object[error.start]:02x} is not UTF-8",
+            "Save the file as UTF-8.",
+        ) from None

@@ -80,14 +80,24 @@ class FileTree(ABC):
         for number, (name, stored) in enumerate(files):
             if number == self._most_files:
                 raise self._error(None, f"has more than {number:,} files", "Split it.")
+
             path = PurePosixPath(name)
+            # Such a path would lead out of a folder that the archive is unpacked to.
             if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
                 shown = repr(name[:200])
-                remedy = "Pack it anew, with paths inside the folder."
-                raise self._error(None, f"holds the path {shown}, which leads out of it", remedy)
+                raise self._error(
+                    None,
+                    f"holds the path {shown}, which leads out of it",
+                    "Pack it anew, with paths inside the folder.",
+                )
+
             if len(path.parts) > MOST_FOLDERS + 1:
-                reason = f"has folders more than {MOST_FOLDERS} deep ({name[:60]}...)"
-                raise self._error(None, reason, "Leave them out.")
+                raise self._error(
+                    None,
+                    f"has folders more than {MOST_FOLDERS} deep ({name[:60]}...)",
+                    "Leave them out.",
+                )
+
             if not any(part.startswith((".", "__MACOSX")) for part in path.parts):
                 yield path.as_posix(), stored
 
@@ -139,6 +149,7 @@ class FileTree(ABC):
                 content.write(piece)
                 if content.tell() > most_bytes:
                     raise self._error(name, f"is larger than {most_bytes:,} bytes", "Split it.")
+                # A value takes memory beyond its bytes, which are few for an empty list.
                 self._spend(_MARK_BYTES * sum(map(piece.count, _MARKS)))
         return content.getvalue()
 
@@ -176,9 +187,11 @@ class FileTree(ABC):
     def below(self, folder: str, *endings: str) -> list[str]:
         """Paths in a folder and its subfolders, ``""`` for all, with one of some endings."""
         names = self.names
-        if folder:  # in sorted names "0" is next to "/"
+        # In sorted names "0" is next to "/".
+        if folder:
             ends = (bisect_left(names, folder + mark) for mark in "/0")
             names = names[slice(*ends)]
+
         return [name for name in names if not endings or name.lower().endswith(endings)]
 
 
@@ -201,20 +214,24 @@ class _Counted(io.RawIOBase):
 class _Folder(FileTree):
     def _list(self) -> Iterator[tuple[str, Any]]:
         def fail(error: OSError) -> None:
-            reason = f"cannot be read ({error.strerror or error})"
-            raise self._error(None, reason, "Check its permissions.")
+            raise self._error(
+                None, f"cannot be read ({error.strerror or error})", "Check its permissions."
+            )
 
         for parent, folders, names in os.walk(self.path, onerror=fail):
             folders[:] = [name for name in folders if not name.startswith(".")]
             here = Path(parent).relative_to(self.path)
             for name in names:
-                if "\\" not in name:  # no path of a dataset has one; on Windows it divides folders
+                # No path of a dataset has one; on Windows it divides folders.
+                if "\\" not in name:
                     yield (here / name).as_posix(), None
 
     @contextmanager
     def local(self, name: str) -> Iterator[Path]:
-        with self.open(name):  # refuses what is no file, or leads out
+        # Opening refuses what is no file, or leads out.
+        with self.open(name):
             pass
+
         yield self.path / name
 
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
@@ -222,10 +239,14 @@ class _Folder(FileTree):
         if path.is_symlink() and not anywhere:
             target = path.resolve()
             if not target.is_relative_to(self.path.resolve()):
-                reason = "is a link that leads out of the folder"
-                raise self._error(name, reason, "Put the file itself there.")
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe waits for whoever writes
+                raise self._error(
+                    name, "is a link that leads out of the folder", "Put the file itself there."
+                )
+
+        # A pipe waits for whoever writes.
+        if not stat.S_ISREG(path.stat().st_mode):
             raise self._error(name, "is a pipe or a device, not a file", "Leave it out.")
+
         return path.open("rb", buffering=0)
 
 
@@ -250,7 +271,8 @@ class _Tar(FileTree):
         yield from ((entry.name, entry) for entry in self._archive if entry.isreg())
 
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
-        file: IO[bytes] = self._archive.extractfile(stored)  # these are regular files
+        # The names are of regular files alone, which Python extracts.
+        file: IO[bytes] = self._archive.extractfile(stored)
         return file
 
 
@@ -262,9 +284,12 @@ def most_bytes(file: Path) -> int:
 def check_unfolding(path: Path, most: int, size: float) -> None:
     """Raise InputError if a file unpacks to more than `most` bytes."""
     if size > most:
-        reason = f"unfolds to more than {most:,} bytes, the most for its size"
-        remedy = "If it is from someone you trust, unpack it, and name that, or split it."
-        raise InputError(str(path), None, reason, remedy)
+        raise InputError(
+            str(path),
+            None,
+            f"unfolds to more than {most:,} bytes, the most for its size",
+            "If it is from someone you trust, unpack it, and name that, or split it.",
+        )
 
 
 def lines_of(file: IO[Line], source: str) -> Iterator[Line]:
@@ -279,9 +304,13 @@ def lines_of(file: IO[Line], source: str) -> Iterator[Line]:
     while line := file.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE:
-            reason = f"is longer than {LONGEST_LINE:,} characters"
-            remedy = "Get the whole file again, or break the line."
-            raise InputError(source, f"line {number}", reason, remedy)
+            raise InputError(
+                source,
+                f"line {number}",
+                f"is longer than {LONGEST_LINE:,} characters",
+                "Get the whole file again, or break the line.",
+            )
+
         yield line
 
 
@@ -310,21 +339,25 @@ def open_tree(path: Path, most_files: int = MOST_FILES) -> Iterator[FileTree]:
                 case "tar":
                     tree = _Tar(path, most_files, stack.enter_context(tarfile.open(path, "r:")))
                 case _:
-                    reason = "is no folder, ZIP or tar archive"
-                    raise InputError(str(path), None, reason, "Name one.")  # noqa: TRY301
+                    raise InputError(  # noqa: TRY301
+                        str(path), None, "is no folder, ZIP or tar archive", "Name one."
+                    )
         except InputError:
             raise
         except _DAMAGE as error:
-            reason = f"is a damaged archive ({error})"
-            raise InputError(str(path), None, reason, "Pack it, or load it, anew.") from None
+            raise InputError(
+                str(path), None, f"is a damaged archive ({error})", "Pack it, or load it, anew."
+            ) from None
         yield tree
 
 
 def _archive_kind(path: Path) -> str | None:
     if not path.is_file():
         return None
+
     with path.open("rb") as file:
         head = file.read(512)
+
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
     return "tar" if head[_TAR_MAGIC_AT : _TAR_MAGIC_AT + 5] == b"ustar" else None

@@ -1,6 +1,7 @@
 """Captions, licences and attribution in the columns of a table."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +22,8 @@ def caption_column(table: Table, taken: Sequence[str]) -> str | None:
     """The column of captions by its usual name, if it holds text or lists of text."""
     free = [name for name in table.columns if name not in taken]
     names = [name for name in free if name.lower() in ("caption", "captions")]
-    found = usual_column("caption", names)
-    return found if found is not None and is_text(table.columns[found]) else None
+    name_here = usual_column("caption", names)
+    return name_here if name_here is not None and is_text(table.columns[name_here]) else None
 
 
 def is_text(column: pa.Array) -> bool:
@@ -49,23 +50,26 @@ def read_caption_cells(table: Table, name: str) -> tuple[IntArray, list[str | No
             f"the column {name!r} holds {column.type}, where captions are needed",
             ("Save them as text or as lists of text, or choose another ", Setting("captions"), "."),
         )
+
     texts: list[str | None]
     row: IntArray
     if column.type == TEXT:
-        cells = [_parse_cell(cell) for cell in column.to_pylist()]
-        row = np.repeat(np.arange(len(cells)), [len(cell) for cell in cells])
-        texts = [text for cell in cells for text in cell]
+        cells = list(map(_parse_cell, column.to_pylist()))
+        row = np.repeat(np.arange(len(cells)), list(map(len, cells)))
+        texts = list(chain.from_iterable(cells))
     else:
         row = pc.list_parent_indices(column).to_numpy(zero_copy_only=False).astype(np.int64)
         texts = pc.list_flatten(column).to_pylist()
+
     table.problems.within("mentions", len(texts), what="captions in its rows")
     return row, texts
 
 
 def table_texts(table: Table, caption: str | None) -> TextColumns:
     """Captions, from the column `caption`, licence and attribution in each row of a table."""
-    if caption is None and not any(name in table.columns for name in ABOUT):
+    if caption is None and table.columns.keys().isdisjoint(ABOUT):
         return TextColumns(np.arange(0), [], [], [], [])
+
     if caption is None:
         captions: Sequence[list[str] | None] = [None] * table.n_rows
     else:
@@ -83,11 +87,13 @@ def _about(table: Table, name: str) -> list[str | None]:
 def _parse_cell(cell: str | None) -> list[str]:
     if cell is None:
         return []
+
+    # A caption may begin with a bracket, too: it is a list only if it reads as one.
     if cell.lstrip().startswith("["):
         try:
-            found = parse_list(cell.strip())
+            items = parse_list(cell.strip())
         except ValueError:
             return [cell]
-        if all(isinstance(one, str) for one in found):
-            return [str(one) for one in found]
+        if {*map(type, items)} <= {str}:
+            return list(map(str, items))
     return [cell]

@@ -81,10 +81,10 @@ class CaptionEditor:
         A caption need not name a group to be edited: in mode ``"unify"``, and where adjectives
         tell groups.
         """
-        told = [editor.values_in(caption) for editor in self._adjectives]
+        named = [editor.values_in(caption) for editor in self._adjectives]
         if self.words.own_groups:
-            told.append(self._words.groups_in(caption))
-        return frozenset(map(" ".join, product(*told)))
+            named.append(self._words.groups_in(caption))
+        return frozenset(map(" ".join, product(*named)))
 
     def is_neutral(self, caption: str) -> bool:
         """Whether a caption is as true of any group: it has none of the words that are edited.
@@ -109,6 +109,7 @@ class CaptionEditor:
         if group not in self.words.parts:
             raise UnknownNameError("group", group, self.groups)
         values, base = self.words.parts[group]
+
         try:
             text = caption if base is None else self._words.edit_caption(caption, base)
             # The last attribute is next to the noun.
@@ -134,11 +135,15 @@ class CaptionEditor:
         attributes = list(self.words.attributes.values())
         return [
             AdjectiveEditor(
-                own,
+                attribute,
                 self.words.people,
-                tuple(chain.from_iterable(one.values() for one in attributes if one is not own)),
+                tuple(
+                    chain.from_iterable(
+                        other.values() for other in attributes if other is not attribute
+                    )
+                ),
             )
-            for own in attributes
+            for attribute in attributes
         ]
 
 
@@ -165,12 +170,14 @@ class AdjectiveEditor:
 
         UneditableError where that is impossible.
         """
-        found = set(self._find(caption))
-        if len(found) != 1:
-            raise UneditableError(MANY_GROUPS if found else NO_PERSON)
-        (before,) = found
+        values = set(self._find(caption))
+        if len(values) != 1:
+            raise UneditableError(MANY_GROUPS if values else NO_PERSON)
+        (before,) = values
         if before == value:
             return caption
+
+        # An edit that cannot be taken back has changed more than the adjective.
         new = self._replace(caption, value) if before else self._insert(caption, value)
         back = self._replace(new, before) if before else self.without(new)
         if back != caption:
@@ -180,27 +187,27 @@ class AdjectiveEditor:
     def without(self, caption: str) -> str:
         """The caption without the attribute's adjectives before nouns of people."""
 
-        def change(found: re.Match[str], old: str, noun: str) -> Change | None:
+        def change(match: re.Match[str], old: str, noun: str) -> Change | None:
             if not old:
                 return None
-            first = old[0].isupper() and _starts_sentence(caption, found.start())
-            return Change(found.start(), found.end(), capitalise(noun) if first else noun)
+            first = old[0].isupper() and _starts_sentence(caption, match.start())
+            return Change(match.start(), match.end(), capitalise(noun) if first else noun)
 
         return self._change(caption, change)
 
     def _insert(self, caption: str, value: str) -> str:
-        def change(found: re.Match[str], old: str, noun: str) -> Change:
+        def change(match: re.Match[str], old: str, noun: str) -> Change:
             lower = noun
-            if _starts_sentence(caption, found.start()) and not noun.isupper():
+            if _starts_sentence(caption, match.start()) and not noun.isupper():
                 lower = noun[:1].lower() + noun[1:]
             new = like(self.adjectives[value], noun)
-            return Change(found.start(), found.end(), f"{new}{old} {lower}")
+            return Change(match.start(), match.end(), f"{new}{old} {lower}")
 
         return self._change(caption, change)
 
     def _replace(self, caption: str, value: str) -> str:
-        def change(found: re.Match[str], old: str, noun: str) -> Change:  # noqa: ARG001
-            return Change(*found.span("adjective"), like(self.adjectives[value], old))
+        def change(match: re.Match[str], old: str, noun: str) -> Change:  # noqa: ARG001
+            return Change(*match.span("adjective"), like(self.adjectives[value], old))
 
         return self._change(caption, change)
 
@@ -208,16 +215,16 @@ class AdjectiveEditor:
         self, caption: str, change: Callable[[re.Match[str], str, str], Change | None]
     ) -> str:
         changes = (
-            change(found, *(caption[slice(*found.span(part))] for part in ("adjective", "noun")))
-            for found in self._pattern.finditer(lower_case(caption))
+            change(match, *(caption[slice(*match.span(part))] for part in ("adjective", "noun")))
+            for match in self._pattern.finditer(lower_case(caption))
         )
         return apply(caption, filter(None, changes))
 
     def _find(self, caption: str) -> list[str | None]:
         """Attribute value before each noun of people, or None."""
         return [
-            self._value_of[normal(found["adjective"])] if found["adjective"] else None
-            for found in self._pattern.finditer(lower_case(caption))
+            self._value_of[normal(match["adjective"])] if match["adjective"] else None
+            for match in self._pattern.finditer(lower_case(caption))
         ]
 
     @cached_property
@@ -226,6 +233,7 @@ class AdjectiveEditor:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
+        # "young" may stand between "dark-skinned" and "man".
         between = rf"(?:{any_of(self.others)}\s+)*" if self.others else ""
         adjective = rf"(?:(?P<adjective>{any_of(self._value_of)})\s+)?"
         return whole_words(rf"{adjective}(?P<noun>{between}{any_of(self.people)})")

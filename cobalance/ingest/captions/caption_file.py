@@ -65,65 +65,72 @@ def with_captions(
     if path is None:
         return annotations
     problems = Problems(str(path), options)
-    found = _without_long_ones(_read(path, problems, progress), problems)
-    rows = np.where(found.sound, image_rows(found.keys, annotations.images), -1)
-    captioned = found.sound & [captions is not None for captions in found.texts.captions]
+    file_texts = _without_long_ones(_read(path, problems, progress), problems)
+
+    rows = np.where(file_texts.sound, image_rows(file_texts.keys, annotations.images), -1)
+    captioned = file_texts.sound & [captions is not None for captions in file_texts.texts.captions]
     if not (captioned & (rows >= 0)).any():
         raise problems.fatal(
             f"has captions of none of the images of {file}",
             "Give each image the same id or file name in both files.",
         )
-    known = len(np.unique(rows[captioned & (rows >= 0)]))
-    others = found.keys[0][captioned & (rows < 0)].nunique()
-    note = f"{path}: captions of {known:,} of {inflect(len(annotations.images), 'images')}"
-    if others:
-        note += f"; left out those of {inflect(others, 'images')} that {file} does not load"
+    n_known = len(np.unique(rows[captioned & (rows >= 0)]))
+    n_others = file_texts.keys[0][captioned & (rows < 0)].nunique()
+    note = f"{path}: captions of {n_known:,} of {inflect(len(annotations.images), 'images')}"
+    if n_others:
+        note += f"; left out those of {inflect(n_others, 'images')} that {file} does not load"
+
     return replace(
         annotations,
-        texts=_merge_texts(annotations.texts, rows, found.texts),
-        notes=(*annotations.notes, *found.texts.notes, note),
+        texts=_merge_texts(annotations.texts, rows, file_texts.texts),
+        notes=(*annotations.notes, *file_texts.texts.notes, note),
         skipped=(*annotations.skipped, *problems.messages),
     )
 
 
 def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
     if coco_kind(path, read_head(path)) is not None:
-        images, _, told = read_captions(path, None, problems, progress)
+        images, _, texts = read_captions(path, None, problems, progress)
         keys = [images.columns.ids, images.columns.uris]
         series = [key.to_pandas() for key in keys if key is not None]
-        return _CaptionFile(series, told, ~images.images.bad)
+        return _CaptionFile(series, texts, ~images.images.bad)
+
     table = load_table(path, problems, progress)
-    of = dict(map_columns(table, ReadOptions(), ("id", "caption", "uri")).of)
-    if len(table.columns) == 2 and "caption" not in of:
+    column_of = dict(map_columns(table, ReadOptions(), ("id", "caption", "uri")).of)
+
+    # Of two columns the one that is no id is the caption, however it is called.
+    if len(table.columns) == 2 and "caption" not in column_of:
         names = list(table.columns)
-        of["id"] = of.get("id", names[0])
-        of["caption"] = names[of["id"] == names[0]]
+        column_of["id"] = column_of.get("id", names[0])
+        column_of["caption"] = names[column_of["id"] == names[0]]
+
     for role, name in (("id", "image_id"), ("caption", "caption")):
-        if role not in of:
-            reason = f"there is no column {name!r} (its columns: {shorten_list(table.columns)})"
-            raise problems.fatal(reason, _FORM)
+        if role not in column_of:
+            raise problems.fatal(
+                f"there is no column {name!r} (its columns: {shorten_list(table.columns)})", _FORM
+            )
+
     rows = table.rows()
-    columns = dict.fromkeys(of[role] for role in ("id", "uri") if role in of)
+    columns = dict.fromkeys(column_of[role] for role in ("id", "uri") if role in column_of)
     series = [text_column(table, name, Setting("captions")).to_pandas() for name in columns]
     rows.report(
         (series[0].isna() | (series[0] == "")).to_numpy(),
         lambda _: "there is no image id",
         "Name the image",
     )
-    return _CaptionFile(series, table_texts(table, of["caption"]), ~rows.bad)
+    return _CaptionFile(series, table_texts(table, column_of["caption"]), ~rows.bad)
 
 
-def _without_long_ones(found: _CaptionFile, problems: Problems) -> _CaptionFile:
+def _without_long_ones(captions_read: _CaptionFile, problems: Problems) -> _CaptionFile:
     """Report texts that are too long for captions, and leave them out."""
     captions: list[list[str] | None] = []
-    for row, own in enumerate(found.texts.captions):
-        kept = [one for one in own or () if len(one) <= LONGEST]
-        if own is not None and len(kept) < len(own):
-            place = f"image {found.keys[0].iloc[row]!r}"
-            reason = f"a caption is longer than {LONGEST:,} characters"
-            problems.record(place, reason, "Shorten it")
-        captions.append(kept or None)
-    return replace(found, texts=replace(found.texts, captions=captions))
+    for row, written in enumerate(captions_read.texts.captions):
+        short = [caption for caption in written or () if len(caption) <= LONGEST]
+        if written is not None and len(short) < len(written):
+            place = f"image {captions_read.keys[0].iloc[row]!r}"
+            problems.record(place, f"a caption is longer than {LONGEST:,} characters", "Shorten it")
+        captions.append(short or None)
+    return replace(captions_read, texts=replace(captions_read.texts, captions=captions))
 
 
 def image_rows(keys: Sequence["pd.Series[str]"], images: pd.DataFrame) -> IntArray:
@@ -133,18 +140,22 @@ def image_rows(keys: Sequence["pd.Series[str]"], images: pd.DataFrame) -> IntArr
     the file name, also by a key without its ending.
     """
     ids, uris = images["id"].astype(object), images["uri"].astype(object)
-    found = np.full(len(keys[0]), -1, dtype=np.int64)
+    image = np.full(len(keys[0]), -1, dtype=np.int64)
+
+    # The whole name comes first, then ever shorter ends of its path.
     for parts in (0, 4, 3, 2, 1, -1):
         tried = [_ends(key, abs(parts)) for key in keys]
         for names in (_ends(uris, parts), _ends(ids, parts)):
             rows = np.flatnonzero(names.notna() & ~names.duplicated(keep=False))
             index = pd.Index(names.iloc[rows], dtype=object)
             for key in tried:
-                at = np.append(rows, -1)[index.get_indexer(pd.Index(key, dtype=object))]
-                found = np.where(found < 0, at, found)
-        if (found >= 0).all():
+                row = np.append(rows, -1)[index.get_indexer(pd.Index(key, dtype=object))]
+                image = np.where(image < 0, row, image)
+
+        # Shorter ends fit images more loosely, and are tried for those alone that are left.
+        if (image >= 0).all():
             break
-    return found
+    return image
 
 
 def _ends(paths: "pd.Series[str]", parts: int) -> "pd.Series[Any]":
@@ -154,32 +165,38 @@ def _ends(paths: "pd.Series[str]", parts: int) -> "pd.Series[Any]":
         last = "/".join(path.split("/")[-abs(parts) :])
         return last if parts >= 0 else last.rpartition(".")[0] or last
 
-    known = pd.Series(paths.dropna().unique(), dtype=object)
-    last = known.map(end)
+    distinct = pd.Series(paths.dropna().unique(), dtype=object)
+    last = distinct.map(end)
+
+    # Of two paths with one end neither is meant.
     unique = ~last.duplicated(keep=False)
-    of = dict(zip(known[unique], last[unique], strict=True))
-    return paths.astype(object).map(of.get)
+    last_of = dict(zip(distinct[unique], last[unique], strict=True))
+    return paths.astype(object).map(last_of.get)
 
 
 def _merge_texts(
-    held: pd.DataFrame | None, rows: IntArray, told: TextColumns
+    earlier: pd.DataFrame | None, rows: IntArray, new_texts: TextColumns
 ) -> pd.DataFrame | None:
     """Merge texts of images: new captions and licences replace those held before."""
-    own: dict[int, list[Any]] = {}
-    if held is not None:
-        for row, captions, *about in held.itertuples(index=False):
-            own[row] = [captions, *about]
+    texts_of: dict[int, list[Any]] = {}
+    if earlier is not None:
+        for row, captions, *about in earlier.itertuples(index=False):
+            texts_of[row] = [captions, *about]
+
     fresh: dict[int, list[str]] = {}
-    for at in np.flatnonzero(rows >= 0).tolist():
-        row = int(rows[at])
-        captions, *before = own.get(row, [None] * 4)
-        given = told.captions[at]
-        if given is not None:
+
+    # An image may have several rows, whose captions all count.
+    for position in np.flatnonzero(rows >= 0).tolist():
+        row = int(rows[position])
+        captions, *before = texts_of.get(row, [None] * 4)
+        new_captions = new_texts.captions[position]
+        if new_captions is not None:
             captions = fresh.setdefault(row, [])
-            captions.extend(given)
-        about = [getattr(told, name)[at] for name in _ABOUT]
-        own[row] = [captions, *(new or old for new, old in zip(about, before, strict=True))]
-    order = sorted(own)
-    columns = zip(*(own[row] for row in order), strict=True)
+            captions.extend(new_captions)
+        about = [getattr(new_texts, name)[position] for name in _ABOUT]
+        texts_of[row] = [captions, *(new or old for new, old in zip(about, before, strict=True))]
+
+    order = sorted(texts_of)
+    columns = zip(*(texts_of[row] for row in order), strict=True)
     texts = TextColumns(np.array(order, dtype=np.int64), *map(list, columns))
     return texts.frame(np.arange(max(order) + 1))

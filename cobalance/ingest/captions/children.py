@@ -41,13 +41,13 @@ def names_children(caption: str, words: Collection[str] = ()) -> bool:
     text = lower_case(caption)
     if _pattern(frozenset(words) or _usual()).search(text):
         return True
-    return any(found["tens"] is None for found in _AGE.finditer(text))
+    return any(age["tens"] is None for age in _AGE.finditer(text))
 
 
 @cache
 def _usual() -> frozenset[str]:
     lists = map(load_group_words, group_list_names())
-    return frozenset(word for each in lists for word in each.children)
+    return frozenset(word for words in lists for word in words.children)
 
 
 @cache

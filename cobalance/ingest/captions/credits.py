@@ -30,9 +30,12 @@ def join_credits(images: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
     >>> join_credits([mine, mine]) == join_credits([mine])
     True
     """
-    licences = list(dict.fromkeys((one.get("license"), one.get("license_url")) for one in images))
+    licences = list(
+        dict.fromkeys((image.get("license"), image.get("license_url")) for image in images)
+    )
     names = [name or (url if licences[1:] else None) for name, url in licences]
-    attributions = list(dict.fromkeys(one.get("attribution") for one in images))
+    attributions = list(dict.fromkeys(image.get("attribution") for image in images))
+
     columns = names, [url for _, url in licences], attributions
     return dict(zip(CREDITS, map(_join, columns), strict=True))
 

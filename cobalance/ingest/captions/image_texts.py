@@ -70,22 +70,25 @@ def write_image_texts(
     new = _table_of(annotations)
     if not len(new) and not files.path(dataset).exists():
         return 0
+
     with files.writing():
-        held = (
+        stored = (
             _SCHEMA.empty_table() if afresh else read_rows(files.path(dataset), _CONTENT, _SCHEMA)
         )
-        kept = held
+        remaining = stored
         if replace:
             ids = pa.array(annotations.images["id"].tolist(), pa.string())
-            kept = held.filter(pc.is_in(held["id"], ids))
-        merged = _merge(kept, new)
-        if len(merged) and merged.equals(held):
+            remaining = stored.filter(pc.is_in(stored["id"], ids))
+
+        merged = _merge(remaining, new)
+        if len(merged) and merged.equals(stored):
             return len(merged)
+
         progress("write captions", 0, len(merged))
         with files.replacing(dataset) as temporary:
             return write_sorted(
                 temporary,
-                (merged.slice(at, _GROUP_ROWS) for at in range(0, len(merged), _GROUP_ROWS)),
+                (merged.slice(start, _GROUP_ROWS) for start in range(0, len(merged), _GROUP_ROWS)),
                 _SCHEMA,
                 dictionary=_REPEATED,
                 progress=lambda done: progress("write captions", done, len(merged)),
@@ -122,7 +125,7 @@ def read_image_texts(
     table = read_rows(caption_files(folder).path(dataset), _CONTENT, _SCHEMA, ids)
     columns = table.to_pydict()
     columns["captions"] = [captions or [] for captions in columns["captions"]]
-    return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
+    return pd.DataFrame(columns, dtype=object)
 
 
 def _table_of(annotations: Annotations) -> pa.Table:
@@ -130,6 +133,7 @@ def _table_of(annotations: Annotations) -> pa.Table:
     texts = annotations.texts
     if texts is None:
         return _SCHEMA.empty_table()
+
     ids = annotations.images["id"].iloc[texts["image"]].tolist()
     columns = [ids, *(texts[name].tolist() for name in TEXT_COLUMNS)]
     table = pa.table(
@@ -141,14 +145,17 @@ def _table_of(annotations: Annotations) -> pa.Table:
 
 def _merge(held: pa.Table, new: pa.Table) -> pa.Table:
     """The rows of both, sorted by id; of an image in both each column that is new, or else held."""
-    known, fresh = (pd.Index(table["id"].to_pylist(), dtype=object) for table in (held, new))
-    ids = sorted({*known, *fresh})
+    stored_ids, fresh = (pd.Index(table["id"].to_pylist(), dtype=object) for table in (held, new))
+    ids = sorted({*stored_ids, *fresh})
+
     columns = [pa.array(ids, pa.string())]
     for field in list(_SCHEMA)[1:]:
         parts = []
-        for index, table in ((fresh, new), (known, held)):
-            at = pa.array(index.get_indexer(pd.Index(ids, dtype=object)))
-            at = pc.if_else(pc.less(at, 0), pa.scalar(None, at.type), at)
-            parts.append(table[field.name].combine_chunks().take(at))
+        for index, table in ((fresh, new), (stored_ids, held)):
+            row = pa.array(index.get_indexer(pd.Index(ids, dtype=object)))
+            row = pc.if_else(pc.less(row, 0), pa.scalar(None, row.type), row)
+            parts.append(table[field.name].combine_chunks().take(row))
+
+        # The first that is not null, and so the new text before the stored one.
         columns.append(pc.coalesce(*parts))
     return pa.table(columns, schema=_SCHEMA)

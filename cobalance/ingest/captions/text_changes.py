@@ -56,6 +56,7 @@ def apply(text: str, changes: Iterable[Change]) -> str:
     """
     parts, done = [], 0
     for change in changes:
+        # The article before the word may have been written already, with an earlier change.
         article = article_before(
             text, change.start, text[change.start : change.end].strip(), change.new
         )
@@ -63,8 +64,10 @@ def apply(text: str, changes: Iterable[Change]) -> str:
             start, end, new = article
             parts += [text[done:start], new]
             done = end
+
         parts += [text[done : change.start], change.new]
         done = change.end
+
     return "".join([*parts, text[done:]])
 
 
@@ -157,11 +160,13 @@ def article_before(text: str, start: int, old: str, new: str) -> tuple[int, int,
     wants_an = begins_with_a_vowel(new.lower())
     if begins_with_a_vowel(old.lower()) == wants_an:
         return None
-    found = _ARTICLE.search(text, max(0, start - 16), start)
-    if found is None:
+    # An article is at most two letters; the rest is white space.
+    match = _ARTICLE.search(text, max(0, start - 16), start)
+    if match is None:
         return None
+
     article = "an" if wants_an else "a"
-    first = found[1][0]
+    first = match[1][0]
     if first.isupper():
         article = article.upper() if new.isupper() and len(new) > 1 else article.capitalize()
-    return found.start(1), found.end(1), article
+    return match.start(1), match.end(1), article

@@ -60,7 +60,7 @@ def list_words(name: str) -> list[str]:
 
 def expand_pattern(pattern: str) -> str:
     """Expand each @name in a pattern."""
-    return re.sub(r"@(\w+)", lambda found: _pattern_of(found[1]), pattern)
+    return re.sub(r"@(\w+)", lambda name: _pattern_of(name[1]), pattern)
 
 
 @cache
@@ -73,12 +73,13 @@ def _table(name: str) -> list[tuple[str, re.Pattern[str], re.Pattern[str], re.Pa
 
 @cache
 def _pattern_of(name: str) -> str:
-    told = _english()
-    if name in told["patterns"]:
-        return f"(?:{expand_pattern(told['patterns'][name])})"
-    if name not in told["verbs"]:
+    english = _english()
+    if name in english["patterns"]:
+        return f"(?:{expand_pattern(english['patterns'][name])})"
+
+    if name not in english["verbs"]:
         return f"(?i:{any_of(list_words(name))})"
-    stems = (re.sub(r"(?<!e)e$|y$", "", verb) for verb in told["verbs"][name].split())
+    stems = (re.sub(r"(?<!e)e$|y$", "", verb) for verb in english["verbs"][name].split())
     return f"(?:{any_of(stems)}(?:[a-z]?(?:e?s|e?d|e|ing|ies|ied|y|ying))?)"
 
 
@@ -102,23 +103,26 @@ class WordEditor:
 
     def groups_in(self, caption: str, *, by_classes: bool = False) -> frozenset[str]:
         """Groups of which a caption has a word that is theirs alone, or one of their classes."""
-        of = self._classes if by_classes else self._telling
-        return frozenset().union(*(of.get(normal(m[0]), ()) for m in self.find(caption)))
+        groups_of = self._classes if by_classes else self._telling
+        return frozenset().union(*(groups_of.get(normal(m[0]), ()) for m in self.find(caption)))
 
     def edit_caption(self, caption: str, group: str) -> str:
         """The caption with the words of a group; UneditableError where that is impossible."""
-        for found in self.find(caption):
-            if found.lastgroup:
-                raise UneditableError(DOUBTS[found.lastgroup])
+        for match in self.find(caption):
+            if match.lastgroup:
+                raise UneditableError(DOUBTS[match.lastgroup])
+
         if self.mode == "unify":
             others = [name for name in self.words.own_groups if name != group]
             return self._write(caption, others, group)
+
         named = self.groups_in(caption)
         if len(named) != 1:
             raise UneditableError(MANY_GROUPS if named else NO_GROUP)
         (source,) = named
         if source == group:
             return caption
+
         text = self._write(caption, [source], group)
         if self.groups_in(text) != {group} or self._write(text, [group], source) != caption:
             raise UneditableError(NOT_RESTORED)
@@ -136,11 +140,13 @@ class WordEditor:
     ) -> Iterator[Change]:
         lower, has_noun = lower_case(caption), False
         text = lower if _has_capitals_throughout(caption) else caption
-        for found in self.find(caption):
-            word, (start, end) = normal(found[0]), found.span()
-            known = self._rows.get(word, [])
-            rows = [row for row in known if any(row.keyword(name) == word for name in sources)]
-            if rows and not any(row.keyword(target or "") == word for row in known):
+        for match in self.find(caption):
+            word, (start, end) = normal(match[0]), match.span()
+            word_rows = self._rows.get(word, [])
+
+            rows = [row for row in word_rows if any(row.keyword(name) == word for name in sources)]
+            if rows and not any(row.keyword(target or "") == word for row in word_rows):
+                # Some doubts hold only where no noun of a group stands before the word.
                 tables = ("doubt",) if has_noun else ("doubt", "first_doubt")
                 says = (read_word(table, text, start, end) for table in tables)
                 doubt = DOUBTS.get(next(filter(None, says), ""))
@@ -148,28 +154,31 @@ class WordEditor:
                 place = read_word("possessive", lower, start, end) if is_pronoun else None
                 if place == "unclear" and target is not None:
                     doubt = doubt or DOUBTS[place]
+
+                # Without a target a word with a doubt stays as it is.
                 new = None if doubt else _counterpart(rows, target, place != "alone")
                 if new is not None:
                     yield _change(caption, start, end, new)
                 elif target is not None:
                     raise UneditableError(doubt or NO_COUNTERPART)
+
             has_noun = has_noun or word not in _PRONOUNS
 
     def find(self, caption: str) -> Iterator[re.Match[str]]:
         """Match words of groups, and phrases that exclude a caption; the last group names why."""
-        for found in self._all_words.finditer(lower_case(caption).replace("’", "'")):
-            is_name = found.lastgroup == "unclear" and caption[found.start()].isupper()
-            if found.lastgroup != "kept" and not is_name:
-                yield found
+        for match in self._all_words.finditer(lower_case(caption).replace("’", "'")):
+            is_name = match.lastgroup == "unclear" and caption[match.start()].isupper()
+            if match.lastgroup != "kept" and not is_name:
+                yield match
 
     @cached_property
     def _rows(self) -> dict[str, list[WordRow]]:
         """Rows of each keyword."""
-        found: dict[str, list[WordRow]] = {}
+        rows_by_word: dict[str, list[WordRow]] = {}
         for row in (*self.words.rows, *self.words.agreeing):
-            for word in {row.keyword(group) for group in row.words} - {None}:
-                found.setdefault(str(word), []).append(row)
-        return found
+            for word in set(map(row.keyword, row.words)) - {None}:
+                rows_by_word.setdefault(str(word), []).append(row)
+        return rows_by_word
 
     @cached_property
     def _classes(self) -> dict[str, frozenset[str]]:
@@ -186,6 +195,8 @@ class WordEditor:
         words = any_of({*self._rows, *self._classes})
         if "man" not in self._rows:
             return whole_words(words)
+
+        # The phrases of english.toml are about the words of lists that have "man".
         kept, name, unclear = (
             expand_pattern(f"@{part}") for part in ("kept", "unedited", "compound")
         )
@@ -194,24 +205,30 @@ class WordEditor:
 
 def _by_word(classes: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
     pairs = [(normal(word), group) for group, words in classes.items() for word in words]
-    return {word: frozenset(group for one, group in pairs if one == word) for word, _ in pairs}
+    return {word: frozenset(group for other, group in pairs if other == word) for word, _ in pairs}
 
 
 def _change(caption: str, start: int, end: int, new: str) -> Change:
     """A word's change, with the apostrophe after it: ladies' becomes gentlemen's, and back."""
     old = caption[start:end]
-    word, found = like(new, old), _APOSTROPHE.match(caption, end)
-    if found is not None:
-        if found[1] is None and old[-1] in "sS" and new[-1] != "s":
-            return Change(start, found.end(), f"{word}{found[0]}{'S' if old.isupper() else 's'}")
-        if found[1] and old.lower().endswith(("men", "children", "people")) and new[-1] == "s":
-            return Change(start, found.end(), word + found[0][0])
+    word, apostrophe = like(new, old), _APOSTROPHE.match(caption, end)
+
+    # The possessive of a plural in s has an apostrophe alone.
+    if apostrophe is not None:
+        if apostrophe[1] is None and old[-1] in "sS" and new[-1] != "s":
+            return Change(
+                start, apostrophe.end(), f"{word}{apostrophe[0]}{'S' if old.isupper() else 's'}"
+            )
+        if apostrophe[1] and old.lower().endswith(("men", "children", "people")) and new[-1] == "s":
+            return Change(start, apostrophe.end(), word + apostrophe[0][0])
+
     return Change(start, end, word)
 
 
 def _has_capitals_throughout(caption: str) -> bool:
     """Whether a caption is written like a title, so that capitals tell no names."""
     words = [word for word in re.findall(r"[^\W\d_]+", caption) if word not in _FUNCTION_WORDS][1:]
+    # A title may have a few small words, too.
     return len(words) > 1 and sum(word[0].isupper() for word in words) >= 0.8 * len(words)
 
 

@@ -90,6 +90,7 @@ def coco_images(
         lambda row: f"the id {texts[row].as_py()!r} is not readable text",
         "Give it another one",
     )
+
     index = pd.Index(ids.to_pandas())
     first = first_rows(index)
     rows.report(
@@ -97,6 +98,7 @@ def coco_images(
         lambda row: f"the id {index[row]} is taken by {images.place(int(first[row]))}",
         "Give each image an id of its own",
     )
+
     columns = ImageColumns(
         texts,
         pa.array(list(map(_file, images.items)), TEXT),
@@ -179,6 +181,7 @@ def coco_texts(
     if shared:
         example = f"{inflect(len(shared), 'files')} of several images each, such as {shared[0]}"
         notes += (f"{example}: every one of them counts as an image",)
+
     n = len(image_licenses)
     return TextColumns(
         np.arange(n),
@@ -230,6 +233,7 @@ def licenses_of(
     coco_licenses = {str(license_.id): license_ for license_ in COCO_LICENSES}
     found_licenses = list[License | None]()
     unknown = Counter[str]()
+
     for image in images.items:
         number = str(image.license) if isinstance(image.license, int | str) else ""
         usable = own_licenses
@@ -239,6 +243,7 @@ def licenses_of(
         found_licenses.append(license_)
         if number and license_ is None:
             unknown[number] += 1
+
     notes = (_note(unknown.total(), list(unknown)),) if unknown else ()
     return found_licenses, notes
 

@@ -65,6 +65,7 @@ class Attribute(msgspec.Struct, gc=False):
 
 _OPTIONAL = {"licenses": License, "attributes": Attribute}
 """Lists that may be missing, or hold anything."""
+_OPTIONAL_FIELDS = [(name, Any, None) for name in _OPTIONAL]
 
 
 class _RawImages(msgspec.Struct):
@@ -79,12 +80,14 @@ def coco_kind(path: Path, head: bytes) -> str | None:
     start = head.lstrip()
     if not start.startswith(b"{") or not _has_coco_keys(start):
         return None
+
     tail = b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             window = tail + chunk
             if found := _MARK.search(window):
                 return "captions" if found[1] == b"caption" else "instances"
+            # A mark may lie across two pieces.
             tail = window[-32:]
     return "instances"
 
@@ -93,6 +96,7 @@ def _has_coco_keys(start: bytes) -> bool:
     try:
         keys = set(msgspec.json.decode(start.split(b"\n", 1)[0], type=dict[str, msgspec.Raw]))
     except UNDECODABLE:  # the first of many lines, or cut off
+        # It is the first of many lines, or cut off.
         return b'"images"' in start or b'"annotations"' in start or b'"categories"' in start
     return "images" in keys or {"annotations", "categories"} <= keys
 
@@ -138,12 +142,16 @@ def decode(
         malformed.
     """
     fields: list[Any] = [(name, GenericAlias(list, (type_,))) for name, type_ in types.items()]
-    whole = msgspec.defstruct("CocoFile", [*fields, *((name, Any, None) for name in _OPTIONAL)])
+    whole = msgspec.defstruct("CocoFile", [*fields, *_OPTIONAL_FIELDS])
+    # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
+    # been truncated kills the process.
+
     # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
     # been truncated kills the process.
     raw = path.read_bytes()
     # msgspec reads a byte order mark as a malformed value.
     content = memoryview(raw)[3 if raw[:3] == codecs.BOM_UTF8 else 0 :]
+
     try:
         decoded = _decode_all(content, whole, problems)
     except msgspec.ValidationError as error:
@@ -154,37 +162,43 @@ def decode(
         if problems.options.on_error == "fail":
             problems.record(place, reason, fix)
         return _decode_singly(content, types, problems)
+
     for name in types:
         _check_number(name, getattr(decoded, name), problems)
-    found = {name: Records(getattr(decoded, name), name) for name in types}
+    records = {name: Records(getattr(decoded, name), name) for name in types}
     images = msgspec.json.decode(content, type=_RawImages).images if "images" in types else []
-    return {**found, **_optional_lists(decoded), "further": _further(images, problems)}
+    return {**records, **_optional_lists(decoded), "further": _further(images, problems)}
 
 
 def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
     """Further fields of each image as JSON; none if the first hundred have no such field."""
     read = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
     known = {*Image.__struct_fields__, "date_captured", "cobalance"} - {*problems.options.field}
+
     try:
         if all(read(raw).keys() <= known for raw in images[:100]):
             return Records([], "images")
-        rows = ({k: it for k, it in read(raw).items() if k not in known} for raw in images)
-        return Records([msgspec.json.encode(row) for row in rows], "images")
+        rows = ({k: value for k, value in read(raw).items() if k not in known} for raw in images)
+        return Records(list(map(msgspec.json.encode, rows)), "images")
     except UNDECODABLE as error:
-        reason = f"has an image with a field that is no JSON ({decoding_fault(error)})"
-        raise problems.fatal(reason, "Write its fields as JSON in UTF-8.") from None
+        raise problems.fatal(
+            f"has an image with a field that is no JSON ({decoding_fault(error)})",
+            "Write its fields as JSON in UTF-8.",
+        ) from None
 
 
 def _optional_lists(decoded: Any) -> dict[str, Records[Any]]:
     """Licences and attributes of a file, without malformed ones."""
-    found: dict[str, Records[Any]] = {}
+    records: dict[str, Records[Any]] = {}
     for name, type_ in _OPTIONAL.items():
-        given, items = getattr(decoded, name), []
-        for record in given if isinstance(given, list) else []:
+        listed, items = getattr(decoded, name), []
+        if not isinstance(listed, list):
+            listed = []
+        for record in listed:
             with suppress(msgspec.ValidationError):
                 items.append(msgspec.convert(record, type_))
-        found[name] = Records(items, name)
-    return found
+        records[name] = Records(items, name)
+    return records
 
 
 def _check_number(name: str, records: Sized, problems: Problems) -> None:
@@ -220,14 +234,13 @@ def _decode_singly(
 ) -> dict[str, Records[Any]]:
     """Decode record by record, and skip malformed ones."""
     fields: list[Any] = [(name, list[msgspec.Raw]) for name in types]
-    raw_type = msgspec.defstruct(
-        "RawCocoFile", [*fields, *((name, Any, None) for name in _OPTIONAL)]
-    )
+    raw_type = msgspec.defstruct("RawCocoFile", [*fields, *_OPTIONAL_FIELDS])
     try:
         raw = _decode_all(content, raw_type, problems)
     except msgspec.ValidationError as error:
         reason, _, fix = _validation_fault(str(error))
         raise problems.fatal(reason, (*parts_of(fix), ".")) from None
+
     result = _optional_lists(raw)
     for name, type_ in types.items():
         _check_number(name, getattr(raw, name), problems)
@@ -237,15 +250,18 @@ def _decode_singly(
             try:
                 items.append(decoder.decode(record))
             except UNDECODABLE as error:
-                reason, at, path = decoding_fault(error).partition(" - at `$")
+                # Paths in messages begin at the record, and are read as those of the file.
+                reason, _, path = decoding_fault(error).partition(" - at `$")
                 place = f"{name}[{position}]"
-                reason, _, fix = _validation_fault(f"{reason}{at or ' - at `$'}.{place}{path}")
+                reason, _, fix = _validation_fault(f"{reason} - at `$.{place}{path}")
                 problems.record(place, reason, fix)
             else:
                 positions.append(position)
+
         result[name] = Records(items, name, np.array(positions, dtype=np.int64))
         if name == "images":
-            result["further"] = _further([raw.images[at] for at in positions], problems)
+            images = [raw.images[position] for position in positions]
+            result["further"] = _further(images, problems)
     return result
 
 
@@ -277,6 +293,7 @@ def _validation_fault(message: str) -> tuple[str, str | None, Text]:
         return where + reason, None, "Give a COCO file: one object with lists"
     if missing is not None:
         return f"has no {missing[1]}", record["record"], "Add it"
+
     field = f"{record['field']}: " if record["field"] else ""
     return field + reason, record["record"], "Correct it"
 
@@ -287,15 +304,18 @@ def _syntax_fault(error: Exception, content: memoryview, problems: Problems) -> 
         return problems.fatal(
             f"the byte 0x{content[offset]:02x} is not UTF-8", "Save it as UTF-8.", f"byte {offset}"
         )
+
     message = decoding_fault(error)
     if "truncated" in message:
         return problems.fatal(
             "ends in the middle of a value", "Get the whole file again.", f"byte {len(content)}"
         )
-    found = re.search(r"\(byte (\d+)\)", message)
-    if found is None:
+
+    position = re.search(r"\(byte (\d+)\)", message)
+    if position is None:
         return problems.fatal(f"is not valid JSON ({message})", "Correct it.")
-    offset = int(found[1])
+
+    offset = int(position[1])
     reason = f"is not valid JSON ({message.removeprefix('JSON is malformed: ')})"
     if bytes(content[offset : offset + 9]).startswith((b"NaN", b"Infinity", b"-Infinity")):
         return problems.fatal(
@@ -320,5 +340,4 @@ def id_columns(*columns: list[Id]) -> tuple[pa.Array, ...]:
     try:
         return tuple(pa.array(values, pa.int64()) for values in columns)
     except (pa.ArrowException, OverflowError, TypeError):
-        texts = [[str(value) for value in values] for values in columns]
-        return tuple(pa.array(values, pa.large_string()) for values in texts)
+        return tuple(pa.array(list(map(str, values)), pa.large_string()) for values in columns)

@@ -42,8 +42,8 @@ def labels_beside(
     if options.class_captions is not None:
         path = options.class_captions
         return labels_from_captions(path, columns, options, problems, progress), ()
-    told = () if options.class_column else (f"{problems.file}: {UNCLASSED}",)
-    return Labels.none(len(columns.ids)), told
+    notes = () if options.class_column else (f"{problems.file}: {UNCLASSED}",)
+    return Labels.none(len(columns.ids)), notes
 
 
 def labels_of_objects(
@@ -105,9 +105,12 @@ def labels_from_mentions(
     """
     width = len(column.names)
     named = column.codes >= 0
+    # A pair of an image and a class is one number; several mentions of a class count once.
     pairs = np.unique(image[named] * width + column.codes[named])
     images, codes = np.divmod(pairs, max(width, 1))
+
     n_classes = np.bincount(images, minlength=n_images)
+
     result = np.full(n_images, -1, dtype=np.int64)
     result[images] = codes
     result[n_classes != 1] = -1
@@ -145,9 +148,11 @@ def labels_from_categories(
     for name in class_of:
         if name not in category.names:
             raise UnknownNameError("category", name, category.names)
+
     names = sorted(set(class_of.values()))
     code = [names.index(class_of[name]) if name in class_of else -1 for name in category.names]
     objects = Coded(np.array([*code, -1])[category.codes], names)
+
     labels = labels_from_mentions(
         image,
         objects,
@@ -169,19 +174,21 @@ def labels_from_captions(
     ids, beside = columns.ids, problems.beside(str(path))
     read_head(path)
     captions, texts, _ = read_captions(path, None, beside, progress)
-    known = pd.Index(ids.to_pandas())
-    first = first_rows(known)
-    unique = np.flatnonzero(first == np.arange(len(known)))
-    there = match_images(known[unique], captions.columns.ids, captions.columns.uris)
-    image = np.append(unique, -1)[there][captions.image]
+    index = pd.Index(ids.to_pandas())
+    first = first_rows(index)
+    # Of an id that is there twice, which its reader reports, the first image counts.
+    unique = np.flatnonzero(first == np.arange(len(index)))
+    position = match_images(index[unique], captions.columns.ids, captions.columns.uris)
+    image = np.append(unique, -1)[position][captions.image]
+
     if len(ids) and (image < 0).all():
         raise beside.fatal(
             f"has captions of none of the images of {problems.file}",
             "Give each image the same id or file name in both files.",
         )
-    kept = np.flatnonzero(image >= 0)
-    known_texts = [texts[row] for row in kept.tolist()]
-    return labels_from_texts(image[kept], known_texts, len(ids), options, beside, progress)
+    known_rows = np.flatnonzero(image >= 0)
+    known_texts = [texts[row] for row in known_rows.tolist()]
+    return labels_from_texts(image[known_rows], known_texts, len(ids), options, beside, progress)
 
 
 def labels_from_texts(
@@ -212,9 +219,11 @@ def match_images(known: "pd.Index[str]", ids: pa.Array, uris: pa.Array | None) -
     int64 array
         Positions in `known`, -1 for none.
     """
-    at = known.get_indexer(pd.Index(ids.to_pandas()))
+    position = known.get_indexer(pd.Index(ids.to_pandas()))
+
+    # An id that is there is the image, whatever its file is called.
     if uris is not None:
         paths = uris.to_pandas()
         for keys in (paths, paths.str.rsplit("/", n=1).str[-1]):
-            at = np.where(at < 0, known.get_indexer(pd.Index(keys)), at)
-    return at.astype(np.int64)
+            position = np.where(position < 0, known.get_indexer(pd.Index(keys)), position)
+    return position.astype(np.int64)

@@ -90,14 +90,15 @@ class GroupWords:
     @cached_property
     def parts(self) -> Mapping[str, tuple[tuple[str, ...], str | None]]:
         """Values of attributes, and group with words, of each group."""
-        values = [tuple(value) for value in self.attributes.values()]
-        own: tuple[str | None, ...] = self.own_groups or (None,)
-        found = {}
-        for *chosen, base in product(*values, own):
-            name = " ".join(part for part in (*chosen, base) if part)
+        values = list(map(tuple, self.attributes.values()))
+        word_groups: tuple[str | None, ...] = self.own_groups or (None,)
+        parts = {}
+
+        for *chosen, base in product(*values, word_groups):
+            name = " ".join(filter(None, (*chosen, base)))
             if name:
-                found[name] = (tuple(cast("list[str]", chosen)), base)
-        return found
+                parts[name] = (tuple(cast("list[str]", chosen)), base)
+        return parts
 
     def check_editable(self) -> None:
         """Raise OptionError where the list has neither pairs nor attributes to edit captions by."""
@@ -110,10 +111,10 @@ class GroupWords:
     def phrase(self, group: str) -> tuple[str, str]:
         """Noun and adjective of a group for prompts; empty where the list has none."""
         values, base = self.parts[group]
-        told = [adjectives[value] for adjectives in self.attributes.values() for value in values
-                if value in adjectives]  # fmt: skip
+        value_words = [adjectives[value] for adjectives in self.attributes.values()
+                       for value in values if value in adjectives]  # fmt: skip
         noun = self.nouns.get(base or group, "")
-        return noun, " ".join(told) or self.adjectives.get(group, "")
+        return noun, " ".join(value_words) or self.adjectives.get(group, "")
 
     def times(
         self, attribute: str, adjectives: Mapping[str, str], people: tuple[str, ...] = ()

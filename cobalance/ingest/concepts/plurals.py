@@ -36,15 +36,18 @@ def plural_forms(word: str) -> tuple[str, ...]:
         return ()
     if word == "person":
         return ("people", "persons")
+
     if word in _IRREGULAR:
         return (_IRREGULAR[word],)
+
     if word not in _NOT_COMPOUND:
         for end in _COMPOUND:
             if word.endswith(end):
                 return (word.removesuffix(end) + _IRREGULAR[end],)
-    if word in _VES or any(word.endswith(end) for end in ("shelf", "knife", "leaf", "wife")):
+    if word in _VES or word.endswith(("shelf", "knife", "leaf", "wife")):
         stem = word.removesuffix("e").removesuffix("f")
         return (stem + "ves", word + "s")
+
     if word.endswith(("s", "x", "z", "ch", "sh")):
         return (word + "es",)
     if word.endswith("y") and word[-2:-1] not in ("a", "e", "i", "o", "u", ""):

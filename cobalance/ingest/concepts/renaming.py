@@ -40,12 +40,18 @@ def read_concept_table(path: Path, problems: Problems) -> dict[str, tuple[str, s
     result: dict[str, tuple[str, str]] = {}
     for place, raw, becomes in _entries(path, problems):
         concept, name = clean_name(raw), clean_name(becomes)
+
+        # An empty name is no fault: it drops the concept.
         fault = name_fault(concept) or (name_fault(name) if name else None)
+
         if fault is not None:
             problems.record(place, f"a name {fault}", _FORM)
         elif concept in result:
-            reason = f"the concept {concept!r} is at {result[concept][1]} already"
-            problems.record(place, reason, "Leave one out")
+            problems.record(
+                place,
+                f"the concept {concept!r} is at {result[concept][1]} already",
+                "Leave one out",
+            )
         else:
             result[concept] = (name, place)
     return result
@@ -60,20 +66,24 @@ def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
         text = read_text(path)
         with suppress(ValueError):
             mapping = decode_json(text) if is_json else decode_toml(text)
+
+    # A JSON file of one record with these columns is a table.
     if isinstance(mapping, dict) and not {"concept", "becomes"} <= mapping.keys():
         for key, value in mapping.items():
             if not (value is None or isinstance(value, str)):
                 raise problems.fatal(f"becomes {value!r}, which is no text", f"{_FORM}.", repr(key))
         return [(repr(key), key, value or "") for key, value in mapping.items()]
-    found = next((form for _, form in TABLES.items() if form.detects(path, head)), None)
-    if found is None:
+
+    form = next((form for _, form in TABLES.items() if form.detects(path, head)), None)
+    if form is None:
         raise problems.fatal("is not a table in a known format", f"{_FORM}.")
-    table = found.load(path, problems, silent)
+    table = form.load(path, problems, silent)
     if not {"concept", "becomes"} <= table.columns.keys():
         raise problems.fatal(
             f"has no columns concept and becomes (its columns: {shorten_list(table.columns)})",
             f"{_FORM}.",
         )
+
     columns = (table.columns[name].to_pylist() for name in ("concept", "becomes"))
     return [
         (table.place(row), str(concept or ""), str(becomes or ""))
@@ -101,13 +111,15 @@ def apply_concept_table(
     >>> result.codes.tolist(), result.names
     ([0, -1, 0], ('vehicle',))
     """
-    known = set(concepts.names)
+    names_here = set(concepts.names)
     for concept, (_, place) in table.items():
-        if concept not in known:
+        if concept not in names_here:
             hint = suggest_names(concept, concepts.names).removesuffix(".")
             problems.record(place, f"{concept!r} is not a concept of the data", hint)
-    new_names = [table[name][0] if name in table else name for name in concepts.names]
-    names = sorted({name for name in new_names if name})
+
+    new_names = [table.get(name, (name, ""))[0] for name in concepts.names]
+    # Dropped concepts have an empty name.
+    names = sorted({*new_names} - {""})
     number = {name: code for code, name in enumerate(names)} | {"": -1}
-    new_code = np.array([number[name] for name in new_names] + [-1], dtype=np.int64)
+    new_code = np.array([*map(number.get, new_names), -1], dtype=np.int64)
     return Coded(new_code[concepts.codes], tuple(names))

@@ -87,6 +87,7 @@ class Vocabulary:
             (number, phrase) for number, name in enumerate(self.names) for phrase in phrases[name]
         ]
         self._texts = [(fold(phrase), number) for number, phrase in numbered]
+
         forms = self._forms(numbered, plurals)
         # First word -> remaining words and concept of each phrase, the longest first.
         self._by_first: dict[str, list[tuple[list[str], int]]] = {}
@@ -104,8 +105,10 @@ class Vocabulary:
                     f"The phrase {phrase!r} stands for both {self.names[forms[words]]!r} and "
                     f"{self.names[number]!r}. Leave one out."
                 )
+
         if plurals:
             for words, number in list(forms.items()):
+                # A plural that is another concept's phrase stays that one's.
                 for plural in plural_forms(words[-1]):
                     forms.setdefault((*words[:-1], plural), number)
         return forms
@@ -119,18 +122,19 @@ class Vocabulary:
         if self.mode == "substring":
             text = fold(caption)
             return list(dict.fromkeys(n for phrase, n in self._texts if phrase in text))
+
         words = words_of(caption)
-        found = []
-        at = 0
-        while at < len(words):
+        numbers = []
+        position = 0
+        while position < len(words):
             step = 1
-            for rest, number in self._by_first.get(words[at], ()):
-                if words[at + 1 : at + 1 + len(rest)] == rest:
-                    found.append(number)
+            for rest, number in self._by_first.get(words[position], ()):
+                if words[position + 1 : position + 1 + len(rest)] == rest:
+                    numbers.append(number)
                     step += len(rest)
                     break
-            at += step
-        return found
+            position += step
+        return numbers
 
     def find_all(
         self, captions: Sequence[str | None], problems: Problems, progress: Progress = silent
@@ -142,10 +146,11 @@ class Vocabulary:
             if row % _CAPTIONS == 0:
                 progress("search captions", row, len(captions))
             if caption:
-                found = self.find(caption)
-                codes += found
-                rows += [row] * len(found)
+                numbers = self.find(caption)
+                codes += numbers
+                rows += [row] * len(numbers)
                 problems.within("mentions", len(rows), what="concepts in its captions")
+
         progress("search captions", len(captions), len(captions))
         concept = Coded(np.array(codes, dtype=np.int64), self.names)
         return np.array(rows, dtype=np.int64), concept
@@ -156,19 +161,22 @@ _FORM = "Write a concept a line, and variants after a colon: couch: sofa, settee
 
 def load_vocabulary(options: ReadOptions) -> Vocabulary:
     """Load the vocabulary of the options; InputError if its file, or a line, cannot be used."""
-    given = options.vocabulary or ()
-    if isinstance(given, Path):
-        where, lines, unit = str(given), read_text(given).split("\n"), "line"
+    source = options.vocabulary or ()
+    if isinstance(source, Path):
+        where, lines, unit = str(source), read_text(source).split("\n"), "line"
     else:
-        where, lines, unit = "the vocabulary", [*given], "entry"
+        where, lines, unit = "the vocabulary", [*source], "entry"
+
     concepts: dict[str, tuple[str, ...]] = {}
     owner: dict[tuple[str, ...], tuple[str, int]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         place = f"{unit} {number}"
+
         first, colon, others = line.partition(":")
         phrases = [first, *(others.split(",") if colon else ())]
+
         name, *variants = map(clean_name, phrases)
         for phrase in (name, *variants):
             fault = name_fault(phrase)
@@ -176,15 +184,19 @@ def load_vocabulary(options: ReadOptions) -> Vocabulary:
                 fault = "has no word to look for"
             if fault is not None:
                 raise InputError(where, place, f"the phrase {phrase!r} {fault}", f"{_FORM}.")
-            other, at = owner.setdefault(tuple(words_of(phrase)), (name, number))
+
+            # The first concept to have a phrase owns it.
+            other, first_number = owner.setdefault(tuple(words_of(phrase)), (name, number))
             if other != name or name in concepts:
                 raise InputError(
                     where,
                     place,
-                    f"{phrase!r} stands for {other!r} on line {at} already",
+                    f"{phrase!r} stands for {other!r} on line {first_number} already",
                     "Leave one of them out.",
                 )
+
         concepts[name] = (name, *variants)
     if not concepts:
         raise InputError(where, None, "names no concept", f"{_FORM}.")
+
     return Vocabulary(concepts, options.match)

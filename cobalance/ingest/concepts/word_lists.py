@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -52,8 +53,10 @@ def load_word_list(name: str) -> Vocabulary:
         words = load_group_words(name)
     except UnknownNameError:
         raise UnknownNameError("word list", name, word_list_names()) from None
+
     if len(words.classes) < 2:
         raise InputError(words.name, None, "has no [classes] of two or more", f"{_FORM}.")
+
     try:
         return Vocabulary(words.classes, plurals=False)
     except OptionError as error:
@@ -83,6 +86,7 @@ def load_group_words(name: str) -> GroupWords:
         where, text = name, read_text(Path(name))
     else:
         raise UnknownNameError("word list", name, group_list_names())
+
     try:
         listed = _WordList.model_validate(decode_toml(text))
     except ValidationError as error:
@@ -92,26 +96,28 @@ def load_group_words(name: str) -> GroupWords:
     except ValueError as error:
         raise InputError(where, None, f"is not valid TOML ({error})", f"{_FORM}.") from None
     check_known("word list", listed.also, group_list_names())
+
     rows = tuple(
         WordRow(row.words, row.neutral, row.before_noun, row.source) for row in listed.pairs
     )
     if listed.classes is None and listed.model_fields_set & {"pairs", "attributes"}:
         classes = telling(rows)
     else:
-        classes = {name: tuple(words) for name, words in (listed.classes or {}).items()}
+        classes = {group: tuple(words) for group, words in (listed.classes or {}).items()}
         if len(classes) < 2:
             raise InputError(where, None, "has no [classes] of two or more", f"{_FORM}.")
+    others = map(load_group_words, listed.also)
     return GroupWords(
         where,
         classes,
         rows,
-        listed.mode,
-        listed.adjectives,
-        listed.nouns,
-        tuple(listed.children),
-        tuple(listed.people),
-        listed.attributes,
-        tuple(row for other in listed.also for row in load_group_words(other).rows),
+        mode=listed.mode,
+        adjectives=listed.adjectives,
+        nouns=listed.nouns,
+        children=tuple(listed.children),
+        people=tuple(listed.people),
+        attributes=listed.attributes,
+        agreeing=tuple(chain.from_iterable(other.rows for other in others)),
     )
 
 
@@ -147,8 +153,11 @@ class _Row(BaseModel):
     def _find_words(cls, row: object) -> object:
         if not isinstance(row, dict):
             return row
-        own = {name: row[name] for name in ("neutral", "before_noun", "from") if name in row}
-        return {"words": {name: word for name, word in row.items() if name not in own}, **own}
+        words = dict(row)
+        options = {
+            name: words.pop(name) for name in ("neutral", "before_noun", "from") if name in row
+        }
+        return {"words": words, **options}
 
     @model_validator(mode="after")
     def _check_source(self) -> Self:
@@ -204,7 +213,7 @@ def combine_words(names: Sequence[str]) -> GroupWords:
     >>> combine_words(["coco-gb", "skin-tone"]).groups[:2]
     ('darker-skinned man', 'darker-skinned woman')
     """
-    lists = [load_group_words(name) for name in dict.fromkeys(names)]
+    lists = list(map(load_group_words, dict.fromkeys(names)))
     bases = [words for words in lists if words.own_groups]
     if len(bases) > 1:
         raise OptionError(
@@ -213,7 +222,8 @@ def combine_words(names: Sequence[str]) -> GroupWords:
             Setting("plan.words"),
             ", and others that have adjectives alone.",
         )
-    base = bases[0] if bases else lists[0]
+
+    base = next(iter(bases), lists[0])
     for words in lists:
         if words is base:
             continue
@@ -226,7 +236,8 @@ def combine_words(names: Sequence[str]) -> GroupWords:
                 )
             base = base.times(attribute, adjectives, () if base.people else words.people)
     base.check_editable()
-    return replace(base, children=tuple(sorted({one for each in lists for one in each.children})))
+    children = {*chain.from_iterable(words.children for words in lists)}
+    return replace(base, children=tuple(sorted(children)))
 
 
 def phrases_of(words: GroupWords, groups: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -241,11 +252,12 @@ def phrases_of(words: GroupWords, groups: Sequence[str]) -> dict[str, dict[str, 
     >>> phrases_of(combine_words(["coco-gb"]), ["woman"])
     {'woman': {'noun': 'woman', 'adjective': 'feminine'}}
     """
-    found = {}
-    for known in (replace(words, attributes={}), words):
-        for group in known.parts.keys() & set(groups):
-            noun, adjective = known.phrase(group)
-            if known.parts[group][0]:
+    phrases = {}
+    # Groups of the words alone come first, so that a product of the same name replaces them.
+    for listed in (replace(words, attributes={}), words):
+        for group in listed.parts.keys() & set(groups):
+            noun, adjective = listed.phrase(group)
+            if listed.parts[group][0]:
                 noun = f"{adjective} {noun or 'person'}".strip()
-            found[group] = {"noun": noun, "adjective": adjective}
-    return {group: found[group] for group in groups if group in found}
+            phrases[group] = {"noun": noun, "adjective": adjective}
+    return {group: phrases[group] for group in groups if group in phrases}

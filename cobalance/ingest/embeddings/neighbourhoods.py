@@ -76,20 +76,29 @@ def neighbourhoods(
     point_norms = query_norms if points is queries else _norms(points)
     n_points, n_dimensions = points.shape
     k = min(k, n_points if own is None else max(0, n_points - 1))
-    error = (n_dimensions + 8) * _ROUNDING  # of a product: rounded vectors, rounded sums
-    margin = np.float32(2.5 * error)  # 2, and the rest for the rounding of the limits
+    # Of a product: the rounding of both vectors, and of the sums.
+    error = (n_dimensions + 8) * _ROUNDING
+    # Twice the error, and the rest for the rounding of the limits.
+    margin = np.float32(2.5 * error)
+
     ready = unit_vectors(points).T
     step = max(1, BLOCK_BYTES // (4 * max(1, n_points)))
     for start in range(0, len(queries), step):
         block = slice(start, start + step)
         products = unit_vectors(queries[block]) @ ready
         if own is not None:
+            # A query is no neighbour of itself.
             products[np.arange(len(products)), own[block]] = -np.inf
+
         nearest = np.zeros(products.shape, dtype=np.bool_)
         if k > 0:
+            # The points within the margin of the k-th product may be among the nearest: their
+            # distances are computed in double precision, and the nearest of them fill the places
+            # left.
             kth = np.partition(products, n_points - k, axis=1)[:, n_points - k, np.newaxis]
             nearest = products > kth + margin
             rows, columns = np.nonzero((products >= kth - margin) & ~nearest)
+
             distances = np.empty(len(rows))
             at_once = max(1, BLOCK_BYTES // (8 * max(1, n_dimensions)))
             for first in range(0, len(rows), at_once):
@@ -97,11 +106,13 @@ def neighbourhoods(
                 query, point = start + rows[pairs], columns[pairs]
                 scales = query_norms[query] * point_norms[point]
                 distances[pairs] = _distances(queries[query], points[point], scales)
+
             order = np.lexsort((columns, distances, rows))
             rows, columns = rows[order], columns[order]
             place_in_row = np.arange(len(rows)) - np.searchsorted(rows, rows)
-            kept = place_in_row < (k - nearest.sum(axis=1))[rows]
-            nearest[rows[kept], columns[kept]] = True
+            is_nearest = place_in_row < (k - nearest.sum(axis=1))[rows]
+            nearest[rows[is_nearest], columns[is_nearest]] = True
+
         yield slice(start, start + len(nearest)), np.nonzero(nearest)[1].reshape(len(nearest), k)
 
 
@@ -123,7 +134,8 @@ def _norms(vectors: npt.NDArray[np.floating]) -> FloatArray:
     for start in range(0, len(vectors), step):
         rows = vectors[start : start + step].astype(np.float64)
         norms[start : start + step] = np.sqrt((rows * rows).sum(axis=1))
+
     if not np.isfinite(norms).all():
-        at = int(np.flatnonzero(~np.isfinite(norms))[0])
-        raise DataError(f"Vector {at} has a value that is not finite, or too large a one.")
+        row = int(np.flatnonzero(~np.isfinite(norms))[0])
+        raise DataError(f"Vector {row} has a value that is not finite, or too large a one.")
     return norms

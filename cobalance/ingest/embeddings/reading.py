@@ -55,6 +55,7 @@ def read_embeddings(
         finite numbers, or an id twice.
     """
     read_start(file)
+
     try:
         suffix = file.suffix.lower()
         if suffix == ".npy":
@@ -67,8 +68,12 @@ def read_embeddings(
             names, vectors = _from_parquet(file, id_column, vector_column)
     except _UNREADABLE as error:
         reason = str(error).partition("\n")[0]
-        remedy = "Give ids and vectors as Parquet, .npz or CSV, or a .npy array and a file of ids."
-        raise InputError(str(file), None, f"it cannot be read ({reason})", remedy) from error
+        raise InputError(
+            str(file),
+            None,
+            f"it cannot be read ({reason})",
+            "Give ids and vectors as Parquet, .npz or CSV, or a .npy array and a file of ids.",
+        ) from error
     return names, check_vectors(str(file), names, vectors)
 
 
@@ -83,26 +88,29 @@ def check_vectors(source: str, names: Sequence[str], vectors: npt.ArrayLike) -> 
         There are none, or not one of each image; a value is no finite number; an id is there twice.
     """
     try:
-        given = np.asarray(vectors)
+        array = np.asarray(vectors)
     except ValueError as error:
         reason, remedy = "its rows are not of one length", "Give a row of numbers for each id."
         raise InputError(source, None, reason, remedy) from error
-    if given.ndim != 2 or len(given) != len(names) or given.dtype.kind not in "fiu":
+
+    if array.ndim != 2 or len(array) != len(names) or array.dtype.kind not in "fiu":
         raise InputError(
-            source, None, f"its shape is {given.shape}, of {given.dtype}, and there are "
+            source, None, f"its shape is {array.shape}, of {array.dtype}, and there are "
             f"{len(names):,} ids", "Give a row of numbers for each id.",
         )  # fmt: skip
-    if not given.size:
+
+    if not array.size:
         raise InputError(source, None, "it has no vectors", "Give a row for each image.")
-    if not np.isfinite(given).all():
-        row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
+    if not np.isfinite(array).all():
+        row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
         raise InputError(
             source, f"row {row}", "a value is not a finite number", "Leave the image out."
         )
+
     twice, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise InputError(source, None, f"image {twice!r} is there twice", "Keep one of them.")
-    return unit_vectors(given)
+    return unit_vectors(array)
 
 
 def _from_numpy(file: Path, ids: Path | None) -> tuple[list[str], Vectors]:
@@ -128,28 +136,32 @@ def read_arrays(file: Path) -> dict[str, npt.NDArray[Any]]:
     with open_tree(file) as tree:
         for name in tree.names:
             with tree.open(name) as member:
-                found = np.lib.format.read_array(member, allow_pickle=False)
-            arrays[name.removesuffix(".npy")] = found
+                array = np.lib.format.read_array(member, allow_pickle=False)
+            arrays[name.removesuffix(".npy")] = array
     return arrays
 
 
 def _from_arrays(file: Path, id_name: str, name: str | None) -> tuple[list[str], Vectors]:
     arrays = read_arrays(file)
-    rows = [each for each, array in arrays.items() if array.ndim == 2]
+    rows = [key for key, array in arrays.items() if array.ndim == 2]
     name = rows[0] if name is None and len(rows) == 1 else name
     ids = arrays.get(id_name, np.empty(0))
+
     if name not in rows or ids.ndim != 1 or ids.dtype.kind not in "Uiu":
-        held = ", ".join(f"{each} {array.shape} of {array.dtype}" for each, array in arrays.items())
+        described = ", ".join(
+            f"{key} {array.shape} of {array.dtype}" for key, array in arrays.items()
+        )
         raise InputError(
             str(file), None,
-            f"its arrays are {held or 'none'}; of ids: {id_name}, of rows: "
+            f"its arrays are {described or 'none'}; of ids: {id_name}, of rows: "
             f"{', '.join(rows) or 'none'}",
             "Name the arrays of ids (text or whole numbers) and of vectors.",
         )  # fmt: skip
-    return [str(each) for each in ids], arrays[name]
+    return list(map(str, ids)), arrays[name]
 
 
 def _from_csv(file: Path, id_column: str) -> tuple[list[str], Vectors]:
+    # Ids such as 0012 or NA stay text.
     texts = pc.ConvertOptions(column_types={id_column: pa.string()}, strings_can_be_null=False)
     table = pc.read_csv(file, convert_options=texts)
     columns = [name for name in table.column_names if name != id_column]
@@ -158,6 +170,7 @@ def _from_csv(file: Path, id_column: str) -> tuple[list[str], Vectors]:
         for name in columns
         if not (pa.types.is_integer(table[name].type) or pa.types.is_floating(table[name].type))
     ]
+
     if id_column not in table.column_names or len(columns) != table.num_columns - 1 or words:
         raise InputError(
             str(file), None,
@@ -165,9 +178,10 @@ def _from_csv(file: Path, id_column: str) -> tuple[list[str], Vectors]:
             f"numbers: {', '.join(words[:8]) or 'none'}",
             "Name the column of ids and leave out others that are not of numbers.",
         )  # fmt: skip
+
     vectors = np.empty((len(table), len(columns)), dtype=np.float32)
-    for at, name in enumerate(columns):
-        vectors[:, at] = table[name].to_numpy()
+    for column, name in enumerate(columns):
+        vectors[:, column] = table[name].to_numpy()
     return table[id_column].to_pylist(), vectors
 
 
@@ -182,14 +196,17 @@ def _from_parquet(file: Path, id_column: str, column: str | None) -> tuple[list[
             f"{', '.join(lists) or 'none'}",
             "Name the columns of ids and of vectors.",
         )  # fmt: skip
+
     table = read_unlimited(file, [id_column, column])
     rows = table[column].combine_chunks()
+
     lengths = set(rows.value_lengths().to_pylist())
     if len(lengths) > 1 or None in lengths or table[id_column].null_count:
         raise InputError(
             str(file), None, "its vectors are not all of one length, or one is missing",
             "Leave such images out.",
         )  # fmt: skip
+
     width = next(iter(lengths), 0)
     vectors = rows.flatten().to_numpy(zero_copy_only=False).reshape(len(table), width)
-    return [str(name) for name in table[id_column].to_pylist()], vectors
+    return list(map(str, table[id_column].to_pylist())), vectors

@@ -26,11 +26,12 @@ def unit_vectors(vectors: npt.ArrayLike) -> Vectors:
     >>> unit_vectors([[3.0, 4.0], [0.0, 0.0]]).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
-    given = np.asarray(vectors)
-    unit = np.zeros(given.shape, dtype=np.float32)
-    step = max(1, (1 << 26) // (8 * max(1, given.shape[1])))  # rows of 64 MiB
-    for start in range(0, len(given), step):
-        part = given[start : start + step].astype(np.float64)
+    rows = np.asarray(vectors)
+    unit = np.zeros(rows.shape, dtype=np.float32)
+    # Rows of 64 MiB in double precision.
+    step = max(1, (1 << 26) // (8 * max(1, rows.shape[1])))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step].astype(np.float64)
         lengths = np.linalg.norm(part, axis=1, keepdims=True)
         unit[start : start + step] = part / np.where(lengths > 0, lengths, 1)
     return unit
@@ -38,12 +39,12 @@ def unit_vectors(vectors: npt.ArrayLike) -> Vectors:
 
 def cosines(unit: Vectors, left: IntArray, right: IntArray) -> FloatArray:
     """Cosines of pairs of rows, in double precision."""
-    found = np.empty(len(left))
+    values = np.empty(len(left))
     for start in range(0, len(left), 20_000):
         part = slice(start, start + 20_000)
         a, b = unit[left[part]].astype(np.float64), unit[right[part]].astype(np.float64)
-        found[part] = np.einsum("ij,ij->i", a, b)
-    return found
+        values[part] = np.einsum("ij,ij->i", a, b)
+    return values
 
 
 def nearest(unit: Vectors, row: int, k: int) -> tuple[IntArray, FloatArray]:
@@ -60,11 +61,15 @@ def nearest(unit: Vectors, row: int, k: int) -> tuple[IntArray, FloatArray]:
     k = min(k, len(unit) - 1)
     if k <= 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
+
+    # The rows that rounding may put among the nearest are compared in double precision.
     rough = unit @ unit[row]
     rough[row] = -np.inf
     least = np.partition(rough, len(rough) - k)[len(rough) - k]
     rows = np.flatnonzero(rough >= least - 2 * _MARGIN)
+
     exact = cosines(unit, np.full(len(rows), row), rows)
+
     order = np.lexsort((rows, -exact))[:k]
     return rows[order], exact[order]
 
@@ -86,6 +91,7 @@ def near_pairs(
     """
     bound, least = _bounding(unit), np.float32(threshold - _MARGIN)
     nothing: IntArray = np.zeros(0, dtype=np.int64)
+
     lefts, rights, values, pairs = [nothing], [nothing], [np.zeros(0)], 0
     for start in range(0, len(unit), ROWS):
         if progress is not None:
@@ -117,6 +123,7 @@ def groups_of(pairs: tuple[IntArray, IntArray], rows: int) -> list[IntArray]:
     left, right = pairs
     edges = sparse.coo_array((np.ones(len(left), dtype=bool), (left, right)), shape=(rows, rows))
     _, label = sparse.csgraph.connected_components(edges, directed=False)
+
     order = np.argsort(label, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if rows else []
     several = [group for group in groups if len(group) > 1]
@@ -138,6 +145,8 @@ def principal_axes(unit: Vectors, axes: int) -> npt.NDArray[np.float32]:
         mean = unit.mean(axis=0, dtype=np.float64)
         scatter = (unit.T @ unit).astype(np.float64) / len(unit) - np.outer(mean, mean)
         weights = np.linalg.eigh(scatter)[1][:, ::-1][:, :axes]
+
+        # Axes are defined but for their sign.
         turned = np.take_along_axis(weights, np.abs(weights).argmax(axis=0)[None], axis=0)
         weights = weights * np.where(turned < 0, -1, 1)
         place[:, : weights.shape[1]] = unit @ weights.astype(np.float32) - mean @ weights
@@ -151,13 +160,18 @@ def _candidates(
     rows, columns = slice(start, start + ROWS), slice(first, first + COLUMNS)
     tile = bound[rows] @ bound[columns].T
     if first == start:
-        np.fill_diagonal(tile, -np.inf)  # each is like itself
-    passing = np.flatnonzero(tile.max(axis=1) >= least)  # one pass over most tiles
+        # Each row is like itself.
+        np.fill_diagonal(tile, -np.inf)
+
+    # One pass over the maxima leaves most tiles out.
+    passing = np.flatnonzero(tile.max(axis=1) >= least)
     above = tile[passing] >= least
     if above.sum() > _DENSE * tile.size:
         above = unit[rows][passing] @ unit[columns].T >= least
+
     left, right = np.nonzero(above)
     left, right = passing[left] + start, right + first
+    # Pairs below the diagonal are those above it.
     upper = left < right
     return left[upper], right[upper]
 
@@ -167,8 +181,12 @@ def _bounding(unit: Vectors) -> Vectors:
     width = unit.shape[1]
     if width <= _LEADING + 1 or not len(unit):
         return unit
+
     axes = np.linalg.eigh((unit.T @ unit).astype(np.float64))[1][:, ::-1][:, :_LEADING]
     leading = (unit @ axes.astype(np.float32)).astype(np.float64)
-    own = np.einsum("ij,ij->i", unit, unit, dtype=np.float64)
-    rest = np.sqrt(np.clip(own - np.einsum("ij,ij->i", leading, leading), 0, None) + _MARGIN / 4)
+    squared_lengths = np.einsum("ij,ij->i", unit, unit, dtype=np.float64)
+    # A margin, so that rounding does not put the bound below a cosine.
+    rest = np.sqrt(
+        np.clip(squared_lengths - np.einsum("ij,ij->i", leading, leading), 0, None) + _MARGIN / 4
+    )
     return np.column_stack([leading, rest]).astype(np.float32)

@@ -17,7 +17,7 @@ from cobalance.ingest.fields.lists import unfold
 from cobalance.ingest.fields.report import describe_fields, offer_class
 from cobalance.ingest.fields.roles import with_class
 from cobalance.ingest.fields.values import encode_values, name_values
-from cobalance.ingest.frames import MentionColumns, add_mentions
+from cobalance.ingest.frames import MentionColumns, add_mentions, take_rows
 from cobalance.ingest.names import Coded, categorical, recode_names
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
@@ -61,8 +61,12 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
         for name in map(clean_name, filter(None, requested)):
             if name not in known:
                 listed = suggest_names(name, columns, "Its columns")
-                remedy = (listed, " Set ", Setting(setting), " to one of them.")
-                raise InputError(file, None, f"there is no column {name!r}", remedy)
+                raise InputError(
+                    file,
+                    None,
+                    f"there is no column {name!r}",
+                    (listed, " Set ", Setting(setting), " to one of them."),
+                )
     return add_concepts(annotations, choices, names, taken, problems)
 
 
@@ -78,11 +82,16 @@ def _take_role(
     n = len(coded.codes)
     missing = int((coded.codes < 0).sum())
     field = Field(column, role, len(coded.names), n - missing, missing - several)
+
     if role == "class":
         return with_class(annotations, coded, "images without a class", several), field
     if several:
-        reason = f"{several:,} images have several values in the column {column!r}"
-        raise InputError(file, None, reason, f"Give each image one {role}.")
+        raise InputError(
+            file,
+            None,
+            f"{several:,} images have several values in the column {column!r}",
+            f"Give each image one {role}.",
+        )
     images = annotations.images.assign(**{role: categorical(coded.codes, coded.names)})
     return replace(annotations, images=images), field
 
@@ -158,8 +167,8 @@ def _mention(part: Metadata, column: Found, n_images: int) -> MentionColumns:
         pairs = image[rows] * len(column.names) + concept.codes[rows]
         rows = rows[np.sort(np.unique(pairs, return_index=True)[1])]
 
-    numbers = {name: values[column.record[rows]] for name, values in part.numbers.items()}
-    numbers |= {name: values[rows] for name, values in column.numbers.items()}
+    numbers = take_rows(part.numbers, column.record[rows])
+    numbers |= take_rows(column.numbers, rows)
     used = np.unique(concept.codes[rows])
     names = [concept.names[code] for code in used.tolist()]
     coded = Coded(np.searchsorted(used, concept.codes[rows]), names)

@@ -32,6 +32,8 @@ def equal_count_edges(values: FloatArray, n_bins: int = 4) -> list[float]:
         return []
     shares = np.arange(1, n_bins) / n_bins
     edges = np.unique(np.quantile(known, shares, method="higher"))
+
+    # The least number is no edge: no number is below it.
     return _round_edges(edges[edges > known.min()], known)
 
 
@@ -53,6 +55,7 @@ def _round_edges(edges: FloatArray, values: FloatArray) -> list[float]:
     """Edges with the fewest digits that keep the bins and nearly all of their numbers."""
     ordered = np.sort(values)
     positions = np.searchsorted(ordered, edges)
+
     for digits in range(1, 17):
         rounded = np.array([float(f"{edge:.{digits}g}") for edge in edges])
         n_moved = np.abs(np.searchsorted(ordered, rounded) - positions)

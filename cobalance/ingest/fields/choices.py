@@ -84,10 +84,12 @@ def parse_choice(column: str, text: str) -> Choice:
         if how and not (how.isdecimal() and 2 <= int(how) <= _MOST_BINS):
             raise _wrong(column, text, f"has no number of bins from 2 to {_MOST_BINS}", "widths:5")
         return Choice(kind, int(how or _N_BINS), unit=unit)
+
     try:
         edges = tuple(map(float, how.split(",")))
     except ValueError:
         edges = ()
+
     are_rising = all(low < high for low, high in pairwise(edges))
     if not (edges and are_rising and all(map(isfinite, edges)) and len(edges) < _MOST_BINS):
         raise _wrong(column, text, "has no edges that rise", "bins:18,30,65")

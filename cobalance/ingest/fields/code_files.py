@@ -25,6 +25,7 @@ def read_code_names(path: Path) -> dict[str, str]:
     """
     text = read_text(path, "names of codes")
     lines = list(filter(None, map(str.strip, text.splitlines())))
+
     pairs: Iterable[Any]
     if text.lstrip()[:1] in ("{", "["):
         pairs = _json_pairs(text, path)
@@ -40,6 +41,7 @@ def read_code_names(path: Path) -> dict[str, str]:
         pairs = [re.split(r"[:\s]+", line, maxsplit=1) for line in lines]
     else:
         pairs = enumerate(lines)
+
     return {str(code): str(name) for code, name in pairs}
 
 
@@ -48,8 +50,13 @@ def _json_pairs(text: str, path: Path) -> list[tuple[Any, Any]]:
     try:
         document = decode_json(text)
     except ValueError as error:
-        remedy = 'Write an object such as {"0": "land", "1": "water"}.'
-        raise InputError(str(path), None, f"is not JSON ({error})", remedy) from None
+        raise InputError(
+            str(path),
+            None,
+            f"is not JSON ({error})",
+            'Write an object such as {"0": "land", "1": "water"}.',
+        ) from None
+
     pairs = list(document.items() if isinstance(document, dict) else enumerate(document))
     if all(isinstance(value, int) for _, value in pairs):
         return [(code, name) for name, code in pairs]

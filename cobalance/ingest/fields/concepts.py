@@ -88,11 +88,15 @@ def _check_choice(
     if kind in ("flag", "two"):
         is_wrong = np.array([flag is None for flag in values.flags()], dtype=bool)
         strict = problems.options.on_error == "fail"
+
     if is_wrong.all() or (strict and is_wrong.any()):
         example = values.texts[int(np.argmax(is_wrong))]
-        reason = f"the column {name!r} holds {example[:60]!r}, and {fault}"
-        remedy = ("Set ", Setting("field"), f" to {name}=values, or leave it out.")
-        raise InputError(problems.file, None, reason, remedy)
+        raise InputError(
+            problems.file,
+            None,
+            f"the column {name!r} holds {example[:60]!r}, and {fault}",
+            ("Set ", Setting("field"), f" to {name}=values, or leave it out."),
+        )
 
 
 _Coded = tuple[str, IntArray, list[str], str]
@@ -141,12 +145,14 @@ def _of_dates(name: str, values: Values, choice: Choice) -> _Coded:
     texts = pd.Series(values.texts, dtype=str).str.replace(_ZONE, "", regex=True)
     texts = texts.str.replace(_DATE, r"\1-\2-\3", regex=True)
     dates = pd.to_datetime(texts, errors="coerce", format="ISO8601").dt
+
     parts = {
         "year": dates.strftime("%Y"),
         "month": dates.month_name(),
         "weekday": dates.day_name(),
         "hour": dates.strftime("%H:00"),
     }
+
     code, distinct = pd.factorize(parts[choice.kind])
     return "no date", code, [f"{name}: {part}" for part in distinct], ""
 

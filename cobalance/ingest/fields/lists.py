@@ -14,7 +14,7 @@ from cobalance.base.arrays import FloatArray, IntArray
 from cobalance.base.documents import decode_json
 from cobalance.base.records import MENTION_NUMBERS, Metadata, decimal_text
 from cobalance.ingest.fields.values import encode_values
-from cobalance.ingest.frames import TEXT
+from cobalance.ingest.frames import TEXT, take_rows
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.tables.columns import USUAL_NAMES, normal_name
 from cobalance.ingest.tables.concept_cells import read_cells
@@ -42,7 +42,7 @@ def read_lists(
     cells = read_cells(column, None, rows)
 
     is_sound = (cells.concept.codes >= 0) & ~rows.bad[cells.row]
-    numbers = {key: values[is_sound] for key, values in cells.numbers.items()}
+    numbers = take_rows(cells.numbers, is_sound)
     concepts = [names.get(concept, concept) for concept in cells.concept.names]
     if not has_objects and normal_name(name) not in _BARE:
         concepts = [f"{name}: {concept}" for concept in concepts]
@@ -104,7 +104,7 @@ def unfold(part: Metadata, problems: Problems) -> Metadata:
             continue
         values = encode_values(column)
         objects = list(map(_object, values.texts))
-        if not all(isinstance(value, dict) for value in objects):
+        if {*map(type, objects)} != {dict}:
             continue
 
         del columns[name]

@@ -49,9 +49,11 @@ def offer_class(fields: Sequence[Field], file: str) -> list[str]:
         for field in fields
         if field.kind == "flag" or (field.kind in KINDS and 1 < field.concepts <= _MOST_CLASSES)
     ]
+
     if not candidates:
         return []
     # Of equally likely ones `max` takes the first in the file.
+
     likely = max(
         candidates,
         key=lambda field: not _CLASS_WORDS.isdisjoint(normal_name(field.column).split("_")),

@@ -23,6 +23,7 @@ def with_class(
     missing = int((column.codes < 0).sum())
     aside = {reason: missing - several, "images of more than one class": several}
     counted = {why: n for why, n in aside.items() if n}
+
     classified = replace(
         annotations,
         images=annotations.images.assign(class_name=categorical(column.codes, column.names)),
@@ -36,6 +37,7 @@ def with_split(annotations: Annotations, column: Coded) -> Annotations:
     """Replace the splits of the images whose code is not -1."""
     earlier = annotations.images["split"].cat
     names = [*earlier.categories, *column.names]
+    # The new names come after those that images have.
     codes = np.where(column.codes < 0, earlier.codes, column.codes + len(earlier.categories))
     both = recode_names(codes, names)
     return replace(

@@ -35,11 +35,17 @@ def with_saved(path: Path, options: ReadOptions) -> ReadOptions:
     file = saved_file(path)
     if not file.is_file():
         return options
+
     try:
         saved = msgspec.convert(decode_toml(read_text(file)), _Saved)
     except ValueError as error:
-        remedy = "Write tables [field] and [names.COLUMN] of texts, or delete it."
-        raise InputError(str(file), None, f"cannot be used ({error})", remedy) from None
+        raise InputError(
+            str(file),
+            None,
+            f"cannot be used ({error})",
+            "Write tables [field] and [names.COLUMN] of texts, or delete it.",
+        ) from None
+
     names = {**saved.names, **options.names}
     return replace(options, field={**saved.field, **options.field}, names=names)
 

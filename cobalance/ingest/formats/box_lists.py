@@ -88,6 +88,7 @@ def _face_row(picture: Picture, row: _Row) -> None:
 def _mot(file: str, read: Read) -> Records:
     """Frames up to the last one with a box; labels.txt names codes of another publisher."""
     names: Sequence[str] = _STREET
+    # The codes are those of MOT Challenge, unless names lie beside the file.
     with suppress(KeyError, OSError):
         names = read(file.removesuffix("gt.txt") + "labels.txt").decode().splitlines()
 
@@ -104,7 +105,8 @@ def _mot_row(names: Sequence[str], picture: Picture, row: _Row) -> None:
     x, y, w, h, flag = map(float, row[2:7])
     if flag:
         attributes = {"visibility": row[8]}
-        name = dict(enumerate(names, 1))[abs(int(row[7]))]  # -1 is a pedestrian, as 1 is
+        # Code -1 is a pedestrian, as 1 is.
+        name = dict(enumerate(names, 1))[abs(int(row[7]))]
         picture.add(name, {"box": (x - 1, y - 1, w, h)}, attributes)
 
 

@@ -91,14 +91,14 @@ class CocoInstances:
 
         sound = np.flatnonzero(~images.annotations.bad)
         image, category = images.image[sound], Coded(category.codes[sound], category.names)
-        numbers = {name: values[sound] for name, values in numbers.items()}
+        numbers = frames.take_rows(numbers, sound)
         segmentations, crowds = _segmentations(instances, sound), _crowds(instances, sound)
         texts = coco_texts(lists["images"], lists["licenses"])
         n = len(lists["images"].items)
         metadata = json_metadata("image", np.arange(n), lists["further"].items, {})
         attributes = np.fromiter(_attributes(instances, lists["attributes"]), object)[sound]
         filled = np.flatnonzero(attributes.astype(bool))
-        boxes = {name: values[filled] for name, values in numbers.items()}
+        boxes = frames.take_rows(numbers, filled)
         metadata += json_metadata("attributes", image[filled], attributes[filled].tolist(), boxes)
         # They take hundreds of megabytes.
         del lists, instances

@@ -36,7 +36,9 @@ def _records(file: str, read: Read) -> Records:
     size = [meta.findtext(f".//original_size/{side}") for side in ("width", "height")]
 
     first = int(meta.findtext("*/start_frame") or 0)
-    step = int((meta.findtext("*/frame_filter") or "").rpartition("=")[2] or 1)  # "step=5"
+    # Every fifth frame has the filter "step=5".
+    step = int((meta.findtext("*/frame_filter") or "").rpartition("=")[2] or 1)
+    # The last frames may show nothing, and are in no track.
     last = max(*shown, first + step * (int(meta.findtext("*/size") or 0) - 1))
     for number in range(first, last + 1, step):
         yield f"frame {number}", partial(_frame, video, number, size, shown.get(number, ()))

@@ -121,6 +121,7 @@ def _documents(tree: FileTree, name: str, key: str, problems: Problems) -> list[
         document = decode_json(tree.read(name))
     except ValueError as error:
         raise problems.fatal(f"is not JSON ({error})", "Export it anew.", name) from None
+
     records = document.get(key) if isinstance(document, dict) else document
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise problems.fatal(f"has no list of {key}", "Export it anew.", name)

@@ -54,6 +54,7 @@ class HubDataset(TreeReader):
             kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
             reason = f"is not a dataset that load_from_disk opens ({kind}{error})"
             raise problems.fatal(reason[:400], "Save it anew.") from None
+
         return read_table(table, options, progress)
 
 
@@ -75,7 +76,7 @@ def _rows(
 
 def _root(tree: FileTree) -> str | None:
     """Folder in the tree with a saved dataset, or None."""
-    marks = (PurePosixPath(name) for name in tree.names)
+    marks = map(PurePosixPath, tree.names)
     roots = [path.parent for path in marks if path.name in (_DICT, _INFO)]
     return min(roots, key=lambda path: len(path.parts)).as_posix() if roots else None
 
@@ -96,6 +97,7 @@ def _batches(tree: FileTree, folder: str) -> Iterator[pa.RecordBatch]:
         if name not in tree.names:
             raise ValueError(f"it names the file {str(entry['filename'])[:200]!r}")
         with tree.local(name) as path, pa.memory_map(str(path)) as mapped:
+            # Compressed rows unpack to any size, before they can be validated.
             if any(map(_is_compressed, pa.ipc.MessageReader.open_stream(mapped))):
                 raise ValueError(f"the rows of {name} are compressed")
             mapped.seek(0)
@@ -146,6 +148,7 @@ def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.Re
         feature = features.get(name)
         is_image = isinstance(feature, dict) and feature.get("_type") == "Image"
         if is_image and pa.types.is_struct(column.type):
+            # A structure may have two fields of one name, which Arrow cannot tell apart.
             paths = [field.name for field in column.type].count("path") == 1
             light = pc.struct_field(column, "path") if paths else pa.nulls(len(column))
             batch = batch.set_column(position, name, light)

@@ -34,7 +34,7 @@ class ImageFolder(TreeReader):
 
     def detects_tree(self, tree: FileTree) -> bool:
         """Whether there are images in folders without annotations."""
-        folders = {posixpath.dirname(name) for name in tree.below("", *IMAGE_ENDINGS)}
+        folders = set(map(posixpath.dirname, tree.below("", *IMAGE_ENDINGS)))
         splits = split_folders(folders)
         classes = {"/".join(filter(None, class_parts(folder, splits))) for folder in folders}
         return len(classes - {""}) > 1 and not any(annotation_files(tree))
@@ -44,6 +44,7 @@ class ImageFolder(TreeReader):
         collector = Collector(Problems(str(tree.path), options), options)
         names = tree.below("", *IMAGE_ENDINGS)
         splits = split_folders(map(posixpath.dirname, names))
+
         for number, name in enumerate(names):
             if number % 1024 == 0:
                 progress("read", number, len(names))
@@ -55,10 +56,11 @@ class ImageFolder(TreeReader):
 
 def annotation_files(tree: FileTree) -> Iterator[str]:
     """Data files that name the tree's images in their first 64 KiB, or any where it has none."""
-    images = [PurePosixPath(name) for name in tree.below("", *IMAGE_ENDINGS)]
+    images = list(map(PurePosixPath, tree.below("", *IMAGE_ENDINGS)))
     # Short stems, such as numbers, are words of any file.
     stems = [path.stem for path in images if len(path.stem) > _SHORT]
     names = {path.name for path in images}.union(stems) or {*USUAL_NAMES["id"].split()}
+
     for name in tree.below("", *_DATA)[:_MOST_LOOKED_AT]:
         with tree.open(name) as file:
             start = file.read(HEAD)
@@ -69,5 +71,6 @@ def annotation_files(tree: FileTree) -> Iterator[str]:
         else:
             words = _WORDS.split(start.decode("utf-8", "replace"))
             is_named = start.startswith(b"PAR1") or not names.isdisjoint(words)
+
         if is_named and "submission" not in name:
             yield name

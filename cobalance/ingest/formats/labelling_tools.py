@@ -114,18 +114,18 @@ def _label_studio(task: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
 
 def _place_of_region(result: Any) -> dict[str, Any]:
     """Box or outline of a region of Label Studio, whose sides are percentages of the image's."""
-    value, width, height = (
-        result["value"],
-        result.get("original_width"),
-        result.get("original_height"),
-    )
+    value = result["value"]
+    width, height = result.get("original_width"), result.get("original_height")
     if not (width and height):
         return {}
+
     if result["type"] == "polygonlabels":
         return place_of([(x * width / 100, y * height / 100) for x, y in value["points"]])
+
     x, y = value.get("x", 0) * width / 100, value.get("y", 0) * height / 100
     if result["type"] != "rectanglelabels":
         return {}
+
     w, h = value["width"] * width / 100, value["height"] * height / 100
     return turn_box((x, y, w, h), value.get("rotation", 0), (x, y))
 
@@ -250,6 +250,7 @@ def _darwin(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
             place = place_of_parts(parts, cuts_holes=True)
         elif box := annotation.get("bounding_box"):
             place = _box(box["x"], box["y"], box["w"], box["h"])
+
         flags = dict.fromkeys(annotation.get("attributes") or (), True)
         picture.add(annotation["name"], place, flags)
     return picture
@@ -260,6 +261,7 @@ def _datumaro(item: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     image = item.get("image", {})
     height, width = image.get("size") or (None, None)
     picture = Picture(image.get("path") or item["id"], width, height)
+
     for annotation in item["annotations"]:
         place: dict[str, Any] = {}
         if "bbox" in annotation:
@@ -267,6 +269,7 @@ def _datumaro(item: Any, beside: Mapping[str, Any], _file: str) -> Picture:
         elif points := annotation.get("points"):
             pairs = list(zip(points[::2], points[1::2], strict=True))
             place = place_of(pairs, is_area=annotation["type"] == "polygon")
+
         if annotation.get("label_id") is not None:
             picture.add(labels[annotation["label_id"]]["name"], place, annotation.get("attributes"))
     return picture

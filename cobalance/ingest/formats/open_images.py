@@ -90,6 +90,7 @@ class OpenImages(TreeReader):
             raise problems.fatal(
                 f"has no CSV file with the columns {', '.join(_NEEDED)}", "Name one that has."
             )
+
         display = _display_names(tree, problems)
         parts, n_mentions = [], 0
         for number, name in enumerate(names):
@@ -105,7 +106,7 @@ class OpenImages(TreeReader):
 def _pictures(tree: FileTree, ids: Sequence[str]) -> tuple[pa.Array, list[tuple[Any, Any]]]:
     """Address and size of each image, as its picture in the tree, which is called so, has them."""
     matcher = PictureMatcher(tree.below("", *IMAGE_ENDINGS), str(tree.path.resolve()))
-    addresses = matcher.match([NamedPicture(id_) for id_ in ids])
+    addresses = matcher.match(list(map(NamedPicture, ids)))
     sizes = [(path and picture_size(tree, path)) or (None, None) for path in addresses]
     return pa.array(addresses, TEXT), sizes
 
@@ -155,8 +156,11 @@ def _parts(
 
     def report() -> None:
         for bad in invalid:
-            reason = f"has {bad.actual_columns} fields, and the header {bad.expected_columns}"
-            problems.record(f"{name}, line {bad.number}", reason, "Correct the line")
+            problems.record(
+                f"{name}, line {bad.number}",
+                f"has {bad.actual_columns} fields, and the header {bad.expected_columns}",
+                "Correct the line",
+            )
         invalid.clear()
 
     with tree.open(name) as file:
@@ -277,6 +281,7 @@ def _assemble(
     splits = sorted({part.split for part in parts if part.split is not None})
     split_code = [-1 if part.split is None else splits.index(part.split) for part in parts]
     of_image = np.full(n_images, -1, dtype=np.int64)
+    # Of parts with one image the last gives the split.
     of_image[image] = np.repeat(split_code, lengths)
     split = Coded(of_image, splits)
     if options.split is not None:

@@ -26,6 +26,7 @@ class PascalVoc(ToolReader):
             for line in tree.lines(name):
                 if line.strip():
                     split_of[line.split(maxsplit=1)[0]] = PurePosixPath(name).stem
+
         reader = replace(self, marks=(), records=partial(_records, split_of))
         return super(PascalVoc, reader).read_tree(tree, options, progress)
 

@@ -291,7 +291,8 @@ def _captions(table: Table, columns: ColumnMap) -> tuple[IntArray, list[str | No
     """Row and text of each caption to search."""
     name = columns.of["caption"]
     if not is_text(table.columns[name]):
-        text_column(table, name, Setting("caption_column"))  # raises
+        # This raises.
+        text_column(table, name, Setting("caption_column"))
     return read_caption_cells(table, name)
 
 

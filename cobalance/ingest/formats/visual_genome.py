@@ -66,9 +66,11 @@ def _records(file: str, read: Read) -> Records:
     with suppress(KeyError, OSError):
         beside = read(str(PurePosixPath(file).with_name("image_data.json")))
         data = {image.key(): image for image in _decode(beside)}
+
     words = _words(
         synset for image in images for thing in image.things() for synset in thing.synsets
     )
+
     for number, image in enumerate(images):
         data_of_image = data.get(image.key(), image)
         yield f"[{number}]", partial(_picture, image, data_of_image, words)

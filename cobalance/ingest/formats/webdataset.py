@@ -64,15 +64,17 @@ class WebDataset(TreeReader):
                         yield f"{name}, {key}" if name else key, _name_class(row, classes)
             progress("read", len(shards), len(shards))
 
-        found = read_table(table_of_rows(rows(), problems), options, progress)
+        annotations = read_table(table_of_rows(rows(), problems), options, progress)
         if not several:
-            return found
+            return annotations
         note = f"{tree.path}: of {inflect(len(several), 'samples')} with several pictures"
-        return replace(found, notes=(*found.notes, f"{note} one is taken, such as {several[0]}"))
+        return replace(
+            annotations, notes=(*annotations.notes, f"{note} one is taken, such as {several[0]}")
+        )
 
 
 def _has_samples(shard: FileTree) -> bool:
-    stems = {_key(name) for name in shard.below("", *IMAGE_ENDINGS)}
+    stems = set(map(_key, shard.below("", *IMAGE_ENDINGS)))
     return any(_key(name) in stems for name in shard.below("", *_DESCRIBED))
 
 
@@ -93,6 +95,7 @@ def _samples(
         image = min(pictures, key=lambda file: file.count("."), default=None)
         if len(pictures) > 1:
             several.append(f"{name}/{image}")
+
         for file in files:
             ending = PurePosixPath(file).suffix.lower()
             if ending == ".json":
@@ -100,6 +103,7 @@ def _samples(
             elif ending in _TEXT:
                 text = shard.read(file).decode("utf-8", "replace")
                 row.setdefault(_TEXT[ending], text.strip())
+
         if image is None:
             continue
         if usual_column("id", row) is None:
@@ -113,6 +117,7 @@ def _json(shard: FileTree, file: str, problems: Problems) -> Mapping[str, Any]:
     except ValueError as error:
         problems.record(file, f"is not JSON ({error})", "Write an object")
         return {}
+
     if not isinstance(document, dict):
         problems.record(file, "is not a JSON object", "Write an object")
         return {}
@@ -128,10 +133,10 @@ def _class_names(tree: FileTree) -> list[str]:
         document = decode_json(tree.read(name))
     except ValueError:
         return []
-    return [str(one) for one in document] if isinstance(document, list) else []
+    return list(map(str, document)) if isinstance(document, list) else []
 
 
 def _name_class(row: dict[str, Any], classes: list[str]) -> dict[str, Any]:
     number = str(row.get("class", ""))
-    known = number.isdecimal() and int(number) < len(classes)
-    return {**row, "class": classes[int(number)]} if known else row
+    is_known = number.isdecimal() and int(number) < len(classes)
+    return {**row, "class": classes[int(number)]} if is_known else row

@@ -110,6 +110,7 @@ def _mentions(
         if row.strip() in seen:
             continue
         seen.add(row.strip())
+
         place = f"{label}, line {number}"
         try:
             mention = _parse_line(row, description, size)
@@ -130,6 +131,7 @@ def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
     """
     names = sorted(tree.below("", ".yaml", ".yml"), key=lambda name: (name.count("/"), name))
     remaining_bytes = 4 * MOST_YAML
+
     for name in names:
         try:
             content = tree.read(name, remaining_bytes)
@@ -140,6 +142,7 @@ def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
         except ValueError as error:
             if PurePosixPath(name).stem == "data":
                 raise InputError(str(tree.path), name, str(error), "Correct it.") from None
+
     yield from _names_alone(tree)
 
 
@@ -255,10 +258,12 @@ def _image_of(label: str, images: str) -> str:
 
 def picture_size(tree: FileTree, name: str) -> tuple[int, int] | None:
     """Width and height of a picture of a tree, as it is shown; None if it does not say them."""
-    for most in (_HEADER_BYTES, MAX_BYTES):  # some formats say how large they are at their end
+    # Some formats say how large they are at their end.
+    for most in (_HEADER_BYTES, MAX_BYTES):
         with suppress(ImageFileError, MissingExtraError, InputError):
             with tree.open(name, anywhere=True) as file:
                 content = file.read(most)
+
             header = read_header(content)
             stored = header.width_px, header.height_px
             return stored[::-1] if is_turned(content) else stored
@@ -304,5 +309,6 @@ def _parse_line(
         mention["segmentation"] = repr([outline]).encode()
     else:
         x, y, w, h = sides[0] - sides[2] / 2, sides[1] - sides[3] / 2, sides[2], sides[3]
+
     width, height = size
     return {**mention, "box": (x * width, y * height, w * width, h * height)}

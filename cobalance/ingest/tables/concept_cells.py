@@ -190,7 +190,7 @@ def _join_numbers(parts: list[tuple[pa.Array, dict[str, FloatArray]]]) -> dict[s
 
 def _columns(items: Items) -> tuple[pa.Array, dict[str, FloatArray]]:
     """Names of concepts, and their numbers if any has some."""
-    if all(isinstance(item, str) for item in items):
+    if {*map(type, items)} <= {str}:
         return pa.array(items, TEXT), {}
     concepts = [CellConcept(item) if isinstance(item, str) else item for item in items]
     names = pa.array([concept.concept for concept in concepts], TEXT)
@@ -213,6 +213,7 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
                 "Save concept as text, score and area as numbers, box as a list of four numbers.",
             ) from None
         _check_numbers(numbers, row, rows)
+
     return Cells(row, _check_names(items, row, rows), numbers, "lists", None)
 
 
@@ -223,10 +224,12 @@ def _struct_columns(items: pa.StructArray) -> tuple[pa.Array, dict[str, FloatArr
     for name, field in (("score", "score"), ("area_px2", "area")):
         if field in fields:
             numbers[name] = _floats(fields[field])
+
     if "box" in fields:
         boxes = [_NO_BOX if box is None else box for box in fields["box"].to_pylist()]
         values = np.array(boxes, dtype=np.float64).reshape(len(boxes), 4)
         numbers |= zip(MENTION_NUMBERS[2:], values.T.copy(), strict=True)
+
     return pc.cast(fields["concept"], TEXT), numbers
 
 
@@ -348,8 +351,10 @@ def parse_list(cell: str) -> Items:
         # Python prints texts in single quotes, so that a list without any was meant as JSON.
         if cell.startswith("[") and "'" not in cell:
             raise ValueError(fault) from None
+
     if _PRINTED.fullmatch(cell):
         return [_ESCAPE.sub(_unescape, item[1:-1]) for item in _ITEMS.findall(cell)]
+
     try:
         with warnings.catch_warnings():
             # Python warns of escapes that it would not write itself.

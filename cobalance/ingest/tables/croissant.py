@@ -84,6 +84,7 @@ class Croissant:
                 columns |= {"/fullpath": name, "/filename": PurePosixPath(name).name}
                 parts.append(pd.DataFrame(columns))
                 problems.within("rows", sum(map(len, parts)))
+
         if not parts:
             source = str(file.get("contentUrl") or file["includes"])[:200]
             reason, remedy = f"describes {source}, which is not beside it", "Download that, too."
@@ -134,6 +135,7 @@ def _find_source(field: Any, key: str, known: Mapping[str, Any]) -> _Source | No
         source = known[source["field"]["@id"]].get("source")
     if not source:
         return None
+
     file = (source.get("fileObject") or source["fileSet"])["@id"]
     extract, steps = source["extract"], source.get("transform", [])
     column = extract.get("column") or f"/{extract.get('fileProperty')}"

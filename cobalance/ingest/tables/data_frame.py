@@ -21,6 +21,7 @@ def load_frame(frame: pd.DataFrame, problems: Problems) -> Table:
     names = column_names([*frame.columns], problems)
     problems.within("rows", len(frame))
     arrays = {name: _array(frame.iloc[:, position]) for position, name in enumerate(names)}
+
     return Table(
         problems,
         {name: plain_column(column) for name, column in arrays.items() if is_usable(column.type)},
@@ -108,9 +109,11 @@ def _array(column: "pd.Series[Any]") -> pa.Array:
     """Convert a column to Arrow: sets as sorted lists, unsupported values as text."""
     if column.dtype == object:
         column = column.map(_plain)
+
     try:
         array = pa.array(column, from_pandas=True)
     except pa.ArrowException:
+        # A column of several kinds of values.
         present = column.notna()
         array = pa.array(column.where(present, None).map(str, na_action="ignore"), from_pandas=True)
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

@@ -40,6 +40,7 @@ class Delimited:
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
         ):
             header_line = next((line for line in lines_of(file, problems.file) if line.strip()), "")
+            # The separator is the one that splits the header into most columns.
             separator = max(
                 self.separators,
                 key=lambda mark: len(next(csv.reader([header_line], delimiter=mark), [])),
@@ -56,11 +57,13 @@ class Delimited:
             line, header = next(records, (1, []))
             place = f"line {line}"
             if not any(map(clean_name, header)):
-                remedy = "Name the columns in the first line."
-                raise problems.fatal("there is no header", remedy, place)
+                raise problems.fatal(
+                    "there is no header", "Name the columns in the first line.", place
+                )
             names = self.names(header, problems.file)
             rows = text_rows(column_names(names, problems, place), problems)
             if names is not header:
+                # A list without a header begins with a row.
                 rows.add(line, header)
 
             width = len(header)
@@ -84,6 +87,7 @@ class Delimited:
 def _records(rows: "Reader", problems: Problems) -> Iterator[tuple[int, list[str]]]:
     """Yield each record with its first line number; empty lines are skipped."""
     while True:
+        # A quoted field may go over several lines.
         line = rows.line_num + 1
         try:
             row = next(rows)

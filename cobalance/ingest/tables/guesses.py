@@ -125,7 +125,9 @@ class _Values:
     @cached_property
     def is_class(self) -> bool:
         """Whether a few names repeat."""
+        # Names of classes repeat: at least two rows each, on average.
         most = max(2, min(_MOST_CLASSES, self.filled // 2))
+
         other = self.is_several or self.is_picture or self.is_split or self.is_decimal
         return 2 <= self.distinct <= most and self.words <= 4 and not other
 
@@ -207,10 +209,12 @@ class _Search:
         """Give a role that no column has yet to the first candidate, and name the others."""
         if role in self.of or not candidates:
             return
+
         first, *others = candidates
         self.of[role] = first
         if why:
             self.why[first] = why.format(self.columns[first].distinct)
+
         if others:
             self.rivals[first] = role, others[:_MOST_RIVALS]
 

@@ -51,8 +51,9 @@ class JsonLines:
                     text.decode()
                     document = _ROWS.decode(text)
                 except UNDECODABLE as error:
-                    reason = f"is not a JSON object ({decoding_fault(error)})"
-                    problems.record(f"line {number}", reason, _REMEDY)
+                    problems.record(
+                        f"line {number}", f"is not a JSON object ({decoding_fault(error)})", _REMEDY
+                    )
                     continue
 
                 if isinstance(document, list):
@@ -75,6 +76,8 @@ def _lines(file: IO[bytes], size: int, problems: Problems) -> Iterator[bytes]:
     file.seek(0)
     if not start.startswith(b"[") or start.endswith(b"]"):
         return lines_of(file, problems.file)
+
+    # It is one value, and read whole.
     problems.within("table_mb", size)
     return iter([file.read()])
 
@@ -83,11 +86,13 @@ def _convert(problems: Problems, rows: list[_Row]) -> pa.Table:
     """Columns of some rows, gathered in one pass over the keys that are there."""
     places: dict[str, list[int]] = {}
     values: dict[str, list[msgspec.Raw]] = {}
+
     for position, row in enumerate(rows):
         for name, value in row.items():
             places.setdefault(name, []).append(position)
             values.setdefault(name, []).append(value)
         problems.within("columns", len(places))
+
     problems.within("table_mb", EMPTY_CELL * len(places) * len(rows))
     return pa.table(
         {name: _spread(_column(values[name]), places[name], len(rows)) for name in places}
@@ -105,7 +110,8 @@ def _spread(column: pa.Array, places: list[int], n_rows: int) -> pa.Array:
 
 def _column(values: Sequence[msgspec.Raw]) -> pa.Array:
     """Strings as text, other values as written; null is null."""
-    try:  # all at once; joining is safe, as each is one complete JSON value
+    # All at once: joining is safe, as each is one complete JSON value.
+    try:
         return pa.array(_STRINGS.decode(b"[" + b",".join(values) + b"]"), TEXT)
     except msgspec.ValidationError:
         return pa.array([_text(bytes(value)) for value in values], TEXT)

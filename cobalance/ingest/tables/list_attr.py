@@ -31,6 +31,7 @@ class ListAttr:
         lines = head.split(b"\n", 3)
         if len(lines) < 3 or not lines[0].strip().isdigit() or not lines[1].strip():
             return False
+
         values = lines[2].split()[1:]
         has_id = _names_images(lines[1].decode(errors="replace").split())
         return bool(values) and (has_id or all(value.lstrip(b"-").isdigit() for value in values))
@@ -79,11 +80,13 @@ def _read_header(lines: Iterator[str], problems: Problems) -> tuple[int, list[st
             ("Write it there, or choose another ", Setting("input_format"), "."),
             "line 1",
         )
+
     names = next(lines, "").split()
     if not names:
         raise problems.fatal(
             "should be the names of the attributes, and is empty", "Write them there.", "line 2"
         )
+
     has_id = _names_images(names)
     if has_id:
         del names[0]

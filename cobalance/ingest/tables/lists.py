@@ -31,7 +31,8 @@ class PlainList(Delimited):
         """Whether the first line names an image file, and all have as many fields: two or three."""
         lines = head.decode("utf-8", "replace").strip().split("\n")[:_LOOKED_AT]
         fields = [re.split(r"[\t, ]+", line.strip()) for line in lines]
-        widths = {len(row) for row in fields}
+
+        widths = set(map(len, fields))
         is_short = widths in ({2}, {3}) or all(_BOXES.match(line.strip()) for line in lines)
         return is_short and any(map(IMAGE_FILE.search, fields[0]))
 
@@ -43,8 +44,12 @@ class PlainList(Delimited):
         if len(row) > _MOST and row[2] in ("0", "1") and all(map(str.isdecimal, row[:2])):
             return ["image_id", name, PRESENT, *(f"{name} {at}" for at in range(3, len(row)))]
         if len(row) > _MOST:
-            reason = f"has {len(row)} fields a line and no header"
-            raise InputError(file, "line 1", reason, "Put the names of its columns before it.")
+            raise InputError(
+                file,
+                "line 1",
+                f"has {len(row)} fields a line and no header",
+                "Put the names of its columns before it.",
+            )
 
         path = next((at for at, field in enumerate(row) if IMAGE_FILE.search(field)), None)
         name = "label" if split_of_file(Path(file).name) else name

@@ -115,9 +115,11 @@ class Rows(Generic[Row]):
             chunk = self._convert([row for _, row in self._pending])
         self._chunks.append(chunk)
         self._lines.extend(line for line, _ in self._pending)
+
         self._pending, self._cells = [], 0
         self._names.update(chunk.column_names)
         self._bytes += chunk.nbytes
+
         n_cells = len(self._names) * len(self._lines)
         self._problems.within("columns", len(self._names))
         self._problems.within("rows", len(self._lines))
@@ -129,14 +131,16 @@ class Rows(Generic[Row]):
             "".join(text or "" for text in row).encode()
         except UnicodeEncodeError as error:
             byte = ord(error.object[error.start]) & 0xFF
-            reason = f"the byte 0x{byte:02x} is not UTF-8"
-            self._problems.record(f"line {line}", reason, "Save the file as UTF-8")
+            self._problems.record(
+                f"line {line}", f"the byte 0x{byte:02x} is not UTF-8", "Save the file as UTF-8"
+            )
             return False
         return True
 
 
 def take_columns(table: pa.Table, names: Sequence[str]) -> dict[str, pa.Array]:
     """Take a table apart into columns of one piece, each freed where it was before."""
+    # Backwards, as the last is the cheapest to take off.
     chunked = table.columns[::-1]
     del table
     columns = {}
@@ -181,8 +185,9 @@ def column_names(given: Sequence[str], problems: Problems, place: str | None = N
     for name in names:
         fault = name_fault(name)
         if fault is not None:
+            # Text files are read with bytes that are not UTF-8 as such characters.
             byte = next((ord(mark) & 0xFF for mark in name if "\udc80" <= mark <= "\udcff"), None)
-            if byte is not None:  # as text files are read
+            if byte is not None:
                 raise problems.fatal(
                     f"the byte 0x{byte:02x} is not UTF-8", "Save the file as UTF-8.", place
                 )
@@ -190,6 +195,7 @@ def column_names(given: Sequence[str], problems: Problems, place: str | None = N
             raise problems.fatal(
                 f"the column name {short!r} {fault}", "Give the column another name.", place
             )
+
         if name in seen:
             raise problems.fatal(
                 f"two columns are named {name!r}", "Give each column a name of its own.", place

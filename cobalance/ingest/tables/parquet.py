@@ -118,8 +118,10 @@ def read_unlimited(path: Path, columns: list[str] | None = None) -> pa.Table:
         names = columns or file.schema_arrow.names
         coded = _check_sizes(file, names, file.num_row_groups, check)
     coded = [name for name in coded if "." not in name]
+
     table = pq.read_table(path, columns=columns, read_dictionary=coded)
     check(sum(unfolded_bytes(chunk) for column in table.columns for chunk in column.chunks))
+
     kinds = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in table.schema
@@ -173,7 +175,9 @@ def _check_sizes(
     """
     wanted_columns, smallest = set(columns), 0
     paths = [file.schema.column(number).path for number in range(len(file.schema))]
-    leaves = [  # as Arrow finds them: a name of a column may have a full stop
+
+    # As Arrow finds them: a name of a column may have a full stop.
+    leaves = [
         number
         for number, path in enumerate(paths)
         if not wanted_columns.isdisjoint(accumulate(path.split("."), "{}.{}".format))
@@ -185,6 +189,7 @@ def _check_sizes(
             max(part.total_uncompressed_size, EMPTY_CELL * part.num_values) for part in parts
         )
         check(smallest)
+
     stored = map(file.schema.column, leaves)
     return [leaf.path for leaf in stored if leaf.physical_type == "BYTE_ARRAY"]
 
@@ -197,9 +202,11 @@ def write_out(column: pa.Array, budget: _Budget) -> pa.Array:
     kind = column.type
     if pa.types.is_dictionary(kind):
         if _is_text(kind.value_type):
-            column.dictionary.validate(full=True)  # that it is UTF-8
+            # That checks that it is UTF-8.
+            column.dictionary.validate(full=True)
             budget.check(unfolded_bytes(column, EMPTY_CELL))
         return column.dictionary_decode()
+
     if is_list(kind):
         sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
         values = pc.list_flatten(column)
@@ -207,8 +214,11 @@ def write_out(column: pa.Array, budget: _Budget) -> pa.Array:
             values.dictionary.validate(full=True)
         else:
             values = write_out(values, budget)
+
+        # Offsets are written anew, as the items of null lists are left out.
         offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int64())
         return pa.LargeListArray.from_arrays(offsets, values, mask=column.is_null())
+
     if pa.types.is_struct(kind):
         parts = [write_out(part, budget) for part in column.flatten()]
         names = [kind.field(at).name for at in range(kind.num_fields)]
@@ -223,8 +233,9 @@ def readable(problems: Problems) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         line = (str(error).splitlines() or [type(error).__name__])[0].rstrip(". ")
-        reason = f"is no Parquet file that can be read ({line})"
-        raise problems.fatal(reason, "Write or download it again.") from None
+        raise problems.fatal(
+            f"is no Parquet file that can be read ({line})", "Write or download it again."
+        ) from None
 
 
 def is_usable(kind: pa.DataType) -> bool:
@@ -261,6 +272,7 @@ def plain_column(column: pa.Array) -> pa.Array:
     """Convert a usable column to text, floats, or lists of text, codes of text or structures."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+
     kind = column.type
     if is_list(kind):
         value = kind.value_type
@@ -269,6 +281,7 @@ def plain_column(column: pa.Array) -> pa.Array:
         elif not pa.types.is_struct(value):
             value = TEXT
         return pc.cast(column, pa.large_list(value))
+
     if pa.types.is_floating(kind):
         return pc.cast(column, pa.float64())
     return pc.cast(column, TEXT)

@@ -44,6 +44,7 @@ def table_of_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], problems: Probl
         places.append(place)
         texts = {str(name): _text(name, value) for name, value in row.items()}
         collected.add(number, texts, sum(len(text or "") for text in texts.values()))
+
     return replace(collected.table(), place=lambda row: places[row])
 
 
@@ -75,6 +76,7 @@ def _text(column: str, value: object) -> str | None:
         return _encodable(value)
     if isinstance(value, bool):
         return str(int(value))
+
     if isinstance(value, dict | list | tuple) and column.lower() in _OBJECTS:
         value = concepts_of(value)
     return _encodable(json.dumps(value, default=str, ensure_ascii=False))

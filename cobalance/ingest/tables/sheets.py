@@ -56,8 +56,7 @@ def read_sheet(
     for name in required:
         if name not in header:
             there = f"; there are {', '.join(map(repr, header))}" if header else ""
-            reason = f"there is no column {name!r}{there}"
-            raise InputError(file, place, reason, remedy)
+            raise InputError(file, place, f"there is no column {name!r}{there}", remedy)
     for name in header:
         if name and header.count(name) > 1:
             raise InputError(file, place, f"the column {name!r} is there twice", "Keep one.")
@@ -65,9 +64,14 @@ def read_sheet(
     rows = []
     for place, cells in records:
         if any(cell.strip() for cell in cells[len(header) :]):
-            reason = f"has {len(cells)} cells where the header has {len(header)}"
-            raise InputError(file, place, reason, "Quote cells that contain a comma.")
+            raise InputError(
+                file,
+                place,
+                f"has {len(cells)} cells where the header has {len(header)}",
+                "Quote cells that contain a comma.",
+            )
         if any(cell.strip() for cell in cells):
+            # Spreadsheets leave out cells at the end of a row.
             filled = cells + [""] * (len(header) - len(cells))
             rows.append((place, dict(zip(header, map(_plain, filled), strict=False))))
     return rows
@@ -89,10 +93,12 @@ def csv_records(
         It is no CSV; `remedy` says what to do.
     """
     reader = csv.reader(io.StringIO(text, newline=""), strict=strict)
+
     try:
         for cells in reader:
             if cells:
                 yield f"line {reader.line_num}", cells
     except csv.Error as error:
-        place = f"line {reader.line_num}"
-        raise InputError(file, place, f"is not CSV ({error})", remedy) from error
+        raise InputError(
+            file, f"line {reader.line_num}", f"is not CSV ({error})", remedy
+        ) from error
