@@ -97,7 +97,8 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
     def compose_node(self, parent: Any, index: Any) -> Any:
         is_alias = self.check_event(yaml.AliasEvent)
         node = super().compose_node(parent, index)
-        if is_alias and not (isinstance(node, yaml.ScalarNode) and len(node.value) < 1000):
+        is_short = isinstance(node, yaml.ScalarNode) and len(node.value) < 1000
+        if is_alias and not is_short:
             raise yaml.YAMLError("it has an alias of a list, an object or a long text")
         return node
 

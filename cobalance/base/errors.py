@@ -53,9 +53,9 @@ class Action:
         self.name, self.arguments, self.options = name, arguments, options
 
     def __str__(self) -> str:
-        given = ["..." if value is ... else repr(value) for value in self.arguments]
-        given += [f"{name}={value!r}" for name, value in self.options.items()]
-        return f"run `{self.name}({', '.join(given)})`"
+        arguments = ["..." if value is ... else repr(value) for value in self.arguments]
+        arguments += [f"{name}={value!r}" for name, value in self.options.items()]
+        return f"run `{self.name}({', '.join(arguments)})`"
 
 
 Part = str | Setting | Action
@@ -82,8 +82,10 @@ def render(text: Text, words: Words = str) -> str:
     sentence = ""
     for part in parts_of(text):
         word = part if isinstance(part, str) else words(part)
-        begins = isinstance(part, Action) and (not sentence or sentence.endswith(". "))
-        sentence += word[:1].upper() + word[1:] if begins else word
+        # A setting is a name, whose first letter stays as it is.
+        if isinstance(part, Action) and (not sentence or sentence.endswith(". ")):
+            word = word[:1].upper() + word[1:]
+        sentence += word
     return sentence
 
 
@@ -149,7 +151,7 @@ class InputError(DataError):
 
     def __init__(self, file: str, record: str | None, reason: Text, remedy: Text) -> None:
         self.file, self.record, self.reason, self.remedy = file, record, reason, remedy
-        place = file if record is None else f"{file}, {record}"
+        place = ", ".join(filter(None, (file, record)))
         super().__init__(f"{place}: ", *parts_of(reason), ". ", *parts_of(remedy))
 
 
@@ -168,15 +170,28 @@ def suggest_names(name: str, known: Iterable[str], title: str = "Known") -> str:
     'Its columns: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 89 more.'
     """
     names = list(known)
-    compared = {form: one for one in names[:_COMPARED] for form in (one.lower(), one)}
-    tried = (get_close_matches(text, compared, 1, _NEAR) for text in (name, name.lower()))
-    meant = next((f"Did you mean {compared[near[0]]!r}? " for near in tried if near), "")
-    shown = names if len(names) <= _LISTED else names[:_FEW]
-    more = f" and {len(names) - len(shown)} more" if shown is not names else ""
-    return f"{meant}{title}: {', '.join(shown) or 'none'}{more}."
+    meant = _near_name(name, names[:_COMPARED])
+    hint = "" if meant is None else f"Did you mean {meant!r}? "
+    if len(names) <= _LISTED:
+        return f"{hint}{title}: {', '.join(names) or 'none'}."
+    return f"{hint}{title}: {', '.join(names[:_FEW])} and {len(names) - _FEW} more."
 
 
-_LISTED, _FEW, _COMPARED, _NEAR = 30, 10, 10_000, 0.66
+def _near_name(name: str, names: Iterable[str]) -> str | None:
+    """Find the nearest of some names, in any case of letters."""
+    by_form: dict[str, str] = {}
+    for known_name in names:
+        by_form |= {known_name.lower(): known_name, known_name: known_name}
+    for text in (name, name.lower()):
+        for form in get_close_matches(text, by_form, 1, _NEAR):
+            return by_form[form]
+    return None
+
+
+_LISTED = 30  # names in a message that are all listed; of more, the first _FEW
+_FEW = 10
+_COMPARED = 10_000  # names among which a near one is looked for
+_NEAR = 0.66  # similarity by difflib
 
 
 class UnknownNameError(OptionError):
@@ -287,11 +302,11 @@ class NotFoundError(StoreError):
         super().__init__(f"There is no {kind} {name!r}. ", *remedy)
 
 
-def require_one(found: Sequence[T], kind: str, name: str) -> T:
+def require_one(rows: Sequence[T], kind: str, name: str) -> T:
     """The first of the rows of one thing; NotFoundError without any."""
-    if not found:
+    if not rows:
         raise NotFoundError(kind, name)
-    return found[0]
+    return rows[0]
 
 
 class ConflictError(StoreError):

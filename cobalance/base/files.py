@@ -22,8 +22,9 @@ def make_folder(folder: Path) -> None:
     while not folder.exists():
         missing.append(folder)
         folder = folder.parent
-    for made in reversed(missing):
-        made.mkdir(mode=_OWN_FOLDER, exist_ok=True)
+    # One by one from the outermost: `parents=True` would give the parents other permissions.
+    for parent in reversed(missing):
+        parent.mkdir(mode=_OWN_FOLDER, exist_ok=True)
 
 
 def make_file(path: Path) -> None:
@@ -40,8 +41,12 @@ def replacing(target: Path) -> Iterator[Path]:
     cannot be written, as on a full disk; an earlier file then stays.
     """
     is_file = target.is_file() or not target.exists()
-    place = target.resolve() if is_file else target
-    path = place.with_name(f".{place.name}.{os.urandom(8).hex()}.tmp") if is_file else place
+    place = path = target
+    if is_file:
+        # A link stays one: the file that it leads to is replaced.
+        place = target.resolve()
+        path = place.with_name(f".{place.name}.{os.urandom(8).hex()}.tmp")
+
     try:
         yield path
         if is_file:

@@ -25,11 +25,15 @@ def _origin() -> tuple[str, str]:
 
     try:
         installed = distribution("cobalance")
-    except PackageNotFoundError:  # it runs from a checkout
+    except PackageNotFoundError:
+        # It runs from a checkout.
         return "", str(Path(__file__).parents[2])
-    record = json.loads(installed.read_text("direct_url.json") or "{}")  # PEP 610
+
+    # PEP 610: pip records where it installed a package from, unless that was an index.
+    record = json.loads(installed.read_text("direct_url.json") or "{}")
     url = urlsplit(record.get("url", ""))
     source = url2pathname(url.path)
     if url.scheme != "file" or not Path(source).exists():
         return "", f"cobalance-{installed.version}-py3-none-any.whl"
-    return "-e " if record.get("dir_info", {}).get("editable") else "", source
+    is_editable = record.get("dir_info", {}).get("editable")
+    return "-e " if is_editable else "", source

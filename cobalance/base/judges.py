@@ -45,14 +45,18 @@ def assign(n: int, people: int, overlap: int, rng: np.random.Generator) -> pd.Da
             Setting("overlap"),
             ".",
         )
+
     loads = np.zeros(people, np.int64)
     rows = []
     for pair in range(n):
+        # Those with the fewest pairs so far; chance decides among people with equally many.
         order = rng.permutation(people)
-        chosen = order[np.argsort(loads[order], kind="stable")][:overlap]
-        loads[chosen] += 1
-        rows += [(int(person), pair) for person in chosen]
+        judges = order[np.argsort(loads[order], kind="stable")][:overlap]
+        loads[judges] += 1
+        rows += [(person, pair) for person in judges.tolist()]
+
     drawn = pd.DataFrame(rows, columns=["person", "pair"]).astype(np.int64)
+    # Each person has an order of their own.
     drawn = drawn.iloc[rng.permutation(len(drawn))]
     drawn["original_first"] = rng.random(len(drawn)) < 0.5
     return drawn.sort_values("person", kind="stable", ignore_index=True)

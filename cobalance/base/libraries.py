@@ -25,7 +25,8 @@ else:
 
     class _Library(ModuleType):
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("__"):  # what tools look for in every module
+            # Tools look for such names in every module: that imports nothing.
+            if name.startswith("__"):
                 raise AttributeError(name)
             return getattr(importlib.import_module(self.__name__), name)
 

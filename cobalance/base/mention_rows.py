@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +33,9 @@ class MentionRows:
         """Find the rows: linear in the number of mentions if they are in the order of images."""
         image = annotations.mentions["image"].to_numpy()
         counts = np.bincount(image, minlength=len(annotations.images))
-        in_order = bool((image[1:] >= image[:-1]).all())
-        order = None if in_order else np.argsort(image, kind="stable")
+        order = None
+        if not (image[1:] >= image[:-1]).all():
+            order = np.argsort(image, kind="stable")
         return cls(np.append(0, np.cumsum(counts)), order)
 
     def blocks(self) -> Iterator[tuple[int, int, slice | IntArray]]:
@@ -42,7 +44,7 @@ class MentionRows:
         for first in range(0, max(n_images, 1), BLOCK):
             end = min(first + BLOCK, n_images)
             places = slice(int(self.bounds[first]), int(self.bounds[end]))
-            yield first, end, places if self.order is None else self.order[places]
+            yield first, end, self._rows(places)
 
     def at(self, images: IntArray) -> IntArray:
         """Rows of the mentions of some images, image after image.
@@ -53,11 +55,17 @@ class MentionRows:
         [2, 3, 4, 0, 1]
         """
         starts, lengths = self.bounds[images], self.lengths(images)
+        # The first place of each image, less the number of places before it in the result.
         shift = np.repeat(starts - np.append(0, np.cumsum(lengths)[:-1]), lengths)
         places = shift + np.arange(len(shift))
-        return places if self.order is None else self.order[places]
+        rows: IntArray = self._rows(places)
+        return rows
 
     def lengths(self, images: IntArray) -> IntArray:
         """Count the mentions of some images."""
         counts: IntArray = self.bounds[images + 1] - self.bounds[images]
         return counts
+
+    def _rows(self, places: Any) -> Any:
+        """Rows of the mentions at some places in `order`."""
+        return places if self.order is None else self.order[places]

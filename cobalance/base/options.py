@@ -8,6 +8,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cobalance.base.errors import OptionError, suggest_names
 
+NO_LIMIT = 2**31
+"""The limit of a read that is to give all rows: Cypher's ``LIMIT`` needs a number, and no dataset
+comes near this one."""
+
 
 class Options(BaseModel):
     """Base of all options: each has a default, and an unknown one is an error."""
@@ -36,7 +40,7 @@ def path_options(kind: type[Options]) -> list[str]:
 
 
 def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:
-    """Validate options; `what` names their owner in messages, such as ``"The filter clip"``.
+    """Validate options; messages name their owner, such as ``"The filter clip"``.
 
     Raises
     ------
@@ -64,6 +68,7 @@ number, unable to parse string as a number.
     if unknown:
         hint = suggest_names(unknown[0], sorted(kind.model_fields), "Its options")
         raise OptionError(f"{what} has no option {unknown[0]!r}. {hint}")
+
     try:
         return kind.model_validate(dict(values))
     except ValidationError as error:

@@ -66,15 +66,18 @@ class Offer:
 
 def _run_file(file: Path) -> ModuleType:
     name = f"cobalance_plugins.{file.parent.name}.{file.stem}"
-    known = sys.modules.get(name)
-    if known is not None and known.__file__ == str(file):
-        return known
+    # The folder may be another one by now, with a file of the same name.
+    loaded = sys.modules.get(name)
+    if loaded is not None and loaded.__file__ == str(file):
+        return loaded
+
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - it ends in .py
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except BaseException:
+        # As for modules of packages: the next call runs the file again.
         del sys.modules[name]
         raise
     return module
@@ -82,21 +85,22 @@ def _run_file(file: Path) -> ModuleType:
 
 def find_offers(group: str) -> dict[str, list[Offer]]:
     """Offers of a group, such as ``filters``, by name."""
+    offers = list(_of_packages(group))
     folder = files_folder()
-    files = [] if folder is None else sorted((folder / group).glob("[!_.]*.py"))
-    offers = [*_of_packages(group), *(Offer(file.stem, str(file), file) for file in files)]
+    if folder is not None:
+        files = sorted((folder / group).glob("[!_.]*.py"))
+        offers += [Offer(file.stem, str(file), file) for file in files]
     return group_pairs((offer.name, offer) for offer in offers)
 
 
 @lru_cache
 def _of_packages(group: str) -> list[Offer]:
+    """Offers of installed packages, by their entry points."""
     from importlib.metadata import entry_points  # a process may do without
 
-    return [
-        Offer(
-            point.name,
-            f"{point.dist.name} {point.dist.version}" if point.dist else point.value,
-            point.value.partition(":")[0].strip(),
-        )
-        for point in entry_points(group=f"cobalance.{group}")
-    ]
+    offers = []
+    for point in entry_points(group=f"cobalance.{group}"):
+        source = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+        # The value is a module; whatever a package names in it is not needed.
+        offers.append(Offer(point.name, source, point.value.partition(":")[0].strip()))
+    return offers

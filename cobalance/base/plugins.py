@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from inspect import signature
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from cobalance.base.errors import CobalanceError, MachineError, MissingExtraError, UnknownNameError
 from cobalance.base.options import Options, read_options
@@ -113,12 +113,10 @@ class Declarations(Registry[Any], Generic[RecordT]):
     def __getitem__(self, name: str) -> RecordT:
         """Return a declaration by its name. Raises UnknownNameError, PluginError."""
         module, source = self._find(name)
-        family = getattr(module, "PLUGINS", ())
-        records = [getattr(module, "PLUGIN", None), *(family if isinstance(family, tuple) else ())]
-        named = (one for one in records if isinstance(one, Declaration) and one.name == name)
-        record = next(named, None)
+        record = _find_declaration(module, name)
         if source and (fault := self._fault(module, record)):
             raise self._error(name, source, fault)
+
         if record is None:
             raise TypeError(
                 f"{module.__name__} has no declaration of the {self.kind} {name!r}. Declare PLUGIN "
@@ -134,11 +132,11 @@ class Declarations(Registry[Any], Generic[RecordT]):
 
     def items(self) -> list[tuple[str, RecordT]]:
         """Names and declarations of all that can be used."""
-        found = []
+        usable = []
         for name in self:
             with suppress(PluginError):
-                found.append((name, self[name]))
-        return found
+                usable.append((name, self[name]))
+        return usable
 
     def offers(self) -> dict[str, list[Offer]]:
         """Offers of packages and files, by name."""
@@ -153,35 +151,55 @@ class Declarations(Registry[Any], Generic[RecordT]):
         """Fault of an offered module and its declaration; empty without one."""
         if isinstance(record, self.declaration):
             return ""
-        wanted = f"{self.declaration.__module__}.{self.declaration.__name__}"
-        return f"its PLUGIN has to be a {wanted} of this name"
+        declaration = f"{self.declaration.__module__}.{self.declaration.__name__}"
+        return f"its PLUGIN has to be a {declaration} of this name"
 
     def _find(self, name: str) -> tuple[Any, str]:
         """The module of a name, and who offers it; empty for cobalance itself."""
         if name in self._entries:
             return importlib.import_module(self._entries[name]), ""
+
         offers = self.offers().get(name, [])
         if not offers:
-            folder = files_folder()
-            for file in folder.glob("*/*.py") if folder and self.group else ():
-                if file.stem == name and get_close_matches(file.parent.name, [self.group]):
-                    fault = f"it is not in {file.parents[1] / self.group}"
-                    raise self._error(name, str(file), fault)
-            raise UnknownNameError(self.kind, name, self)
+            self._refuse_unknown(name)
         sources = ", ".join(offer.source for offer in offers)
         if len(offers) > 1:
             raise self._error(name, sources, "several have this name")
         try:
             return offers[0].load(), sources
         except (Exception, SystemExit) as error:  # whatever another's code raises
-            said = str(error).partition("\n")[0]
-            fault = f"it cannot be imported ({type(error).__name__}: {said})"
+            message = str(error).partition("\n")[0]
+            fault = f"it cannot be imported ({type(error).__name__}: {message})"
             raise self._error(name, sources, fault) from error
+
+    def _refuse_unknown(self, name: str) -> NoReturn:
+        """Raise UnknownNameError, or PluginError for a file in a folder of almost this group."""
+        folder = files_folder()
+        files = folder.glob("*/*.py") if folder and self.group else ()
+        for file in files:
+            if file.stem == name and get_close_matches(file.parent.name, [self.group]):
+                fault = f"it is not in {file.parents[1] / self.group}"
+                raise self._error(name, str(file), fault)
+        raise UnknownNameError(self.kind, name, self)
 
     def _error(self, name: str, source: str, fault: str) -> PluginError:
         return PluginError(
             f"The {self.kind} {name} of {source} cannot be used: {fault}. Correct or remove it."
         )
+
+
+def _find_declaration(module: Any, name: str) -> Declaration | None:
+    """The declaration of a name in a module: its own, or one of its family."""
+    records = [getattr(module, "PLUGIN", None)]
+    # A module of others may have anything under these names.
+    family = getattr(module, "PLUGINS", ())
+    if isinstance(family, tuple):
+        records += family
+
+    for record in records:
+        if isinstance(record, Declaration) and record.name == name:
+            return record
+    return None
 
 
 class Plugins(Declarations[PluginT], Generic[T, PluginT]):
@@ -235,20 +253,23 @@ class Plugins(Declarations[PluginT], Generic[T, PluginT]):
         checked = options if isinstance(options, Options) else self.check(name, options or {})
         if record.extra is not None and not is_installed(record.extra):
             raise MissingExtraError(f"The {self.kind} {name}", record.extra)
+
         try:
             opened = self.opener(name)(checked)
         except CobalanceError:
             raise
         except Exception as error:
-            lacks = isinstance(error, ModuleNotFoundError) and _is_missing(error)
-            missing = getattr(error, "name", "") if lacks else ""
+            missing = _missing_package(error)
             if source:
                 fault = f"it cannot be opened ({type(error).__name__}: {error})"
-                fault = f"{missing} is not installed" if missing else fault
+                if missing:
+                    fault = f"{missing} is not installed"
                 raise self._error(name, source, fault) from error
             if record.extra is None or not missing:
                 raise
+            # An extra counts as installed by its main packages: another one may be missing.
             raise MissingExtraError(f"The {self.kind} {name}", record.extra) from error
+
         if source and (fault := misfit(opened, f"what {self._opener_name} returns", self.calls)):
             raise self._error(name, source, fault)
         return opened
@@ -283,18 +304,20 @@ def misfit(thing: Any, what: str, calls: str) -> str:
     >>> misfit("text", "what it opens", "upper(); judge(requests, made)|(options)")
     'what it opens has to take the call judge(requests, made) or (options)'
     """
-    for call in filter(None, calls.split("; ")):
-        if not any(_takes(thing, one) for one in call.split("|")):
-            return f"{what} has to take the call {call.replace('|', ' or ')}"
+    for alternatives in filter(None, calls.split("; ")):
+        if not any(_takes(thing, call) for call in alternatives.split("|")):
+            return f"{what} has to take the call {alternatives.replace('|', ' or ')}"
     return ""
 
 
 def _takes(thing: Any, call: str) -> bool:
+    """Whether a call such as ``judge(requests, made)`` or ``(options)`` fits."""
     name, _, words = call.rstrip(")").partition("(")
-    with suppress(ValueError):  # a builtin's signature is not known
+    # Raised for a builtin whose signature is not known, which may well fit.
+    with suppress(ValueError):
         try:
-            called = getattr(thing, name) if name else thing
-            signature(called).bind(*filter(None, words.split(", ")))
+            function = getattr(thing, name) if name else thing
+            signature(function).bind(*filter(None, words.split(", ")))
         except (AttributeError, TypeError):
             return False
     return True
@@ -307,11 +330,19 @@ def join_needs(extra: str, plugins: Iterable[str] = ()) -> str:
 
 def list_extras(plugins: Iterable[Plugin]) -> list[str]:
     """The extras that some plug-ins need together, in the order of `EXTRAS`."""
-    wanted = {plugin.extra for plugin in plugins}
-    return [extra for extra in EXTRAS if extra in wanted]
+    needed = {plugin.extra for plugin in plugins}
+    return [extra for extra in EXTRAS if extra in needed]
 
 
-def _is_missing(error: ModuleNotFoundError) -> bool:
-    """Whether a whole package is not installed; else an installed one lacks a module: a defect."""
-    package = (error.name or "").partition(".")[0]
-    return bool(package) and importlib.util.find_spec(package) is None
+def _missing_package(error: Exception) -> str:
+    """The module that an import did not find, where its whole package is not installed.
+
+    Empty for other errors: an installed package that lacks a module is a defect.
+    """
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    name = error.name or ""
+    package = name.partition(".")[0]
+    if not package or importlib.util.find_spec(package) is not None:
+        return ""
+    return name

@@ -16,5 +16,10 @@ def inflect(number: int, things: str) -> str:
     '1 real image in groups of one class'
     """
     if number == 1:
-        things = _PLURAL.sub(lambda found: found[1] + "y" * (found[2] == "ies"), things, count=1)
+        things = _PLURAL.sub(_singular, things, count=1)
     return f"{number:,} {things}"
+
+
+def _singular(plural: re.Match[str]) -> str:
+    stem, ending = plural.groups()
+    return f"{stem}y" if ending == "ies" else stem

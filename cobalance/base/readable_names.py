@@ -46,17 +46,23 @@ def readable(name: str) -> str:
     ('say "hi" {0}', '___', 79)
     """
     category, colon, value = name.partition(": ")
-    name = f"{value} {category}" if colon else name
+    if colon:
+        name = f"{value} {category}"
     printable = "".join(letter if letter.isprintable() else " " for letter in name)
+
     text = _NUMBER.sub("", printable.strip())
     parts = _CAMEL.split(text)
+    # A name without CamelCase keeps its capitals: it may be a proper one.
     if len(parts) > 1:
         text = " ".join(part if part.isupper() else part.lower() for part in parts)
     text = " ".join(_SEPARATORS.sub(" ", text).split()).strip("- ")
-    if not any(letter.isalnum() for letter in text):
+
+    if not any(map(str.isalnum, text)):
         text = " ".join(printable.split())
+
     if len(text) <= LONGEST:
         return text
+    # At a space, unless the first word alone is too long.
     cut = text[: LONGEST + 1].rpartition(" ")[0] or text[:LONGEST]
     return cut.rstrip()
 
@@ -101,11 +107,14 @@ def with_article(name: str) -> str:
     words = re.findall(r"[^\W_]+", name)
     if not words or not words[0].isascii() or name.lower().split()[0] in _DETERMINERS:
         return name
+
     last = words[-1].lower()
-    plural = last.endswith("s") and not last.endswith(("ss", "us", "is")) and last not in _SINGULAR
-    if last in _WITHOUT or (plural and len(last) > 2):
+    ends_like_plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
+    is_plural = ends_like_plural and last not in _SINGULAR and len(last) > 2
+    if last in _WITHOUT or is_plural:
         return name
-    return f"{'an' if begins_with_a_vowel(words[0]) else 'a'} {name}"
+    article = "an" if begins_with_a_vowel(words[0]) else "a"
+    return f"{article} {name}"
 
 
 def begins_with_a_vowel(word: str) -> bool:
@@ -119,7 +128,9 @@ def begins_with_a_vowel(word: str) -> bool:
     if word[0].isdigit():
         return _SAID_WITH_A_VOWEL.match(word) is not None
     if word.isupper() and len(word) <= 4:
+        # Letters whose names begin with a vowel sound, as in "an SUV".
         return word[0] in "AEFHILMNORSX"
+
     small = word.lower()
     if small[0] == "h":
         return _SILENT_H.match(small) is not None

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import isfinite, isnan
 from typing import Any, NamedTuple
 
@@ -16,7 +17,13 @@ from cobalance.base.arrays import STRING, FloatArray, IntArray
 Box = tuple[float, float, float, float]
 
 IMAGE_COLUMNS = (
-    *("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic"),
+    "id",
+    "class_name",
+    "split",
+    "uri",
+    "width_px",
+    "height_px",
+    "synthetic",
     "cluster",
 )
 MENTION_NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
@@ -187,11 +194,11 @@ class Metadata:
 
     def move(self, new_row: IntArray) -> "Metadata":
         """Renumber the images, and leave out records of those whose new row is -1."""
-        image = np.append(new_row, -1)[self.image]
-        kept = np.flatnonzero(image >= 0)
-        columns = {name: column.take(pa.array(kept)) for name, column in self.columns.items()}
-        numbers = {name: values[kept] for name, values in self.numbers.items()}
-        return Metadata(image[kept], columns, numbers)
+        image = np.append(new_row, -1)[self.image]  # row -1, of no image, stays -1
+        rows = np.flatnonzero(image >= 0)
+        columns = {name: column.take(pa.array(rows)) for name, column in self.columns.items()}
+        numbers = {name: values[rows] for name, values in self.numbers.items()}
+        return Metadata(image[rows], columns, numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,66 +293,66 @@ class Annotations:
     def from_records(cls, records: Iterable[ImageRecord]) -> "Annotations":
         """Collect records into columns, in the order given."""
         columns: dict[str, list[Any]] = {name: [] for name in IMAGE_COLUMNS}
-        rows: list[int] = []
-        mentions: list[Mention] = []
-        for row, record in enumerate(records):
+        rows: list[tuple[Any, ...]] = []
+        for image, record in enumerate(records):
             for name, column in columns.items():
                 column.append(getattr(record, name))
-            rows += [row] * len(record.mentions)
-            mentions += record.mentions
-        numbers = np.array(
-            [(each.score, each.area_px2, *(each.box or (None,) * 4)) for each in mentions],
-            dtype=np.float64,
-        ).reshape(-1, len(MENTION_NUMBERS))
-        outlines = [each.segmentation and each.segmentation.encode() for each in mentions]
-        crowds = [each.crowd for each in mentions]
-        frame = pd.DataFrame(
-            {
-                "image": np.array(rows, dtype=np.int64),
-                "concept": category([each.concept for each in mentions]),
-                "source": category([each.source for each in mentions]),
-                **dict(zip(MENTION_NUMBERS, numbers.T, strict=True)),
-                "segmentation": pd.Series(outlines, dtype=object),
-                **({"crowd": np.array(crowds, dtype=bool)} if any(crowds) else {}),
-            }
-        )
+            rows += [_mention_row(image, mention) for mention in record.mentions]
+
+        names = ["image", "concept", "source", *MENTION_NUMBERS, "segmentation", "crowd"]
+        numbers = dict.fromkeys(MENTION_NUMBERS, np.float64)
+        frame = pd.DataFrame(rows, columns=names, dtype=object)
+        frame = frame.astype({"image": np.int64, **numbers, "crowd": bool})
+        frame["concept"] = category(frame["concept"].tolist())
+        frame["source"] = category(frame["source"].tolist())
+        if not frame["crowd"].any():
+            frame = frame.drop(columns="crowd")
         return cls(image_frame(columns), frame)
 
     @classmethod
     def concat(cls, parts: Sequence["Annotations"]) -> "Annotations":
         """The annotations of several parts, in which ids differ, as one."""
-        starts = np.cumsum([0, *(len(part.images) for part in parts)]).tolist()
+        sizes = [len(part.images) for part in parts]
+        starts = np.cumsum([0, *sizes])[:-1].tolist()
 
         def stack(name: str, *coded: str) -> Any:
-            frames = [
-                frame.assign(image=frame["image"] + start)
-                for part, start in zip(parts, starts, strict=False)
-                if (frame := getattr(part, name)) is not None
-            ]
+            frames = []
+            for part, start in zip(parts, starts, strict=True):
+                frame = getattr(part, name)
+                if frame is not None:
+                    frames.append(frame.assign(image=frame["image"] + start))
             return stack_frames(frames, coded) if frames else None
 
-        aside = sum((Counter(part.set_aside) for part in parts), Counter[str]())
+        set_aside = Counter[str]()
+        roles: dict[str, str] = {}
+        for part in parts:
+            set_aside += Counter(part.set_aside)
+            roles |= part.roles
+        images = [part.images for part in parts]
+        all_notes = chain.from_iterable(part.notes for part in parts)
         return cls(
-            stack_frames([part.images for part in parts], ("class_name", "split", "cluster")),
-            stack("mentions", "concept", "source"),
-            dict(aside),
-            tuple(message for part in parts for message in part.skipped),
-            tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-            stack("objects"),
-            stack("texts"),
-            tuple(_stack_metadata([(part, starts[at]) for at, part in enumerate(parts)])),
-            {role: name for part in parts for role, name in part.roles.items()},
+            images=stack_frames(images, ("class_name", "split", "cluster")),
+            mentions=stack("mentions", "concept", "source"),
+            set_aside=dict(set_aside),
+            skipped=tuple(chain.from_iterable(part.skipped for part in parts)),
+            # Files of a folder are read alike, and each has the same note.
+            notes=tuple(dict.fromkeys(all_notes)),
+            objects=stack("objects"),
+            texts=stack("texts"),
+            metadata=tuple(_stack_metadata(zip(parts, starts, strict=True))),
+            roles=roles,
         )
 
     def take(self, rows: IntArray) -> "Annotations":
         """The annotations of some images alone, in the order of `rows`."""
-        place = np.full(len(self.images), -1)
-        place[rows] = np.arange(len(rows))
+        # The new row of each image, -1 for one that is not taken.
+        new_row = np.full(len(self.images), -1)
+        new_row[rows] = np.arange(len(rows))
 
         def of_images(frame: pd.DataFrame) -> pd.DataFrame:
-            moved = place[frame["image"].to_numpy()]
-            kept: pd.DataFrame = frame[moved >= 0].assign(image=moved[moved >= 0])
-            return kept.reset_index(drop=True)
+            image = new_row[frame["image"].to_numpy()]
+            selected: pd.DataFrame = frame[image >= 0].assign(image=image[image >= 0])
+            return selected.reset_index(drop=True)
 
         images = self.images.iloc[rows].reset_index(drop=True)
         return replace(
@@ -354,27 +361,29 @@ class Annotations:
             mentions=_without_unused(of_images(self.mentions), "concept", "source"),
             objects=None if self.objects is None else of_images(self.objects),
             texts=None if self.texts is None else of_images(self.texts),
-            metadata=tuple(part.move(place) for part in self.metadata),
+            metadata=tuple(part.move(new_row) for part in self.metadata),
         )
 
     def cluster_codes(self) -> IntArray | None:
         """Cluster code of each image, -1 for one on its own; None where no image has a cluster."""
-        found = self.images.get("cluster")
-        if found is None or found.isna().all():
+        clusters = self.images.get("cluster")
+        if clusters is None or clusters.isna().all():
             return None
-        return found.cat.codes.to_numpy(dtype=np.int64)
+        return clusters.cat.codes.to_numpy(dtype=np.int64)
 
     def records(self) -> Iterator[ImageRecord]:
         """Yield the annotations record by record, mentions in file order."""
         order = self.mentions.sort_values("image", kind="stable")
         order = order.assign(crowd=order.get("crowd", False))
+        # Image i has the rows from bounds[i] to bounds[i + 1].
         bounds = np.searchsorted(order["image"].to_numpy(), np.arange(len(self.images) + 1))
         columns = ["concept", "source", *MENTION_NUMBERS, "segmentation", "crowd"]
         rows = list(zip(*(order[name].tolist() for name in columns), strict=True))
+
         images = (plain_values(self.images[name]) for name in self.images.columns)
         for position, (image_id, class_name, *rest) in enumerate(zip(*images, strict=True)):
-            found = map(_mention, rows[bounds[position] : bounds[position + 1]])
-            yield ImageRecord(image_id, class_name, tuple(found), *rest)
+            mentions = map(_mention, rows[bounds[position] : bounds[position + 1]])
+            yield ImageRecord(image_id, class_name, tuple(mentions), *rest)
 
 
 def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
@@ -390,46 +399,52 @@ def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
             "synthetic": np.array(columns["synthetic"], dtype=bool),
         }
     )
+
     clusters = columns.get("cluster", ())
-    return frame.assign(cluster=category(clusters)) if any(clusters) else frame
+    if any(clusters):
+        frame["cluster"] = category(clusters)
+    return frame
 
 
 def stack_frames(frames: Sequence[pd.DataFrame], coded: Sequence[str]) -> pd.DataFrame:
     """Rows of several frames one below the other; `coded` are columns of categories, if there."""
     filled = [frame for frame in frames if len(frame)] or [*frames[:1]]
-    columns = dict.fromkeys(name for frame in filled for name in frame.columns)
+    columns = dict.fromkeys(chain.from_iterable(frame.columns for frame in filled))
     coded = [name for name in coded if name in columns]
     rows = pd.concat([frame.drop(columns=coded, errors="ignore") for frame in filled])
+    # Missing where a frame has no crowds.
     if "crowd" in rows:
-        rows["crowd"] = rows["crowd"].eq(True)  # missing where a frame has none
-    joined = {
-        name: union_categoricals(
-            [frame.get(name, category([None] * len(frame))) for frame in filled],
-            sort_categories=True,
-        )
-        for name in coded
-    }
+        rows["crowd"] = rows["crowd"].eq(True)
+
+    # `pandas.concat` joins no categories that differ between frames.
+    joined = {}
+    for name in coded:
+        parts = [frame.get(name, category([None] * len(frame))) for frame in filled]
+        joined[name] = union_categoricals(parts, sort_categories=True)
     return rows.reset_index(drop=True).assign(**joined)[[*columns]]
 
 
-def _stack_metadata(parts: Sequence[tuple[Annotations, int]]) -> Iterator[Metadata]:
+def _stack_metadata(parts: Iterable[tuple[Annotations, int]]) -> Iterator[Metadata]:
     """Metadata of images, then of objects, as one each; images are renumbered from a start."""
-    moved = [
-        each.move(np.arange(len(part.images)) + start)
-        for part, start in parts
-        for each in part.metadata
-        if each.columns
-    ]
+    moved: list[Metadata] = []
+    for part, start in parts:
+        new_row = np.arange(len(part.images)) + start
+        moved += [metadata.move(new_row) for metadata in part.metadata if metadata.columns]
+
     for of_objects in (False, True):
-        some = [each for each in moved if bool(each.numbers) == of_objects]
-        if some:
-            names = dict.fromkeys(name for each in some for name in each.columns)
-            columns = {name: _stack_column(some, name) for name in names}
-            numbers = {
-                name: np.concatenate([each.numbers[name] for each in some])
-                for name in some[0].numbers
-            }
-            yield Metadata(np.concatenate([each.image for each in some]), columns, numbers)
+        alike = [metadata for metadata in moved if bool(metadata.numbers) == of_objects]
+        if not alike:
+            continue
+        names = dict.fromkeys(chain.from_iterable(metadata.columns for metadata in alike))
+        numbers = {
+            name: np.concatenate([metadata.numbers[name] for metadata in alike])
+            for name in alike[0].numbers
+        }
+        yield Metadata(
+            np.concatenate([metadata.image for metadata in alike]),
+            {name: _stack_column(alike, name) for name in names},
+            numbers,
+        )
 
 
 def _stack_column(parts: Sequence[Metadata], name: str) -> pa.Array:
@@ -443,6 +458,7 @@ def _stack_column(parts: Sequence[Metadata], name: str) -> pa.Array:
     kinds = {column.type for column in with_values}
     if pa.float64() in kinds and all(map(_is_numeric, with_values)):
         kinds = {pa.float64()}
+
     tables = [pa.table({name: _of_kind(column, kinds)}) for column in columns]
     return pa.concat_tables(tables, promote_options="permissive")[name].combine_chunks()
 
@@ -457,28 +473,30 @@ def _is_numeric(column: pa.Array) -> bool:
 
 
 def _of_kind(column: pa.Array, kinds: set[pa.DataType]) -> pa.Array:
+    """A column that can be stacked with columns of these types."""
     if column.null_count == len(column):
         return pa.nulls(len(column)) if kinds else column
     if len(kinds) == 1:
         return column.cast(*kinds)
     if pa.types.is_nested(column.type):
         return column
+
     texts = column
     if pa.types.is_floating(column.type):
         texts = pa.array(map(decimal_text, column.to_pylist()), pa.large_string())
-    lists = next(filter(_is_list_of_texts, kinds), None)
-    if lists is None:
+    list_type = next(filter(_is_list_of_texts, kinds), None)
+    if list_type is None:
         return texts
-    return pa.array([None if text is None else [text] for text in texts.to_pylist()], lists)
+    return pa.array([None if text is None else [text] for text in texts.to_pylist()], list_type)
 
 
 def _is_list_of_texts(kind: pa.DataType) -> bool:
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         return False
-    of_value = kind.value_type
-    if pa.types.is_dictionary(of_value):
-        of_value = of_value.value_type
-    return of_value in (pa.string(), pa.large_string())
+    value_type = kind.value_type
+    if pa.types.is_dictionary(value_type):
+        value_type = value_type.value_type
+    return value_type in (pa.string(), pa.large_string())
 
 
 def decimal_text(number: float | None) -> str | None:
@@ -489,7 +507,9 @@ def decimal_text(number: float | None) -> str | None:
     >>> decimal_text(1), decimal_text(2.5), decimal_text(None)
     ('1.0', '2.5', None)
     """
-    return None if number is None or isnan(number) else repr(float(number))
+    if number is None or isnan(number):
+        return None
+    return repr(float(number))
 
 
 def _without_unused(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
@@ -513,22 +533,37 @@ def plain_values(column: "pd.Series[Any]") -> list[Any]:
 def defined_rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the rows of a frame as Python objects, without missing values and infinite numbers."""
     for row in frame.astype(object).to_dict("records"):
-        yield {
-            str(name): value
-            for name, value in row.items()
-            if value is not None and not (isinstance(value, float) and not isfinite(value))
-        }
+        yield {str(name): value for name, value in row.items() if _is_defined(value)}
+
+
+def _is_defined(value: Any) -> bool:
+    if isinstance(value, float):
+        return isfinite(value)
+    return value is not None
+
+
+def _mention_row(image: int, mention: Mention) -> tuple[Any, ...]:
+    """A mention as a row of the frame `Annotations.mentions`; `_mention` goes the other way."""
+    box = mention.box or (None,) * 4
+    outline = mention.segmentation and mention.segmentation.encode()
+    numbers = mention.score, mention.area_px2, *box
+    return image, mention.concept, mention.source, *numbers, outline, mention.crowd
 
 
 def _mention(row: Sequence[Any]) -> Mention:
     concept, source, score, area_px2, x, y, w, h, segmentation, crowd = row
-    text = b"" if segmentation is None else bytes(segmentation)
+    text = bytes(segmentation or b"")
     return Mention(
-        concept,
-        source,
-        None if np.isnan(score) else score,
-        None if np.isnan(area_px2) else area_px2,
-        None if np.isnan(x) else (x, y, w, h),
-        None if text in (b"", b"null") else text.decode(),
-        crowd,
+        concept=concept,
+        source=source,
+        score=_or_none(score),
+        area_px2=_or_none(area_px2),
+        # The four numbers of a box are known or missing together.
+        box=None if isnan(x) else (x, y, w, h),
+        segmentation=None if text in (b"", b"null") else text.decode(),
+        crowd=crowd,
     )
+
+
+def _or_none(number: float) -> float | None:
+    return None if isnan(number) else number

@@ -43,42 +43,45 @@ def log_run(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        # Without a log an operation costs no more than a call.
         if not log.isEnabledFor(logging.INFO):
             return function(*args, **kwargs)
+
         call = signature.bind(*args, **kwargs)
         call.apply_defaults()
         stages: dict[str, str] = {}
 
-        def tell(
+        def write(
             phase: str, text: str, values: Iterable[tuple[str, object]] = (), **more: object
         ) -> None:
-            told = [*_numbers(values)]
-            text = " ".join([f"{name}{text}", *(words for words, _, _ in told)])
-            fields = {"workflow": name, "phase": phase, **more}
-            if told:
-                fields["numbers"] = {number: value for _, number, value in told}
-            log.log(_LEVELS.get(phase, logging.INFO), "%s", text, extra={"run": fields})
+            numbers = [*_numbers(values)]
+            message = " ".join([f"{name}{text}", *(words for words, _, _ in numbers)])
+            record = {"workflow": name, "phase": phase, **more}
+            if numbers:
+                record["numbers"] = {number: value for _, number, value in numbers}
+            log.log(_LEVELS.get(phase, logging.INFO), "%s", message, extra={"run": record})
 
         if callable(report := call.arguments.get("progress")):
 
             def progress(stage: str, done: int, total: int | None) -> None:
                 if stage not in stages:
-                    tell("stage", f": {stage}", stage=stage)
+                    write("stage", f": {stage}", stage=stage)
                 stages[stage] = f"{stage} {done}" if total is None else f"{stage} {done}/{total}"
                 report(stage, done, total)
 
             call.arguments["progress"] = progress
-        tell("begins", " begins:", call.arguments.items())
+
+        write("begins", " begins:", call.arguments.items())
         began = time.monotonic()
         try:
             result = function(*call.args, **call.kwargs)
         except BaseException as error:
             took_s, kind, done = time.monotonic() - began, type(error).__name__, [*stages.values()]
             text = f" failed after {took_s:.1f} s ({', '.join(done)}): {kind}: {error}"
-            tell("failed", text, duration_s=took_s, stages=done, error=kind)
+            write("failed", text, duration_s=took_s, stages=done, error=kind)
             raise
         took_s = time.monotonic() - began
-        tell("ended", f" ended after {took_s:.1f} s:", [("result", result)], duration_s=took_s)
+        write("ended", f" ended after {took_s:.1f} s:", [("result", result)], duration_s=took_s)
         return result
 
     return run
@@ -87,10 +90,12 @@ def log_run(function: Callable[P, R]) -> Callable[P, R]:
 def _numbers(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str, object]]:
     """Words, name and value of texts, numbers and lengths, also of the fields of dataclasses."""
     for name, value in values:
-        if isinstance(value, str | int | float | Path):
-            known = str(value) if isinstance(value, Path) else value
-            yield f"{name}={known!r}", name, known
+        if isinstance(value, Path):
+            yield f"{name}={str(value)!r}", name, str(value)
+        elif isinstance(value, str | int | float):
+            yield f"{name}={value!r}", name, value
         elif is_dataclass(value) and name != "folders":
+            # The folders of cobalance are left out: they are the same in all operations.
             yield from _numbers((field.name, getattr(value, field.name)) for field in fields(value))
         elif isinstance(value, Sized) and not isinstance(value, Mapping):
             yield f"{name}: {len(value)}", name, len(value)
@@ -115,6 +120,7 @@ class _Object(logging.Formatter):
             "message": record.getMessage(),
             **getattr(record, "run", {}),
         }
+
         if record.exc_info:
             values["exception"] = self.formatException(record.exc_info)
         return json.dumps(_safe(values), ensure_ascii=False)
@@ -123,9 +129,9 @@ class _Object(logging.Formatter):
 def _safe(value: Any) -> Any:
     """A value for JSON, each text in it as `safe_text` writes it."""
     if isinstance(value, dict):
-        return {name: _safe(one) for name, one in value.items()}
+        return {name: _safe(entry) for name, entry in value.items()}
     if isinstance(value, list):
-        return [_safe(one) for one in value]
+        return list(map(_safe, value))
     if isinstance(value, float) and isfinite(value):
         return round(value, 6)
     return value if isinstance(value, int) else safe_text(str(value))
@@ -152,6 +158,7 @@ def write_log(level: Level | None, file: Path | None, format_: LogFormat = LogFo
     is_json = format_ is LogFormat.JSON
     if level is None and file is None and not is_json:
         return
+
     handlers: list[logging.Handler] = [_Terminal(logging.WARNING if file else logging.NOTSET)]
     if file is not None:
         try:
@@ -163,10 +170,12 @@ def write_log(level: Level | None, file: Path | None, format_: LogFormat = LogFo
     line = _Line("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
     for handler in handlers:
         handler.setFormatter(_Object() if is_json else line)
+
     log = logging.getLogger("cobalance")
     default = Level.INFO if file or not is_json else Level.WARNING
     log.setLevel((level or default).upper())
     log.handlers = [] if is_json else handlers
+    # Whoever reads standard error as JSON gets nothing else: all packages log through the root.
     if is_json:
         logging.getLogger().handlers = handlers
         logging.captureWarnings(capture=True)

@@ -1,25 +1,52 @@
-"""Texts that may be printed: credentials in URLs masked, control characters shown."""
+r"""Texts that may be printed: credentials in URLs masked, control characters shown.
+
+Messages, logs and pages quote what others wrote: addresses of images and databases, names in
+annotation files, answers of servers. Two things in them must not get out:
+
+- A password, a token or a signature in a URL. `mask_credentials` finds logins
+  (``bolt://user:PASSWORD@host``) and parameters whose names say that they are secret
+  (``?token=SECRET``) anywhere in a text, and writes ``***`` for the secret.
+- A control character, by which a name could move the cursor of a terminal, hide what stands before
+  it, or turn the direction of what follows. `show_controls` writes it as an escape.
+
+`safe_text` does both; all that the command line prints goes through it:
+
+>>> safe_text("s3://KEY:SECRET@bucket/a.jpg is \x1b[2Jmissing")
+'s3://KEY:***@bucket/a.jpg is \\x1b[2Jmissing'
+"""
 
 import re
 
-_PARAMETER_NAMES = (
-    r"[\w.%-]{0,40}(?:signature|token|passw(?:or)?d|secret|credential|api[_-]?key|access[_-]?key"
-    r"|account[_-]?key)[\w.%-]{0,40}|sig|pwd|pass|auth|key"
-)
-_PARAMETER = re.compile(rf"([?&;#](?:{_PARAMETER_NAMES})=)[^\s&;#'\"]+", re.IGNORECASE)
-_LOGIN = re.compile(
+# Group 1 stays, the rest of a match is the secret.
+_PARAMETER = re.compile(
     r"""
-    ( \b (?P<web>https?) ://
-    | \b (?!https?:) [a-z][a-z0-9+.-]{1,30} ://
-    | \b [a-z][a-z0-9+.-]{1,30} :/ (?= [^\s/:@]{0,200} : ) )
-    (?: (?P<user> [^\s/?\#:@]{0,200} ) : (?! password@ )  # as in documentation
-        (?! (?(web) \d{1,5}/ | (?!) ) )  # a port of the web's
-        (?: (?!://) \S ){1,500} @  # up to the last one: a password may have a slash or an @
-      | [^\s/?\#:@]{1,500} @ )
+    ( [?&;\#]                       # a query, another parameter of it, or a fragment begins
+      (?: [\w.%-]{0,40}             # a name that contains a telling word: X-Amz-Signature
+          (?: signature | token | passw(?:or)?d | secret | credential
+            | api[_-]?key | access[_-]?key | account[_-]?key )
+          [\w.%-]{0,40}
+        | sig | pwd | pass | auth | key )       # or is one
+      = )
+    [^\s&;\#'"]+
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""The login of a URL; lengths are limited to stay linear in the text."""
+
+# Group 1 is the scheme. Lengths are limited to stay linear in the text.
+_LOGIN = re.compile(
+    r"""
+    ( \b (?P<web>https?) ://                    # of the web, where a port may follow the host
+    | \b (?!https?:) [a-z][a-z0-9+.-]{1,30} ://                 # any other scheme
+    | \b [a-z][a-z0-9+.-]{1,30} :/ (?= [^\s/:@]{0,200} : ) )    # a slash was lost: only with a ":"
+
+    (?: (?P<user> [^\s/?\#:@]{0,200} ) :        # a user and a password, or a password alone
+        (?! password@ )                         # as documentation has it: no secret
+        (?! (?(web) \d{1,5}/ | (?!) ) )         # of the web, digits and a slash are a port
+        (?: (?!://) \S ){1,500} @               # to the last @: a password may have "/" or "@"
+      | [^\s/?\#:@]{1,500} @ )                  # without a ":" all of it is the secret: a token
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 
 _CONTROL = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, DEL, C1
@@ -51,14 +78,18 @@ def mask_credentials(text: str) -> str:
     >>> mask_credentials("http://host:8080/a@2x.png, file:///home/me@work, ask ann@example.org")
     'http://host:8080/a@2x.png, file:///home/me@work, ask ann@example.org'
     """
+    # Most texts have neither, and two searches for a letter cost next to nothing.
     if "@" in text:
         text = _LOGIN.sub(_mask_login, text)
-    return _PARAMETER.sub(r"\1***", text) if "=" in text else text
+    if "=" in text:
+        text = _PARAMETER.sub(r"\1***", text)
+    return text
 
 
-def _mask_login(found: re.Match[str]) -> str:
-    user = "" if found["user"] is None else f"{found['user']}:"
-    return f"{found[1]}{user}***@"
+def _mask_login(login: re.Match[str]) -> str:
+    scheme, user = login[1], login["user"]
+    # A user is no secret, and tells whose password was refused.
+    return f"{scheme}***@" if user is None else f"{scheme}{user}:***@"
 
 
 def show_controls(text: str) -> str:
@@ -72,6 +103,6 @@ def show_controls(text: str) -> str:
     return _CONTROL.sub(_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escape(control: re.Match[str]) -> str:
+    code = ord(control[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
