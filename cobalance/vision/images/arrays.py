@@ -46,10 +46,10 @@ def find_box(mask: MaskArray, margin_px: int = 0) -> PixelBox:
     >>> find_box(mask, margin_px=1)
     PixelBox(top=1, left=0, bottom=4, right=5)
     """
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     return PixelBox(
-        max(0, int(rows[0]) - margin_px),
-        max(0, int(columns[0]) - margin_px),
-        min(mask.shape[0], int(rows[-1]) + 1 + margin_px),
-        min(mask.shape[1], int(columns[-1]) + 1 + margin_px),
+        top=max(0, int(rows[0]) - margin_px),
+        left=max(0, int(columns[0]) - margin_px),
+        bottom=min(mask.shape[0], int(rows[-1]) + 1 + margin_px),
+        right=min(mask.shape[1], int(columns[-1]) + 1 + margin_px),
     )

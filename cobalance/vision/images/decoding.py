@@ -70,11 +70,13 @@ def open_image(
     """
     with needs_extra("Opening images", "worker"):
         from PIL import UnidentifiedImageError
+
     check_size(len(content))
     Image.init()
-    known = [name for name in formats if name in Image.OPEN]
+    readable = [name for name in formats if name in Image.OPEN]
+
     try:
-        with Image.open(BytesIO(content), formats=known) as image:
+        with Image.open(BytesIO(content), formats=readable) as image:
             if image.width * image.height > max_pixels:
                 raise Image.DecompressionBombError  # noqa: TRY301 -- one message for both limits
             yield image
@@ -149,7 +151,9 @@ def upright_box(box: Box, orientation: int, stored_px: tuple[int, int]) -> Box:
     >>> upright_box((10, 20, 30, 5), 6, (100, 40))
     (15, 10, 5, 30)
     """
-    (x, y, width, height), (stored_width, stored_height) = box, stored_px
+    x, y, width, height = box
+    stored_width, stored_height = stored_px
+    # x and y change places; 6 and 7 count from the stored bottom, 7 and 8 from the stored right.
     left = stored_height - y - height if orientation in (6, 7) else y
     top = stored_width - x - width if orientation in (7, 8) else x
     return left, top, height, width
@@ -217,6 +221,7 @@ def thumbnail(content: bytes, size_px: int, *, upright: bool = True) -> Thumbnai
     """
     with open_image(content) as image:
         width, height = image.size
+        # Other modes are converted first: palettes, for one, cannot be scaled.
         if image.mode in _SCALED_IN_PLACE:
             image.thumbnail((size_px, size_px))
             small = to_rgb(image)
@@ -225,6 +230,7 @@ def thumbnail(content: bytes, size_px: int, *, upright: bool = True) -> Thumbnai
             small.thumbnail((size_px, size_px))
         orientation = _orientation(image) if upright else 1
         small = _upright(small, orientation)
+
     if orientation in _QUARTER_TURNS:
         width, height = height, width
     return Thumbnail(small, width, height)
@@ -234,9 +240,11 @@ def to_rgb(image: "Image.Image") -> "Image.Image":
     """Convert to 8-bit RGB; transparency is laid on white, deeper greys are scaled to 8 bits."""
     if image.mode.startswith(("I", "F")):
         values = np.asarray(image).astype(np.float64)
+        # 32-bit and float images do not say how bright white is: it is their brightest pixel.
         depth = 65_535 if image.mode.startswith("I;16") else max(float(np.nanmax(values)), 255.0)
         grey = np.nan_to_num(values * (255 / depth)).clip(0, 255).astype(np.uint8)
         return Image.fromarray(grey).convert("RGB")
+
     if image.has_transparency_data:
         layer = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
@@ -273,7 +281,7 @@ def png(image: ImageArray) -> bytes:
 def _orientation(image: "Image.Image") -> int:
     try:
         return int(image.getexif().get(_ORIENTATION, 1))
-    except Exception:  # noqa: BLE001
+    except Exception:  # noqa: BLE001 -- damaged EXIF may raise anything
         return 1
 
 

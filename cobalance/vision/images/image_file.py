@@ -56,12 +56,15 @@ def refuse(error: Exception) -> NoReturn:
         error = error.__cause__
     if isinstance(error, CobalanceError):
         raise error
+
+    reason = type(error).__name__
     if isinstance(error, PermissionError):
         reason = "Permission denied"
-    elif isinstance(error, (ImportError, ValueError)):  # a protocol not installed, or not known
+    elif isinstance(error, (ImportError, ValueError)):
+        # A protocol that is not installed, or not known.
         reason = str(error)
     elif (status := getattr(error, "status", None)) is not None:
         reason = f"the server answers with status {status}"
-    else:
-        reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    elif isinstance(error, OSError):
+        reason = error.strerror or reason
     raise ImageFileError(f"The file cannot be read: {reason}.") from error

@@ -38,17 +38,19 @@ def mask_array(image: "Image.Image") -> MaskArray:
         indices = np.asarray(image)
         if not _is_grey(image, indices):
             inside: MaskArray = indices != 0
-            without_void = inside & (indices != VOID)
-            return without_void if without_void.any() else inside
+            labelled = inside & (indices != VOID)
+            return labelled if labelled.any() else inside
+
     values = _opacity(image)
     if values is None:
         grey = image if image.mode.startswith(("I", "F")) else image.convert("L")
         values = np.asarray(grey).astype(np.float64)
     brightest = float(values.max(initial=0.0))
+    # False for NaN, too.
     if not brightest > 0:
         return np.zeros(values.shape, dtype=bool)
-    found: MaskArray = values * 2 >= brightest
-    return found
+    is_bright: MaskArray = values * 2 >= brightest
+    return is_bright
 
 
 def _is_grey(image: "Image.Image", indices: npt.NDArray[np.uint8]) -> bool:
@@ -60,15 +62,20 @@ def _is_grey(image: "Image.Image", indices: npt.NDArray[np.uint8]) -> bool:
     colours = palette[used].astype(np.int64)
     if not len(used):
         return False
+
+    # Index 0 is no background where another index is darker than it.
     peaks = colours.max(axis=1)
     dark = DARK if peaks[0] >= BRIGHT else 0
     if used[0] == 0 and peaks[0] > dark >= peaks.min():
         return True
     if (colours != peaks[:, None]).any():
         return False
+
+    # Soft edges.
     steps = np.diff(peaks)
     if len(np.unique(peaks)) > MOST_GREYS and ((steps >= 0).all() or (steps <= 0).all()):
         return True
+    # Each index is a grey of that brightness, and the object white.
     is_ramp = bool((peaks == used).all())
     return is_ramp and bool(counts[VOID] > counts[1:VOID].sum() > 0)
 
@@ -79,7 +86,7 @@ def _opacity(image: "Image.Image") -> npt.NDArray[np.float64] | None:
         return None
     layers = np.asarray(image.convert("RGBA"))
     alpha = layers[..., 3]
-    seen = layers[alpha > 0][:, :3]
-    if alpha.min() == alpha.max() or (seen != seen[:1]).any():
+    visible = layers[alpha > 0][:, :3]
+    if alpha.min() == alpha.max() or (visible != visible[:1]).any():
         return None
     return alpha.astype(np.float64)

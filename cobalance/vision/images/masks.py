@@ -75,6 +75,7 @@ class Polygons:
             raise SegmentationError("The outlines of a mask are too long. Correct the polygons.")
         if not areas:
             return RunLengths(np.array([width_px * height_px]), width_px, height_px)
+
         coco = _coco_masks()
         runs = coco.frPyObjects(areas, height_px, width_px)
         while len(runs) > 1:
@@ -163,7 +164,10 @@ def parse_segmentation(segmentation: str | bytes) -> Polygons | RunLengths:
             f"The segmentation is neither polygons nor a run-length encoding "
             f"({decoding_fault(error)}). Write it as COCO does."
         ) from None
-    return _run_lengths(decoded) if isinstance(decoded, _EncodedRuns) else _polygons(decoded)
+
+    if isinstance(decoded, _EncodedRuns):
+        return _run_lengths(decoded)
+    return _polygons(decoded)
 
 
 def encode_mask(pixels: BoolArray) -> str:
@@ -222,8 +226,10 @@ def _polygons(polygons: list[list[float]]) -> Polygons:
 def _run_lengths(encoded: _EncodedRuns) -> RunLengths:
     height_px, width_px = encoded.size
     _check_size(width_px, height_px)
+
     counts = encoded.counts
     lengths = _decompress(counts) if isinstance(counts, str) else _int_array(counts)
+
     # Each is checked, as a sum of huge ones may overflow.
     n_pixels = width_px * height_px
     if ((lengths < 0) | (lengths > n_pixels)).any() or lengths.sum() != n_pixels:
@@ -238,6 +244,7 @@ def _int_array(counts: list[int]) -> IntArray:
     try:
         return np.array(counts, dtype=np.int64)
     except OverflowError:
+        # No number of pixels is as large: what adds up to none is refused.
         return np.array([-1])
 
 
@@ -246,21 +253,26 @@ def _decompress(text: str) -> IntArray:
 
     From the fourth count on, each is the difference to the last but one.
     """
+    # A character is a group: 48 ("0") and six bits.
     codes = np.frombuffer(text.encode(), dtype=np.uint8).astype(np.int64) - 48
     ends = np.flatnonzero((codes & 0x20) == 0)
-    whole = len(ends) > 0 and ends[-1] == len(codes) - 1
-    if not whole or codes.min() < 0 or codes.max() > 63:
+    is_whole = len(ends) > 0 and ends[-1] == len(codes) - 1
+    if not is_whole or codes.min() < 0 or codes.max() > 63:
         raise SegmentationError(
             "The compressed counts of a mask are cut off or have a character that does not belong "
             "there. Encode the mask again."
         )
+
     starts = np.append(0, ends[:-1] + 1)
     position = np.arange(len(codes)) - np.repeat(starts, np.diff(starts, append=len(codes)))
-    if position.max() > 6:  # seven groups hold 34 bits and a sign
+    # Seven groups hold 34 bits and a sign.
+    if position.max() > 6:
         raise SegmentationError("A run of a mask is too long. Encode the mask again.")
     counts = np.add.reduceat((codes & 0x1F) << (5 * position), starts)
-    negative = (codes[ends] & 0x10) != 0
-    counts -= np.where(negative, np.int64(1) << (5 * (position[ends] + 1)), 0)
+    # The highest bit of the last group is the sign.
+    is_negative = (codes[ends] & 0x10) != 0
+    counts -= np.where(is_negative, np.int64(1) << (5 * (position[ends] + 1)), 0)
+
     # Two interleaved running sums, which start at the third and at the second count.
     counts[2::2] = np.cumsum(counts[2::2])
     counts[1::2] = np.cumsum(counts[1::2])

@@ -22,8 +22,7 @@ def place_of(points: Sequence[Point], *, is_area: bool = True) -> dict[str, Any]
     box = min(across), min(down), max(across) - min(across), max(down) - min(down)
     if not is_area or len(points) < 3:
         return {"box": box}
-    outline = [round(value, 2) for point in points for value in point]
-    return {"box": box, "segmentation": repr([outline]).encode()}
+    return {"box": box, "segmentation": repr([_flat(points)]).encode()}
 
 
 def place_of_parts(parts: Sequence[Sequence[Point]], *, cuts_holes: bool) -> dict[str, Any]:
@@ -39,22 +38,38 @@ def place_of_parts(parts: Sequence[Sequence[Point]], *, cuts_holes: bool) -> dic
     """
     place = place_of(list(chain.from_iterable(parts)), is_area=False)
     areas = [list(part) for part in parts if len(part) > 2]
+    if not areas:
+        return place
     if cuts_holes:
         areas = _cut_holes(areas)
-    outlines = [[round(value, 2) for value in chain.from_iterable(area)] for area in areas]
-    return {**place, "segmentation": repr(outlines).encode()} if outlines else place
+    return {**place, "segmentation": repr(list(map(_flat, areas))).encode()}
+
+
+def _flat(points: Sequence[Point]) -> list[float]:
+    """Points as COCO has them: x and y in turn, to a hundredth of a pixel."""
+    return [round(value, 2) for value in chain.from_iterable(points)]
 
 
 def _cut_holes(areas: Sequence[list[Point]]) -> list[list[Point]]:
     """Outlines of areas, of which those within an odd number of others are holes."""
-    around = [
-        [at for at, other in enumerate(areas) if other is not area and _is_inside(area[0], other)]
-        for area in areas
-    ]
-    outlines = {at: area.copy() for at, area in enumerate(areas) if len(around[at]) % 2 == 0}
-    for at, hole in enumerate(areas):
-        if at not in outlines:
-            innermost = max(around[at], key=lambda other: len(around[other]))
+    # The positions of the areas that each area is within.
+    around = []
+    for area in areas:
+        others = [
+            position
+            for position, other in enumerate(areas)
+            if other is not area and _is_inside(area[0], other)
+        ]
+        around.append(others)
+
+    outlines: dict[int, list[Point]] = {}
+    for position, area in enumerate(areas):
+        if len(around[position]) % 2 == 0:
+            outlines[position] = area.copy()
+    for position, hole in enumerate(areas):
+        if position not in outlines:
+            # The area that is within the most others is the one next around the hole.
+            innermost = max(around[position], key=lambda other: len(around[other]))
             outlines[innermost] += [areas[innermost][0], *hole, hole[0]]
     return list(outlines.values())
 
@@ -74,11 +89,11 @@ def turn_box(box: Sequence[float], degrees: float, around: Point) -> dict[str, A
     x, y, w, h = box
     if not degrees % 360:
         return {"box": (x, y, w, h)}
-    (left, top), turn = around, radians(degrees)
-    corners = [(a - left, b - top) for a, b in ((x, y), (x + w, y), (x + w, y + h), (x, y + h))]
-    return place_of(
-        [
-            (left + a * cos(turn) - b * sin(turn), top + a * sin(turn) + b * cos(turn))
-            for a, b in corners
-        ]
-    )
+
+    left, top = around
+    cosine, sine = cos(radians(degrees)), sin(radians(degrees))
+    corners = []
+    for corner_x, corner_y in ((x, y), (x + w, y), (x + w, y + h), (x, y + h)):
+        dx, dy = corner_x - left, corner_y - top
+        corners.append((left + dx * cosine - dy * sine, top + dx * sine + dy * cosine))
+    return place_of(corners)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cobalance.base.safe_text import safe_text
 from cobalance.vision.images.decoding import open_image, to_rgb
@@ -40,41 +41,66 @@ def image_properties(content: bytes) -> dict[str, float | str | None]:
     """
     with open_image(content) as image:
         (width, height), file_type, tags = image.size, image.format, _exif(image)
+        # A JPEG is decoded at a fraction of its size where that suffices.
         image.draft("RGB", (_SIDE_PX, _SIDE_PX))
         rgb = to_rgb(image)
-    if (halved := min(rgb.size) // _SIDE_PX) > 1:
-        rgb = rgb.reduce(1 << halved.bit_length() - 1)
+    if (times := min(rgb.size) // _SIDE_PX) > 1:
+        rgb = rgb.reduce(1 << times.bit_length() - 1)
+
     luma = np.asarray(rgb.convert("L"), dtype=np.float32)
-    brightness, contrast = float(luma.mean()), float(luma.std())
-    edges = 4 * luma[1:-1, 1:-1]
-    for near in (luma[:-2, 1:-1], luma[2:, 1:-1], luma[1:-1, :-2], luma[1:-1, 2:]):
-        edges -= near
+    contrast = float(luma.std())
+    # Colours need no detail.
     reduced = rgb.reduce(max(1, min(rgb.size) // _SMALL_PX))
-    small, hue = np.asarray(reduced), np.asarray(reduced.convert("HSV"))[..., 0].astype(np.int64)
+    small = np.asarray(reduced)
     chroma = np.ptp(small, axis=2)
-    of_hue = np.bincount(((hue * 6 + 128) // 256 % 6).ravel(), chroma.ravel())  # hue 0 is red
     is_grey = bool(np.quantile(chroma, 0.99) <= _ALIKE)
-    sides = (np.concatenate([side[:2], side[-2:]]) for side in (small, small.swapaxes(0, 1)))
-    turned = tags.get(_ORIENTATION) in (5, 6, 7, 8)
-    flags = {
-        "grayscale": is_grey,
-        "border": any(bool((np.ptp(side, axis=(0, 1)) <= _ALIKE).all()) for side in sides),
-        "near-constant": bool(contrast < _CONSTANT),
-    }
+    aspect_ratio = width / height
+    if tags.get(_ORIENTATION) in (5, 6, 7, 8):
+        aspect_ratio = height / width
+
     return {
-        "brightness": brightness,
+        "brightness": float(luma.mean()),
         "contrast": contrast,
-        "sharpness": float(np.sqrt(np.vdot(edges, edges) / max(edges.size, 1))),
+        "sharpness": _sharpness(luma),
         "saturation": 100 * float(chroma.sum()) / max(float(small.max(axis=2).sum()), 1.0),
-        "aspect ratio": height / width if turned else width / height,
+        "aspect ratio": aspect_ratio,
         "pixels": float(width * height),
         "bytes": float(len(content)),
-        "dominant hue": None if is_grey else _HUES[int(of_hue.argmax())],
+        "dominant hue": None if is_grey else _dominant_hue(reduced, chroma),
         "file type": file_type,
         "camera": _camera(tags),
         "EXIF orientation": str(tags[_ORIENTATION]) if _ORIENTATION in tags else None,
-        **{name: YES if shown else None for name, shown in flags.items()},
+        "grayscale": _flag(is_grey),
+        # Rows at the top and the bottom, or columns at the left and the right.
+        "border": _flag(_has_border(small) or _has_border(small.swapaxes(0, 1))),
+        "near-constant": _flag(contrast < _CONSTANT),
     }
+
+
+def _flag(holds: bool) -> str | None:
+    return YES if holds else None
+
+
+def _sharpness(luma: npt.NDArray[np.float32]) -> float:
+    """Root mean square of the Laplacian: each pixel against its four neighbours."""
+    edges = 4 * luma[1:-1, 1:-1]
+    edges -= luma[:-2, 1:-1] + luma[2:, 1:-1] + luma[1:-1, :-2] + luma[1:-1, 2:]
+    return float(np.sqrt(np.vdot(edges, edges) / max(edges.size, 1)))
+
+
+def _dominant_hue(image: Any, chroma: npt.NDArray[np.uint8]) -> str:
+    """The sixth of the colour circle with the most chroma."""
+    hue = np.asarray(image.convert("HSV"))[..., 0].astype(np.int64)
+    # Half a sixth is added, as hue 0 is in the middle of red.
+    sixth = (hue * 6 + 128) // 256 % 6
+    chroma_of_sixth = np.bincount(sixth.ravel(), chroma.ravel())
+    return _HUES[int(chroma_of_sixth.argmax())]
+
+
+def _has_border(pixels: npt.NDArray[np.uint8]) -> bool:
+    """Whether the first two rows and the last two are of one colour."""
+    edges = np.concatenate([pixels[:2], pixels[-2:]])
+    return bool((np.ptp(edges, axis=(0, 1)) <= _ALIKE).all())
 
 
 def _exif(image: Any) -> dict[int, Any]:
@@ -85,6 +111,9 @@ def _exif(image: Any) -> dict[int, Any]:
 
 
 def _camera(tags: dict[int, Any]) -> str | None:
-    texts = (str(tags.get(tag, "")).replace("\0", " ")[:80] for tag in (_MAKE, _MODEL))
+    texts = [str(tags.get(tag, "")).replace("\0", " ")[:80] for tag in (_MAKE, _MODEL)]
     make, model = (safe_text(" ".join(text.split())) for text in texts)
-    return (model if model.startswith(make) else f"{make} {model}").strip() or None
+    # Most models are named with their maker.
+    if not model.startswith(make):
+        model = f"{make} {model}"
+    return model.strip() or None

@@ -59,9 +59,10 @@ def digests_of(opened: SortedFile) -> dict[str, int]:
     """Digest of each image."""
     schema = pa.schema([SCHEMA.field("id"), STORED.field(DIGEST)])
     table = opened.read(range(len(opened.last_ids)), schema)
-    found = table.group_by("id").aggregate([(DIGEST, "min")])  # it is the same in each row
-    columns = found["id"].to_pylist(), found[f"{DIGEST}_min"].to_pylist()
-    return dict(zip(*columns, strict=True))
+    # All rows of an image have its digest.
+    images = table.group_by("id").aggregate([(DIGEST, "min")])
+    digests = images[f"{DIGEST}_min"].to_pylist()
+    return dict(zip(images["id"].to_pylist(), digests, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,24 +102,27 @@ class RegionRows:
         )
         has_region = np.fromiter(outlined, bool, len(mentions)) | mentions["x_px"].notna()
         rows = np.flatnonzero(has_region)
+
+        # The rank of an image is its place in the order of ids.
         ids = images["id"].tolist()
         by_id = sorted(range(len(ids)), key=ids.__getitem__)
         rank = np.empty(len(ids), dtype=np.int64)
         rank[by_id] = np.arange(len(ids))
         ranks = rank[mentions["image"].to_numpy()[rows]]
         used, counts = np.unique(ranks, return_counts=True)
+
+        mention_columns = {name: mentions[name].to_numpy() for name in _COLUMNS}
+        mention_columns["concept"] = mentions["concept"].cat.codes.to_numpy()
+        concepts = mentions["concept"].cat.categories.tolist()
         return cls(
-            [ids[by_id[at]] for at in used.tolist()],
-            np.concatenate([[0], np.cumsum(counts)]),
-            rows[np.argsort(ranks, kind="stable")],
-            frozenset(ids),
-            {
-                "concept": mentions["concept"].cat.codes.to_numpy(),
-                **{name: mentions[name].to_numpy() for name in _COLUMNS},
-            },
-            {
+            ids=[ids[by_id[position]] for position in used.tolist()],
+            bounds=np.concatenate([[0], np.cumsum(counts)]),
+            order=rows[np.argsort(ranks, kind="stable")],
+            all_ids=frozenset(ids),
+            mentions=mention_columns,
+            images={
                 "id": pa.array(ids, pa.string()),
-                "concept": pa.array(mentions["concept"].cat.categories.tolist(), pa.string()),
+                "concept": pa.array(concepts, pa.string()),
                 **{f"image_{name}": pa.array(images[name], pa.int32()) for name in SIZE},
             },
         )
@@ -132,29 +136,31 @@ class RegionRows:
         """
         names = [_digest(name.encode()) for name in self.images["concept"].to_pylist()]
         concepts = np.array(names, dtype=np.int64)
-        sizes = [
-            pc.fill_null(self.images[name], -1).to_numpy(zero_copy_only=False).astype(np.int64)
-            for name in SCHEMA.names[-len(SIZE) :]
-        ]
-        found = []
+        sizes = []
+        for name in SCHEMA.names[-len(SIZE) :]:
+            size = pc.fill_null(self.images[name], -1).to_numpy(zero_copy_only=False)
+            sizes.append(size.astype(np.int64))
+
+        digests = []
         for start, end in self.batches(0, len(self.ids)):
             rows = self.order[self.bounds[start] : self.bounds[end]]
             outlines = self.mentions[OUTLINE][rows].tolist()
+            lengths = np.array([-1 if outline is None else len(outline) for outline in outlines])
             image = self.mentions["image"][rows]
-            columns = [
-                concepts[self.mentions["concept"][rows]],
-                *(self.mentions[name][rows].view(np.int64) for name in MENTION_NUMBERS),
-                *(size[image] for size in sizes),
-                np.array([-1 if outline is None else len(outline) for outline in outlines])
-                + (self.mentions[CROWD][rows] * _OF_CROWD),
-            ]
-            fields = np.column_stack(columns)
+            fields = np.column_stack(
+                [
+                    concepts[self.mentions["concept"][rows]],
+                    *(self.mentions[name][rows].view(np.int64) for name in MENTION_NUMBERS),
+                    *(size[image] for size in sizes),
+                    lengths + self.mentions[CROWD][rows] * _OF_CROWD,
+                ]
+            )
             texts = [outline or b"" for outline in outlines]
             bounds = self.bounds[start : end + 1] - self.bounds[start]
             for first, last in pairwise(bounds.tolist()):
                 content = fields[first:last].tobytes() + b"".join(texts[first:last])
-                found.append(_digest(content))
-        return np.array(found, dtype=np.int64)
+                digests.append(_digest(content))
+        return np.array(digests, dtype=np.int64)
 
     def batches(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Split a range of images into ranges of about one row group of regions."""
@@ -165,19 +171,21 @@ class RegionRows:
         """Regions of a range of images, as a table."""
         rows = self.order[self.bounds[start] : self.bounds[end]]
         image = pa.array(self.mentions["image"][rows])
-        outlines = map(_compact, self.mentions[OUTLINE][rows])
         columns = {
             "id": self.images["id"].take(image),
             "concept": self.images["concept"].take(pa.array(self.mentions["concept"][rows])),
-            **{
-                name: pa.array(self.mentions[name][rows], from_pandas=True)
-                for name in MENTION_NUMBERS
-            },
-            OUTLINE: pa.array(outlines, pa.string(), size=len(rows)),
-            CROWD: pa.array(self.mentions[CROWD][rows]),
-            **{name: self.images[name].take(image) for name in SCHEMA.names[-len(SIZE) :]},
-            DIGEST: np.repeat(self.digests[start:end], np.diff(self.bounds[start : end + 1])),
         }
+        for name in MENTION_NUMBERS:
+            columns[name] = pa.array(self.mentions[name][rows], from_pandas=True)
+
+        outlines = map(_compact, self.mentions[OUTLINE][rows])
+        columns[OUTLINE] = pa.array(outlines, pa.string(), size=len(rows))
+        columns[CROWD] = pa.array(self.mentions[CROWD][rows])
+        for name in SCHEMA.names[-len(SIZE) :]:
+            columns[name] = self.images[name].take(image)
+
+        n_regions = np.diff(self.bounds[start : end + 1])
+        columns[DIGEST] = np.repeat(self.digests[start:end], n_regions)
         return pa.table(columns, schema=STORED)
 
 
@@ -194,10 +202,12 @@ def _with_objects(annotations: Annotations) -> pd.DataFrame:
     mentions, objects = _with_crowds(annotations.mentions), annotations.objects
     if objects is None or objects.empty:
         return mentions
+
     classes = annotations.images["class_name"].iloc[objects["image"]]
     mentions = mentions.drop(columns="source")
     objects = _with_crowds(objects).assign(concept=classes.array)
     both = pd.concat([mentions, objects], ignore_index=True)
+    # Its names come from two sets of categories.
     return both.assign(concept=union_categoricals([mentions["concept"], classes]))
 
 
@@ -215,4 +225,6 @@ def _compact(outline: bytes | None) -> bytes | None:
     if outline is None:
         return None
     text = bytes(outline).translate(None, b" \t\r\n")
-    return text if text[:1] in (b"[", b"{") and len(text) > 2 and text.isascii() else None
+    if text[:1] not in (b"[", b"{") or len(text) <= 2 or not text.isascii():
+        return None
+    return text

@@ -65,14 +65,17 @@ def write_regions(
     new = RegionRows.of(annotations)
     if not new.ids and not path.exists():
         return 0
+
     with files.writing(), ExitStack() as opened:
         old = None
+        # A file that cannot be read is in nobody's way where all of it is replaced.
         with suppress(InputError) if replace else nullcontext():
             old = open_sorted(path, REGIONS)
             if old is not None:
                 opened.enter_context(old.file)
                 if _is_unchanged(digests_of(old), new, replace=replace):
                     return int(old.footer.num_rows)
+
         total = len(new.order)
         progress("write regions", 0, total)
         with files.replacing(dataset) as temporary:
@@ -81,6 +84,7 @@ def write_regions(
                 _merge(None if replace else old, new),
                 STORED,
                 dictionary=OF_FEW_VALUES,
+                # Old regions are written, too, and count for nothing here.
                 progress=lambda done: progress("write regions", min(done, total), total),
             )
 
@@ -111,11 +115,14 @@ def regions_in(annotations: Annotations) -> pd.DataFrame:
     return _frame(rows.table(0, len(rows.ids)).select(SCHEMA.names))
 
 
-def _is_unchanged(held: Mapping[str, int], new: "RegionRows", *, replace: bool) -> bool:
-    """Whether writing would leave a file with the digests `held` unchanged."""
-    wanted = dict(zip(new.ids, new.digests.tolist(), strict=True))
-    goes = held.keys() - wanted.keys() if replace else new.all_ids & held.keys() - wanted.keys()
-    return not goes and all(held.get(image) == digest for image, digest in wanted.items())
+def _is_unchanged(stored: Mapping[str, int], new: "RegionRows", *, replace: bool) -> bool:
+    """Whether writing would leave a file with the digests `stored` unchanged."""
+    digests = dict(zip(new.ids, new.digests.tolist(), strict=True))
+    # Images that have no region any more.
+    emptied = stored.keys() - digests.keys()
+    if not replace:
+        emptied &= new.all_ids
+    return not emptied and digests.items() <= stored.items()
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
@@ -126,17 +133,21 @@ def _frame(table: pa.Table) -> pd.DataFrame:
 def _merge(old: SortedFile | None, new: RegionRows) -> Iterator[pa.Table]:
     """Merge the new regions with the old ones of other images, row group by row group."""
     start = 0
-    held = () if old is None else zip(old.groups(STORED), old.last_ids, strict=True)
-    for table, last in held:
-        others = [image not in new.all_ids for image in table["id"].to_pylist()]
-        kept = table.filter(pa.array(others, pa.bool_()))
-        ids = kept["id"].to_pylist()
-        end, done = bisect_right(new.ids, last), 0
+    groups = () if old is None else zip(old.groups(STORED), old.last_ids, strict=True)
+    for table, last_id in groups:
+        is_other = [image not in new.all_ids for image in table["id"].to_pylist()]
+        others = table.filter(pa.array(is_other, pa.bool_()))
+        ids = others["id"].to_pylist()
+
+        # New images up to the last one of the group, each batch with the old ones before its last;
+        # without new images there is an empty batch, with which all old ones go.
+        end, done = bisect_right(new.ids, last_id), 0
         for first, stop in new.batches(start, end):
             upto = len(ids) if stop == end else bisect_left(ids, new.ids[stop - 1])
-            part = pa.concat_tables([kept.slice(done, upto - done), new.table(first, stop)])
+            part = pa.concat_tables([others.slice(done, upto - done), new.table(first, stop)])
             yield part.take(pc.sort_indices(part["id"]))
             done = upto
         start = end
+
     for first, stop in new.batches(start, len(new.ids)):
         yield new.table(first, stop)

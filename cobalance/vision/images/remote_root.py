@@ -31,7 +31,8 @@ class RemoteRoot:
         connect: Callable[[], tuple[Any, str]],
         version: Callable[[], object] = lambda: None,
     ) -> None:
-        self._url, self._connect, self._version = url.rstrip("/") + "/", connect, version
+        self._url = url.rstrip("/") + "/"
+        self._connect, self._version = connect, version
         self._lock = threading.Lock()
         self._opened: tuple[object, Any, str] | None = None
 
@@ -46,10 +47,12 @@ class RemoteRoot:
         path = uri.removeprefix(self._url)
         if _URL.match(path) or path.startswith("/"):
             return None
+        # Some file systems decode the path once more, and Windows' separators are taken by some.
         if ".." in _percent_decoded(path).replace("\\", "/").split("/"):
             raise ImageFileError(
                 "The path leads out of the places that ", Setting("images"), " names."
             )
+
         try:
             version, system, base = self._file_system()
             full = f"{base}/{path}" if base else path
@@ -62,8 +65,10 @@ class RemoteRoot:
             refuse(error)
         if info.get("type") == "directory":
             raise ImageFileError("This is a folder, not an image file.")
-        about = sorted((key, str(value)) for key, value in info.items())
-        identity = f"{self._url}\0{full}\0{version}\0{about}"
+
+        # Each file system has facts of its own: size, time, an entity tag.
+        facts = sorted((name, str(value)) for name, value in info.items())
+        identity = f"{self._url}\0{full}\0{version}\0{facts}"
         return ImageFile(identity, lambda: system.open(full, "rb"))
 
     def _file_system(self) -> tuple[object, Any, str]:
@@ -84,8 +89,11 @@ def url_root(url: str) -> RemoteRoot:
     url_to_fs = _import_fsspec().core.url_to_fs
 
     def connect() -> tuple[Any, str]:
-        protocols = {found[1] for found in re.finditer(r"(?:^|::)(https?)://", url)}
-        options = {"client_kwargs": {"trace_configs": [_redirect_guard()]}} if protocols else {}
+        # A chained URL, such as zip://a.jpg::https://host/b.zip, may have several.
+        protocols = dict.fromkeys(re.findall(r"(?:^|::)(https?)://", url))
+        options = {}
+        if protocols:
+            options = {"client_kwargs": {"trace_configs": [_redirect_guard()]}}
         system, path = url_to_fs(url, **dict.fromkeys(protocols, options))
         return system, path
 

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
@@ -51,19 +52,21 @@ class ImageRoots:
             )
         if frame := FRAME.match(uri):
             return frame_of(self.find(frame["video"]), frame["kind"], int(frame["number"]))
-        problem = None
+
         is_remote = _URL.match(uri) and not _LOCAL.match(uri)
         decoded = uri if is_remote else unquote(uri)
-        spellings = dict.fromkeys((uri, decoded, decoded.replace("\\", "/")))  # as Windows has it
-        for root in self._roots:
-            for name in spellings:
-                try:
-                    found = root.find(name)
-                except ImageFileError as error:
-                    problem = problem or error
-                else:
-                    if found is not None:
-                        return found
+        # As it is, percent encoded, and with the separators of Windows.
+        spellings = dict.fromkeys((uri, decoded, decoded.replace("\\", "/")))
+        problem = None
+        for root, name in product(self._roots, spellings):
+            try:
+                file: ImageFile | None = root.find(name)
+            except ImageFileError as error:
+                # Another root may have the file: the first problem is told if none has.
+                problem = problem or error
+            else:
+                if file is not None:
+                    return file
         raise problem or ImageFileError(
             "There is no such file in the places that ", Setting("images"), " names."
         )
@@ -85,6 +88,8 @@ class Folder:
         """
         if _URL.match(uri) and not _LOCAL.match(uri):
             return None
+
+        # Links are followed before the check, so that none leads out.
         try:
             path = os.path.realpath(os.path.join(self._path, _LOCAL.sub("", uri)))
             if not any(_is_inside(path, os.path.realpath(root)) for root in self._allowed):
@@ -98,6 +103,7 @@ class Folder:
             refuse(error)
         except ValueError as error:
             raise ImageFileError("This is not a valid file name.") from error
+
         _check_kind(status)
         identity = f"{path}\0{status.st_ino}\0{status.st_size}\0{status.st_mtime_ns}"
         return ImageFile(identity, lambda: _open_local(path))
@@ -127,6 +133,7 @@ def _is_inside(path: str, folder: str) -> bool:
 
 def _open_local(path: str) -> BinaryIO:
     file = os.fdopen(os.open(path, _FLAGS), "rb")
+    # Once more, as another file may have taken its place since.
     _check_kind(os.fstat(file.fileno()))
     return file
 

@@ -24,6 +24,8 @@ def strip_secrets(uri: str) -> str:
         parts = urlsplit(uri)
     except ValueError:
         return uri
+
+    # Without its signature the rest of a signed query is of no use: all of it goes.
     names = {name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
     query = "" if names & _SIGNATURES else parts.query
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query))

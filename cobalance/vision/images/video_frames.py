@@ -35,13 +35,16 @@ def _open(video: ImageFile, demuxer: str, number: int) -> BytesIO:
     times, starts = _index(video, demuxer)
     if number >= len(times):
         raise ImageFileError(f"The video has {len(times):,} frames, counted from 0.")
+
     with _stream(video, demuxer) as stream:
-        if demuxer == "avi" and stream.codec_context.has_b_frames:  # which have no times there
+        # Frames that refer to later ones have no times in AVI: they are counted from the first.
+        if demuxer == "avi" and stream.codec_context.has_b_frames:
             frame = next(islice(stream.container.decode(stream), number, None))
         else:
             stream.container.seek(int(starts[number]), stream=stream)
             decoded = stream.container.decode(stream)
-            frame = next(it for it in decoded if it.pts == times[number])
+            frame = next(frame for frame in decoded if frame.pts == times[number])
+
         png = BytesIO()
         frame.to_image().rotate(frame.rotation, expand=True).save(png, "PNG", compress_level=1)
     png.seek(0)
@@ -51,12 +54,21 @@ def _open(video: ImageFile, demuxer: str, number: int) -> BytesIO:
 @lru_cache(maxsize=100)
 def _index(video: ImageFile, demuxer: str) -> tuple[IntArray, IntArray]:
     """When each frame is shown, ascending, and where to decode from, in units of the stream."""
+    frame_times: list[int] = []
+    key_frames: list[tuple[int, int]] = []
     with _stream(video, demuxer) as stream:
-        packets = (it for it in stream.container.demux(stream) if it.pts is not None)
-        rows = [(it.pts, it.dts, it.is_keyframe, it.is_discard) for it in packets]
-        times = np.sort([shown for shown, _, _, is_left_out in rows if not is_left_out])
-        keys = sorted((it[0], it[0] if it[1] is None else it[1]) for it in rows if it[2])
-        key_times, starts = np.array(keys).T
+        for packet in stream.container.demux(stream):
+            if packet.pts is None:
+                continue
+            if not packet.is_discard:
+                frame_times.append(packet.pts)
+            if packet.is_keyframe:
+                # Seeking goes by the time of decoding, where the file has it.
+                start = packet.pts if packet.dts is None else packet.dts
+                key_frames.append((packet.pts, start))
+
+        times = np.sort(frame_times)
+        key_times, starts = np.array(sorted(key_frames)).T
         before = np.searchsorted(key_times, times, side="right") - 1
         return times, starts[np.maximum(before, 0)]
 

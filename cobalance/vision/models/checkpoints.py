@@ -56,8 +56,9 @@ class Checkpoint:
     label: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Taken now, as the folder may be moved later.
         label = self.name if self.revision is not None else self.folder.resolve().name
-        object.__setattr__(self, "label", label)  # now: the folder may be moved later
+        object.__setattr__(self, "label", label)
 
     @cached_property
     def weights_sha256(self) -> str:
@@ -75,20 +76,23 @@ class Checkpoint:
         for name in self.weights:
             try:
                 path = (self.folder / name).resolve()
-                facts = path.stat()
-                of_file = _file_sha256(path, facts.st_size, facts.st_mtime_ns)
+                status = path.stat()
+                file_digest = _file_sha256(path, status.st_size, status.st_mtime_ns)
             except OSError as error:
                 raise JobBlockedError(
                     f"The model {self.name}: {name} cannot be read ({describe_error(error)}). "
                     "Make it readable, or copy or download it again."
                 ) from error
-            digest.update(f"{name} {of_file}\n".encode())
+
+            digest.update(f"{name} {file_digest}\n".encode())
         return digest.hexdigest()
 
     def read_config(self, name: str) -> dict[str, Any]:
         """Read a JSON file of the model, such as ``unet/config.json``; empty if missing."""
         path = self.folder / name
-        return read_json(path, f"The model {self.name}") if path.is_file() else {}
+        if not path.is_file():
+            return {}
+        return read_json(path, f"The model {self.name}")
 
 
 @lru_cache(maxsize=1024)
@@ -134,6 +138,8 @@ def find_checkpoint(
             f"The model {model} is not here: there is no such folder. Give the folder that a model "
             "was saved to, or a repository of the hub as owner/name."
         )
+
+    # Either gives a folder of the hub's cache, which is called like the commit.
     if offline or huggingface_hub.constants.HF_HUB_OFFLINE:
         folder = find_in_cache(model, revision, subfolder)
     else:
@@ -142,6 +148,7 @@ def find_checkpoint(
 
 
 def _verify(name: str, revision: str | None, folder: Path, subfolder: str) -> Checkpoint:
+    """The checkpoint in a folder; JobBlockedError where files are missing or cut short."""
     if subfolder:
         name, folder = f"{name}/{subfolder}", folder / subfolder
     where = f"The model {name}"
@@ -153,23 +160,24 @@ def _verify(name: str, revision: str | None, folder: Path, subfolder: str) -> Ch
             f"{where} is not a model: it has neither {PIPELINE_FILE} nor {MODEL_FILE}. Give the "
             "folder that save_pretrained wrote, not one above or below it."
         )
-    parts = ["", *list_components(index)]
-    names = {
-        f"{part}/{path.name}".lstrip("/")
-        for part in parts
-        if (folder / part).is_dir()
-        for path in (folder / part).iterdir()
-        if path.is_file()
-    }
+
+    names: set[str] = set()
+    for part in ("", *list_components(index)):
+        # The glob of a folder that is missing is empty.
+        files = filter(Path.is_file, (folder / part).glob("*"))
+        names |= {f"{part}/{file.name}".lstrip("/") for file in files}
+
     weights, variant = choose_weights(where, names, index)
-    for file in weights:
+
+    for weight_file in weights:
         try:
-            with safetensors.safe_open(folder / file, framework="numpy"):
-                pass  # reads the header and compares it with the file's length
+            # Opening reads the header and compares it with the file's length.
+            with safetensors.safe_open(folder / weight_file, framework="numpy"):
+                pass
         except (safetensors.SafetensorError, OSError) as error:
             raise JobBlockedError(
-                f"{where}: {file} is damaged or cut short ({describe_error(error)}). Copy or "
-                "download it again."
+                f"{where}: {weight_file} is damaged or cut short ({describe_error(error)}). Copy "
+                "or download it again."
             ) from error
     return Checkpoint(name, revision, folder, weights, variant)
 
@@ -178,15 +186,17 @@ _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
 
 
 def find_in_cache(model: str, revision: str | None, subfolder: str = "") -> Path:
-    """Find an earlier download in the cache: the commit's folder, whatever the `subfolder`.
+    """Find an earlier download in the cache: the commit's folder, for any `subfolder`.
 
     JobBlockedError without one.
     """
     for name in (PIPELINE_FILE, MODEL_FILE):
         path = f"{subfolder}/{name}".lstrip("/")
-        found = huggingface_hub.try_to_load_from_cache(model, path, revision=revision)
-        if isinstance(found, str):
-            return Path(found.removesuffix(path))
+        # A path, or else None or a mark that the repository has no such file.
+        cached = huggingface_hub.try_to_load_from_cache(model, path, revision=revision)
+        if isinstance(cached, str):
+            return Path(cached.removesuffix(path))
+
     of_revision = f" of revision {revision}" if revision else ""
     option = f" --revision {revision}" if revision else ""
     raise JobBlockedError(
@@ -201,6 +211,7 @@ def _download(model: str, revision: str | None, subfolder: str) -> Path:
 
     Returns the commit's folder, whatever the `subfolder`.
     """
+    where = f"The model {model}"
     with downloading(model):
         info = huggingface_hub.HfApi().model_info(model, revision=revision)
         above = f"{subfolder}/" if subfolder else ""
@@ -209,8 +220,10 @@ def _download(model: str, revision: str | None, subfolder: str) -> Path:
         index = None
         if PIPELINE_FILE in names:
             path = huggingface_hub.hf_hub_download(model, above + PIPELINE_FILE, revision=info.sha)
-            index = read_json(Path(path), f"The model {model}")
-        weights, _ = choose_weights(f"The model {model}", names, index)
+            index = read_json(Path(path), where)
+        weights, _ = choose_weights(where, names, index)
+
+        # Beside the weights, the small files of each folder that is loaded.
         folders = {"", *list_components(index)}
         small = [
             name
@@ -218,13 +231,12 @@ def _download(model: str, revision: str | None, subfolder: str) -> Path:
             if PurePosixPath(name).suffix in _SMALL_FILES and name.rpartition("/")[0] in folders
         ]
         # By revision, not by commit, so that the cache can resolve the revision offline.
-        return Path(
-            huggingface_hub.snapshot_download(
-                model,
-                revision=revision,
-                allow_patterns=[above + name for name in (*weights, *small)],
-            )
+        snapshot = huggingface_hub.snapshot_download(
+            model,
+            revision=revision,
+            allow_patterns=[above + name for name in (*weights, *small)],
         )
+        return Path(snapshot)
 
 
 @contextmanager
@@ -258,4 +270,6 @@ def read_json(path: Path, where: str) -> dict[str, Any]:
 def describe_error(error: BaseException) -> str:
     """An error's type and the first line of its message."""
     text = str(error).strip()
-    return f"{type(error).__name__}: {text.splitlines()[0].rstrip('.')}" if text else repr(error)
+    if not text:
+        return repr(error)
+    return f"{type(error).__name__}: {text.splitlines()[0].rstrip('.')}"

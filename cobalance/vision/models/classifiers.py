@@ -85,10 +85,8 @@ class ClassifierSettings:
 
     def normalise(self, pixels: torch.Tensor) -> torch.Tensor:
         """Normalise uint8 pixels for the network, shape (n_images, 3, …)."""
-        mean, std = (
-            torch.tensor(values, device=pixels.device)[:, None, None]
-            for values in (self.mean, self.std)
-        )
+        mean = torch.tensor(self.mean, device=pixels.device)[:, None, None]
+        std = torch.tensor(self.std, device=pixels.device)[:, None, None]
         return (pixels.float() / 255 - mean) / std
 
     def read_out(self, outputs: torch.Tensor) -> torch.Tensor:
@@ -115,10 +113,11 @@ class Classifier:
 
     def predict(self, images: Sequence[ImageArray]) -> npt.NDArray[np.float64]:
         """Probabilities, shape (n_images, n_classes); OutOfMemoryError for too large a batch."""
+        # Without images there is a table without rows.
         rows = [np.empty((0, len(self.settings.classes)))]
         for start in range(0, len(images), self.batch_size):
-            some = images[start : start + self.batch_size]
-            pixels = torch.stack([self.settings.squeeze(image) for image in some])
+            batch = images[start : start + self.batch_size]
+            pixels = torch.stack(list(map(self.settings.squeeze, batch)))
             rows.append(self.settings.read_out(self.run(pixels)).cpu().numpy())
         return np.concatenate(rows)
 
@@ -138,15 +137,15 @@ class Classifier:
     def save(self, folder: Path) -> None:
         """Save weights and settings, to open with `open_classifier`."""
         folder.mkdir(parents=True, exist_ok=True)
-        save_file(
-            {name: values.contiguous() for name, values in self.network.state_dict().items()},
-            folder / WEIGHTS_FILE,
-            {"format": "pt"},
-        )
+        state = self.network.state_dict()
+        weights = {name: values.contiguous() for name, values in state.items()}
+        save_file(weights, folder / WEIGHTS_FILE, {"format": "pt"})
+
+        # The settings come last, and at once: where they are, the model is whole.
         text = json.dumps(vars(self.settings), indent=2, ensure_ascii=False)
         unfinished = folder / f"{MODEL_FILE}.unfinished"
         unfinished.write_text(text, "utf-8")
-        unfinished.replace(folder / MODEL_FILE)  # the last, so that it tells the model is whole
+        unfinished.replace(folder / MODEL_FILE)
 
 
 def open_backbone(
@@ -182,18 +181,18 @@ def open_backbone(
             "revision": checkpoint.revision,
             "weights_sha256": checkpoint.weights_sha256,
         }
-    given = backbone.pretrained_cfg
-    own_px = given["input_size"][-1]
-    if image_px is not None and image_px != own_px:
-        _resize(
-            backbone, image_px, f"The model {options.model} cannot take images of {image_px} px"
-        )
     about["software"] = software("torch", "timm", "torchvision")
+
+    config = backbone.pretrained_cfg
+    usual_px = config["input_size"][-1]
+    if image_px is not None and image_px != usual_px:
+        what = f"The model {options.model} cannot take images of {image_px} px"
+        _resize(backbone, image_px, what)
     return backbone, ClassifierSettings(
-        given["architecture"],
-        image_px or own_px,
-        tuple(given["mean"]),
-        tuple(given["std"]),
+        architecture=config["architecture"],
+        image_px=image_px or usual_px,
+        mean=tuple(config["mean"]),
+        std=tuple(config["std"]),
         about=about,
     )
 
@@ -210,6 +209,7 @@ def open_classifier(options: ModelOptions, device: torch.device, dtype: torch.dt
     """
     checkpoint = find_checkpoint(options.model, options.revision, options.offline)
     values = checkpoint.read_config(MODEL_FILE)
+
     try:
         settings = ClassifierSettings(**values)
     except TypeError as error:
@@ -217,11 +217,13 @@ def open_classifier(options: ModelOptions, device: torch.device, dtype: torch.dt
             f"The model {checkpoint.name} is not a classifier that cobalance has trained: its "
             f"{MODEL_FILE} has other entries. Give the folder of a training run's model."
         ) from error
+    # JSON has lists where the settings have tuples.
     settings = replace(
         settings,
         classes=tuple(settings.classes),
         about={**(settings.about or {}), "weights_sha256": checkpoint.weights_sha256},
     )
+
     backbone = _create(settings.architecture)
     _resize(backbone, settings.image_px, checkpoint.name)
     network = Network(backbone, torch.nn.Linear(width_of(backbone), settings.n_outputs))
@@ -236,11 +238,14 @@ def _resize(backbone: Any, image_px: int, what: str) -> None:
     try:
         if hasattr(backbone, "set_input_size"):
             backbone.set_input_size((image_px, image_px))
+        # Some models refuse a size only when they get an image of it.
         with torch.inference_mode():
             backbone.eval()(torch.zeros(1, 3, image_px, image_px))
     except (AssertionError, ValueError, RuntimeError) as error:
         raise OptionError(f"{what}: {describe_error(error)}. Use another size.") from error
-    for values in backbone.parameters():  # resampled ones have other strides, and other rounding
+
+    # Parameters that were resampled have other strides, and with them other rounding.
+    for values in backbone.parameters():
         values.data = values.data.contiguous()
 
 
@@ -259,6 +264,7 @@ def _create(architecture: str) -> Any:
 
 
 def _load(checkpoint: Checkpoint) -> Any:
+    """Load a pretrained backbone without its head; JobBlockedError for a model of others."""
     values = checkpoint.read_config(MODEL_FILE)
     architecture = values.get("architecture")
     if not isinstance(architecture, str) or checkpoint.weights != (WEIGHTS_FILE,):
@@ -266,13 +272,18 @@ def _load(checkpoint: Checkpoint) -> Any:
             f"The model {checkpoint.name} is not one of timm: its {MODEL_FILE} names no "
             f"architecture. Give a repository of the hub as timm/NAME, or a folder of such a model."
         )
+
     backbone = _create(architecture)
-    given = values.get("pretrained_cfg", {})
+    config = values.get("pretrained_cfg", {})
     backbone.pretrained_cfg.update(
-        {name: given[name] for name in ("input_size", "mean", "std") if name in given}
+        {name: config[name] for name in ("input_size", "mean", "std") if name in config}
     )
-    heads = given.get("classifier") or backbone.pretrained_cfg.get("classifier") or ()
-    heads = tuple(f"{head}." for head in ((heads,) if isinstance(heads, str) else heads))
+
+    # One head, or several: that of a distilled model is beside the usual one.
+    heads = config.get("classifier") or backbone.pretrained_cfg.get("classifier") or ()
+    if isinstance(heads, str):
+        heads = (heads,)
+    prefixes = tuple(f"{head}." for head in heads)
     weights = load_file(checkpoint.folder / WEIGHTS_FILE)
-    body = {name: tensor for name, tensor in weights.items() if not name.startswith(heads)}
+    body = {name: tensor for name, tensor in weights.items() if not name.startswith(prefixes)}
     return fill(backbone, body, checkpoint.name)

@@ -29,21 +29,24 @@ class Conversation:
             prompt = processor.apply_chat_template(
                 [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
             )
+
         values = processor(
             text=[prompt] * len(images),
             images=[[Image.fromarray(image)] for image in images],
             return_tensors="pt",
         )
-        return {
-            name: value.to(self.vision.device, self.vision.dtype)
-            if torch.is_floating_point(value)
-            else value.to(self.vision.device)
-            for name, value in values.items()
-        }
+        tensors = {name: value.to(self.vision.device) for name, value in values.items()}
+        for name, tensor in tensors.items():
+            # Tokens and masks stay whole numbers.
+            if torch.is_floating_point(tensor):
+                tensors[name] = tensor.to(self.vision.dtype)
+        return tensors
 
     def clean_text(self, text: str) -> str:
         """A text without the tokens that stand for images, turns and their like."""
-        for token in sorted(self.vision.processor.tokenizer.get_added_vocab(), key=len)[::-1]:
+        # The longest first: one token may be a part of another.
+        tokens = sorted(self.vision.processor.tokenizer.get_added_vocab(), key=len)
+        for token in reversed(tokens):
             text = text.replace(token, " ")
         return text
 
@@ -56,9 +59,11 @@ def open_conversation(options: ModelOptions, revision: str) -> Conversation:
     vision = open_vision(
         options, transformers.AutoModelForImageTextToText, transformers.AutoProcessor, revision
     )
+    # Pillow's variant, so that an image gives the same input with and without torchvision.
     vision.processor.image_processor = load_processor(
         transformers.AutoImageProcessor, vision.checkpoint, backend="pil"
     )
+
     inner: Any = getattr(vision.model, "model", None)
     if hasattr(inner, "get_image_features"):
         inner.get_image_features = encode_once(inner.get_image_features)

@@ -42,15 +42,17 @@ class BoxDetector(ABC):
             the checkpoint as the source.
         """
         source = self.vision.checkpoint.label
-        limits = self.options.threshold, self.options.overlap
-        return [
-            [
-                Mention(name, source, float(scores[row]), box=_box(boxes[row]))
-                for name, (scores, boxes) in zip(names, found, strict=True)
-                for row in suppress_overlaps(scores, boxes, *limits)
-            ]
-            for found in self.look(images, self._texts(names))
-        ]
+        threshold, overlap = self.options.threshold, self.options.overlap
+        mentions_by_image = []
+        for detections in self.look(images, self._texts(names)):
+            mentions = []
+            for name, (scores, boxes) in zip(names, detections, strict=True):
+                rows = suppress_overlaps(scores, boxes, threshold, overlap)
+                mentions += [
+                    Mention(name, source, float(scores[row]), box=_box(boxes[row])) for row in rows
+                ]
+            mentions_by_image.append(mentions)
+        return mentions_by_image
 
     def best_scores(self, images: Sequence[ImageArray], names: Sequence[str]) -> Floats:
         """Highest score of each name in each image, of shape (images, names)."""
@@ -66,12 +68,15 @@ class BoxDetector(ABC):
             height, in pixels.
         """
         shape = (len(images), len(texts))
-        highest, places = np.zeros(shape, np.float32), np.full((*shape, 4), np.nan, np.float32)
-        for at, found in enumerate(self.look(images, texts)):
-            for column, (scores, boxes) in enumerate(found):
+        highest = np.zeros(shape, np.float32)
+        places = np.full((*shape, 4), np.nan, np.float32)
+
+        for image, detections in enumerate(self.look(images, texts)):
+            for text, (scores, boxes) in enumerate(detections):
                 if len(scores):
                     row = scores.argmax()
-                    highest[at, column], places[at, column] = scores[row], _box(boxes[row])
+                    highest[image, text] = scores[row]
+                    places[image, text] = _box(boxes[row])
         return highest, places
 
     def describe(self) -> Mapping[str, Any]:
@@ -89,13 +94,14 @@ def suppress_overlaps(scores: Floats, boxes: Floats, threshold: float, overlap: 
     Scores have the shape (n,), boxes (n, 4): two corners each. `overlap` is the highest
     intersection over union with a box that was kept.
     """
-    left = np.flatnonzero(scores >= threshold)
-    left = left[np.argsort(-scores[left], kind="stable")]
-    kept = []
-    while len(left):
-        kept.append(int(left[0]))
-        left = left[1:][_overlaps(boxes[left[0]], boxes[left[1:]]) <= overlap]
-    return kept
+    remaining = np.flatnonzero(scores >= threshold)
+    remaining = remaining[np.argsort(-scores[remaining], kind="stable")]
+    selected = []
+    while len(remaining):
+        surest, others = remaining[0], remaining[1:]
+        selected.append(int(surest))
+        remaining = others[_overlaps(boxes[surest], boxes[others]) <= overlap]
+    return selected
 
 
 def _overlaps(box: Floats, others: Floats) -> Floats:
@@ -110,8 +116,8 @@ def _overlaps(box: Floats, others: Floats) -> Floats:
 
 def _box(corners: Floats) -> Box:
     """Two corners as top left corner, width and height."""
-    left, top, right, bottom = (float(value) for value in corners)
-    return left, top, right - left, bottom - top
+    x, y, right, bottom = map(float, corners)
+    return x, y, right - x, bottom - y
 
 
 REVISION = "cfd3195ba4ea9592eec887ded089f4c08eff231d"
@@ -137,20 +143,22 @@ class Detector(BoxDetector):
         """Yield the boxes found for each text, image by image; all texts share the boxes."""
         for batch in self.vision.batches(images):
             with self.vision.computing(f"the detector on {len(batch)} images"):
-                found = self._predict(batch, texts)
-            for image, one in zip(batch, found, strict=True):
-                scores, boxes = _inside(image, *one)
+                predictions = self._predict(batch, texts)
+            for image, (all_scores, all_boxes) in zip(batch, predictions, strict=True):
+                scores, boxes = _inside(image, all_scores, all_boxes)
                 yield [(column, boxes) for column in scores.T]
 
     def _predict(
         self, images: Sequence[ImageArray], texts: Sequence[str]
     ) -> list[tuple[Floats, Floats]]:
+        """Scores, shape (boxes, texts), and boxes in shares of the square, of each image."""
         model = self.vision.model
         feature_map, _ = model.image_embedder(self.vision.pixels(images))
         features = feature_map.flatten(1, 2)
         boxes = model.box_predictor(features, feature_map).float().cpu().numpy()
         if not texts:
             return [(np.empty((len(rows), 0), dtype=np.float32), rows) for rows in boxes]
+
         embedded = embed_new(self._embeddings, texts, self._embed).expand(len(images), -1, -1)
         logits, _ = model.class_predictor(features, embedded)
         scores = logits.float().sigmoid().cpu().numpy()

@@ -32,23 +32,31 @@ def choose_device(device: str = "auto") -> torch.device:
     >>> choose_device("cpu")
     device(type='cpu')
     """
+    has_mps = torch.backends.mps.is_available()
     if device == "auto":
         if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+            device = "cuda"
+        elif has_mps:
+            device = "mps"
+        else:
+            device = "cpu"
+        return torch.device(device)
     try:
         chosen = torch.device(device)
     except RuntimeError as error:
         raise OptionError(
             f"torch has no device {device!r}. Use auto, cpu, cuda, cuda:1 or mps."
         ) from error
-    here = ["cpu", "mps"] if torch.backends.mps.is_available() else ["cpu"]
-    here += [f"cuda:{index}" for index in range(torch.cuda.device_count())]
-    kinds = {name.partition(":")[0] for name in here}
-    if not (chosen.type in kinds if chosen.index in (None, 0) else str(chosen) in here):
+
+    available = ["cpu", "mps"] if has_mps else ["cpu"]
+    available += [f"cuda:{index}" for index in range(torch.cuda.device_count())]
+    # The first device of a kind needs no number, and only GPUs have one in the list.
+    names = {*available, *(name.partition(":")[0] for name in available)}
+    name = chosen.type if chosen.index in (None, 0) else str(chosen)
+    if name not in names:
         raise MachineError(
             f"This machine has no device {device!r} that its torch can use. Use auto, or one of "
-            f"{', '.join(here)}."
+            f"{', '.join(available)}."
         )
     return chosen
 
@@ -69,8 +77,10 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     if dtype == "auto":
         if device.type == "cpu":
             return torch.float32
+        # Emulated on older GPUs, where it is slower than float16.
         bfloat16 = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
         return torch.bfloat16 if bfloat16 else torch.float16
+
     names = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
     if dtype not in names:
         raise OptionError(f"Unknown precision {dtype!r}. Use auto, {', '.join(names)}.")
@@ -100,10 +110,11 @@ def out_of_memory(what: str, advice: str = _SMALLER_BATCHES) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, MemoryError) as error:
-        known = isinstance(error, (torch.OutOfMemoryError, MemoryError))
-        if not known and not any(sign in str(error) for sign in _FULL):
+        is_full = isinstance(error, (torch.OutOfMemoryError, MemoryError))
+        if not is_full and not any(sign in str(error) for sign in _FULL):
             raise
-        # the frames of the traceback still hold the tensors that filled the memory
+
+        # The frames of the traceback still hold the tensors that filled the memory.
         traceback.clear_frames(error.__traceback__)
         gc.collect()
         if torch.cuda.is_available():

@@ -5,7 +5,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import metadata
 from typing import Any
@@ -44,36 +44,42 @@ def load_model(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
     index = checkpoint.read_config(PIPELINE_FILE)
     if not index or kind.__module__.startswith("transformers."):
         return _load_part(kind, checkpoint, **options)
-    # diffusers does not report missing tensors of transformers models
+
+    # diffusers does not report missing tensors of transformers models: those are loaded first.
     for part in list_components(index):
-        match index[part]:
-            case [str(library), str(name)]:
-                pass
-            case entry:
-                raise JobBlockedError(
-                    f"The model {checkpoint.name}: {PIPELINE_FILE} has {json.dumps(entry)} for "
-                    f"{part}, which is not a library and a class of it. Copy or download the file "
-                    "again."
-                )
+        library, name = _class_of(checkpoint, part, index[part])
         weights = tuple(file for file in checkpoint.weights if file.startswith(f"{part}/"))
         if weights and library == "transformers" and part not in options:
-            plain = not any(f".{checkpoint.variant}" in file for file in weights)
+            part_options: dict[str, Any] = {"dtype": options.get("dtype")}
+            # A part that has none of the variant has plain weights.
+            if any(f".{checkpoint.variant}" in file for file in weights):
+                part_options["variant"] = checkpoint.variant
             options[part] = _load_part(
                 _find_class(checkpoint, part, name),
                 replace(checkpoint, folder=checkpoint.folder / part, weights=weights),
-                dtype=options.get("dtype"),
-                **({} if plain else {"variant": checkpoint.variant}),
+                **part_options,
             )
+
     pipeline = _from_pretrained(kind, checkpoint, use_safetensors=True, **options)
     for model in pipeline.components.values():
         if hasattr(model, "parameters"):
-            _refuse_gaps(
-                checkpoint,
-                model,
-                [name for name, values in model.named_parameters() if values.is_meta],
-            )
+            # What no file has filled is on the device "meta", without numbers.
+            missing = [name for name, values in model.named_parameters() if values.is_meta]
+            _refuse_gaps(checkpoint, model, missing)
     _check_tokenizers(checkpoint.name, pipeline)
     return pipeline
+
+
+def _class_of(checkpoint: Checkpoint, part: str, entry: Any) -> tuple[str, str]:
+    """The library and the class of a pipeline's component."""
+    match entry:
+        case [str(library), str(name)]:
+            return library, name
+    raise JobBlockedError(
+        f"The model {checkpoint.name}: {PIPELINE_FILE} has {json.dumps(entry)} for "
+        f"{part}, which is not a library and a class of it. Copy or download the file "
+        "again."
+    )
 
 
 def _find_class(checkpoint: Checkpoint, part: str, name: str) -> Any:
@@ -93,11 +99,8 @@ def _load_part(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
         kind, checkpoint, use_safetensors=True, output_loading_info=True, **options
     )
     # transformers fills missing tensors with random numbers and only warns
-    _refuse_gaps(
-        checkpoint,
-        model,
-        [*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])],
-    )
+    mismatched = [entry[0] for entry in report["mismatched_keys"]]
+    _refuse_gaps(checkpoint, model, [*report["missing_keys"], *mismatched])
     return model
 
 
@@ -135,25 +138,25 @@ def _from_pretrained(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silence the progress bars, advice and warnings of the libraries in a ``with`` block."""
-    bars = [
-        sys.modules[name]
-        for name in ("diffusers.utils.logging", "transformers.utils.logging")
-        if name in sys.modules
-    ]
-    shown = [bar for bar in bars if bar.is_progress_bar_enabled()]
-    loggers = [logging.getLogger(name) for name in _LIBRARIES]
+    names = ("diffusers.utils.logging", "transformers.utils.logging")
+    # Only of libraries that are imported already: nothing is imported to be silenced.
+    modules = [sys.modules[name] for name in names if name in sys.modules]
+    with_bars = [module for module in modules if module.is_progress_bar_enabled()]
+
+    loggers = list(map(logging.getLogger, _LIBRARIES))
     levels = [logger.level for logger in loggers]
+
     try:
-        for bar in shown:
-            bar.disable_progress_bar()
+        for module in with_bars:
+            module.disable_progress_bar()
         for logger in loggers:
             logger.setLevel(logging.ERROR)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        for bar in shown:
-            bar.enable_progress_bar()
+        for module in with_bars:
+            module.enable_progress_bar()
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
 
@@ -168,10 +171,8 @@ def software(*packages: str) -> dict[str, str]:
     """
     versions = {}
     for package in packages:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
     return versions
 
 
@@ -185,6 +186,7 @@ def _check_tokenizers(model: str, pipeline: Any) -> None:
         config = getattr(encoder, "config", None)
         config = getattr(config, "text_config", config)
         check_tokenizer(model, part, tokenizer, getattr(config, "vocab_size", None))
+
         limit = getattr(config, "max_position_embeddings", None)
         # only for CLIP do pipelines take the number of tokens from the tokenizer
         if isinstance(tokenizer, transformers.CLIPTokenizer) and limit is not None:
@@ -217,8 +219,10 @@ def check_tokenizer(model: str, part: str, processor: Any, words: int | None) ->
         tokens = [set(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in _TEXTS]
     except Exception as error:  # a tokenizer raises whatever its files make it raise
         raise _incomplete(model, part, f"fails ({error!r})") from error
-    known = [found - {*tokenizer.all_special_ids, tokenizer.unk_token_id} for found in tokens]
-    if known[0] == known[1]:
+
+    # Without a vocabulary both texts are nothing but unknown words.
+    no_words = {*tokenizer.all_special_ids, tokenizer.unk_token_id}
+    if tokens[0] - no_words == tokens[1] - no_words:
         raise _incomplete(model, part, "tells no words apart")
     if words is not None and max(set.union(*tokens)) >= words:
         raise _incomplete(model, part, f"knows {len(tokenizer)} words, and its model {words}")

@@ -48,27 +48,36 @@ _BLOCK = re.compile(r"(visual\.)?transformer\.resblocks\.(\d+)\.(.+?)[._](weight
 
 def from_open_clip(weights: Mapping[str, Any]) -> dict[str, Any]:
     """Weights of open_clip's CLIP by their names in transformers; unknown ones as they are."""
-    found: dict[str, Any] = {}
+    renamed: dict[str, Any] = {}
     for name, values in weights.items():
         stem, _, part = name.rpartition(".")
         block = _BLOCK.fullmatch(name)
+
         if name in _PLAIN:
-            found[_PLAIN[name]] = values
+            renamed[_PLAIN[name]] = values
         elif name in _TRANSPOSED:
-            found[_TRANSPOSED[name]] = values.T
+            renamed[_TRANSPOSED[name]] = values.T
         elif stem in _NORMS:
-            found[f"{_NORMS[stem]}.{part}"] = values
+            renamed[f"{_NORMS[stem]}.{part}"] = values
         elif block is not None:
-            tower = "vision_model" if block[1] else "text_model"
-            layer = f"{tower}.encoder.layers.{block[2]}"
-            if block[3] == "attn.in_proj":
-                for own, share in zip("qkv", values.chunk(3), strict=True):
-                    found[f"{layer}.self_attn.{own}_proj.{block[4]}"] = share
-            else:
-                found[f"{layer}.{_PARTS.get(block[3], block[3])}.{block[4]}"] = values
+            renamed |= _rename_block(block, values)
+        # transformers makes the mask of the text encoder itself.
         elif name != "attn_mask":
-            found[name] = values
-    return found
+            renamed[name] = values
+    return renamed
+
+
+def _rename_block(block: re.Match[str], values: Any) -> dict[str, Any]:
+    """A weight of a transformer's block, by its name or names in transformers."""
+    is_visual, number, name, part = block.groups()
+    tower = "vision_model" if is_visual else "text_model"
+    layer = f"{tower}.encoder.layers.{number}"
+    if name != "attn.in_proj":
+        return {f"{layer}.{_PARTS.get(name, name)}.{part}": values}
+
+    # Query, key and value are one tensor in open_clip.
+    names = [f"{layer}.self_attn.{letter}_proj.{part}" for letter in "qkv"]
+    return dict(zip(names, values.chunk(3), strict=True))
 
 
 def load_open_clip(
@@ -100,26 +109,39 @@ def load_open_clip(
     tokenizer = load_processor(transformers.CLIPTokenizer, checkpoint)
     try:
         config = _config(settings["model_cfg"], tokenizer)
-        pixels = settings.get("preprocess_cfg", {})
-        side = int(settings["model_cfg"]["vision_cfg"]["image_size"])
-        processor = transformers.CLIPImageProcessorPil(
-            size={"shortest_edge": side},
-            crop_size={"height": side, "width": side},
-            **{f"image_{name}": pixels[name] for name in ("mean", "std") if name in pixels},
-        )
+        processor = _image_processor(settings)
     except (KeyError, TypeError, ValueError) as error:
         raise JobBlockedError(
             f"The model {checkpoint.name}: {CONFIG_FILE} describes no CLIP with a vision "
             f"transformer ({describe_error(error)}). Give another model."
         ) from error
+
     device = choose_device(options.device)
     with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL), quiet():
         weights = from_open_clip(read_weights(str(checkpoint.folder / file)))
-        model = fill(transformers.CLIPModel(config), weights, f"{checkpoint.name}/{file}").to(
-            device
-        )
-    digest, batch = checkpoint.weights_sha256, options.batch_size
-    return VisionModel(model, processor, checkpoint, digest, device, model.dtype, batch), tokenizer
+        empty = transformers.CLIPModel(config)
+        model = fill(empty, weights, f"{checkpoint.name}/{file}").to(device)
+    vision = VisionModel(
+        model=model,
+        processor=processor,
+        checkpoint=checkpoint,
+        weights_sha256=checkpoint.weights_sha256,
+        device=device,
+        dtype=model.dtype,
+        batch_size=options.batch_size,
+    )
+    return vision, tokenizer
+
+
+def _image_processor(settings: Mapping[str, Any]) -> Any:
+    """Resize and normalise images as open_clip does; CLIP's own mean where none is named."""
+    side = int(settings["model_cfg"]["vision_cfg"]["image_size"])
+    pixels = settings.get("preprocess_cfg", {})
+    return transformers.CLIPImageProcessorPil(
+        size={"shortest_edge": side},
+        crop_size={"height": side, "width": side},
+        **{f"image_{name}": pixels[name] for name in ("mean", "std") if name in pixels},
+    )
 
 
 def _config(
@@ -127,27 +149,34 @@ def _config(
 ) -> transformers.CLIPConfig:
     """The architecture as transformers has it; open_clip's defaults where it names nothing."""
     image, text = settings["vision_cfg"], settings["text_cfg"]
-    others = "timm_model_name" in image or "hf_model_name" in text
-    if others or not isinstance(image["layers"], int):
+    has_other_tower = "timm_model_name" in image or "hf_model_name" in text
+    # A ResNet has a list of layers.
+    if has_other_tower or not isinstance(image["layers"], int):
         raise ValueError("another architecture")
+
     both = {
         "hidden_act": "quick_gelu" if settings.get("quick_gelu") else "gelu",
         "projection_dim": settings["embed_dim"],
     }
+    vision_config = {
+        **both,
+        **_tower(image, image["width"] // image.get("head_width", 64)),
+        "image_size": image["image_size"],
+        "patch_size": image["patch_size"],
+    }
+    text_config = {
+        **both,
+        **_tower(text, text["heads"]),
+        "max_position_embeddings": text["context_length"],
+        "vocab_size": text["vocab_size"],
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
     return transformers.CLIPConfig(
         projection_dim=settings["embed_dim"],
-        vision_config=both
-        | _tower(image, image["width"] // image.get("head_width", 64))
-        | {"image_size": image["image_size"], "patch_size": image["patch_size"]},
-        text_config=both
-        | _tower(text, text["heads"])
-        | {
-            "max_position_embeddings": text["context_length"],
-            "vocab_size": text["vocab_size"],
-            "bos_token_id": tokenizer.bos_token_id,
-            "eos_token_id": tokenizer.eos_token_id,
-            "pad_token_id": tokenizer.pad_token_id,
-        },
+        vision_config=vision_config,
+        text_config=text_config,
     )
 
 
@@ -161,11 +190,12 @@ def _tower(settings: Mapping[str, Any], heads: int) -> dict[str, Any]:
 
 
 def _find(options: ModelOptions, file: str) -> Checkpoint:
+    """The folder with a model's files, downloaded where it is a repository of the hub."""
     folder = Path(options.model).expanduser()
+    commit = None
     if folder.is_dir():
         if options.revision is not None:
             raise OptionError(f"The model {options.model} is a folder, which has no revision.")
-        commit = None
     else:
         with downloading(options.model):
             path = huggingface_hub.snapshot_download(
@@ -176,6 +206,7 @@ def _find(options: ModelOptions, file: str) -> Checkpoint:
             )
         folder = Path(path)
         commit = folder.name
+
     for name in (CONFIG_FILE, file):
         if not (folder / name).is_file():
             raise JobBlockedError(

@@ -38,8 +38,10 @@ class ModelOptions(Options):
 
     def revision_or(self, default: str) -> str | None:
         """The chosen revision, or else `default` if the model is the default one."""
-        chosen = self.model != type(self).model_fields["model"].default
-        return self.revision if chosen or self.revision is not None else default
+        is_default = self.model == type(self).model_fields["model"].default
+        if is_default and self.revision is None:
+            return default
+        return self.revision
 
 
 class QueryOptions(ModelOptions):

@@ -69,20 +69,22 @@ def prompt_for(
     if not concepts and places & {"concepts", "names"}:
         raise OptionError("A prompt without concepts was asked for. Name one or more.")
     words = {"caption": caption, "noun": noun, "adjective": adjective}
-    if empty := [name for name in _WORDS if name in places and not words[name]]:
-        raise OptionError(
-            f"The prompt {template!r} has a place for the {empty[0]}, and the class "
-            f"{class_name!r} has none. Leave {{{empty[0]}}} out, or give the class one."
-        )
-    names = [readable(concept) for concept in concepts]
+    for word in _WORDS:
+        if word in places and not words[word]:
+            raise OptionError(
+                f"The prompt {template!r} has a place for the {word}, and the class "
+                f"{class_name!r} has none. Leave {{{word}}} out, or give the class one."
+            )
+
+    names = list(map(readable, concepts))
     values = {
-        "concepts": join_names([with_article(name) for name in names]),
+        "concepts": join_names(list(map(with_article, names))),
         "names": join_names(names),
         "class": "scene" if class_name == ALL_IMAGES else readable(class_name),
         **words,
     }
     # In one pass, so that no name is taken for a placeholder, and never by str.format.
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], template)
+    return _PLACEHOLDER.sub(lambda place: values[place[1]], template)
 
 
 def placeholders(template: str) -> frozenset[str]:
@@ -102,7 +104,9 @@ def check_template(template: str) -> str:
 concepts. Write {concepts}, or {names} for them without articles; {class} is the class.
     """
     places = placeholders(template)
-    unknown = sorted(set(_LOOKS_LIKE_ONE.findall(template)) - {f"{{{name}}}" for name in places})
+    known = {f"{{{name}}}" for name in places}
+    unknown = sorted(set(_LOOKS_LIKE_ONE.findall(template)) - known)
+
     if not places & {"concepts", "names", *_WORDS}:
         problem = "has no place for the concepts"
     elif unknown:

@@ -64,12 +64,13 @@ class VisionModel:
             return_tensors="pt",
             **options,
         )
+
         names = [name for name in ("input_ids", "attention_mask") if name in tokens]
         return {name: tokens[name].to(self.device) for name in names}
 
     @contextmanager
     def computing(self, what: str) -> Iterator[None]:
-        """Run a `with` block without gradients; an OutOfMemoryError names `what` it computes."""
+        """Run a `with` block without gradients; an OutOfMemoryError names its step."""
         with out_of_memory(what), torch.inference_mode():
             yield
 
@@ -100,7 +101,7 @@ def embed_new(
     for start in range(0, len(new), TEXTS_AT_ONCE):
         group = new[start : start + TEXTS_AT_ONCE]
         known.update(zip(group, unit_rows(embed(group)), strict=True))
-    return torch.stack([known[text] for text in texts])
+    return torch.stack(list(map(known.__getitem__, texts)))
 
 
 def unit_rows(features: torch.Tensor) -> torch.Tensor:
@@ -113,13 +114,16 @@ def encode_once(encode: Callable[..., Any]) -> Callable[..., Any]:
     """An encoder of images that keeps the last result; a batch is known by its tensor."""
     last: list[tuple[torch.Tensor, Any]] = []
 
-    @wraps(encode)  # the library looks at its parameters
+    # `wraps`, as the library looks at the encoder's parameters.
+    @wraps(encode)
     def encode_new(pixel_values: torch.Tensor, *rest: Any, **options: Any) -> Any:
         if not last or last[0][0] is not pixel_values:
-            last.clear()  # before others are computed
+            # The last result frees its memory before the next one is computed.
+            last.clear()
             last.append((pixel_values, encode(pixel_values, *rest, **options)))
-        found = last[0][1]
-        return list(found) if isinstance(found, list) else found
+        result = last[0][1]
+        # A list is copied, as its caller may change it.
+        return list(result) if isinstance(result, list) else result
 
     return encode_new
 
@@ -162,10 +166,19 @@ def load_vision(
     processor = load_processor(processor_kind, _with_processor(checkpoint))
     device = choose_device(options.device)
     dtype = choose_dtype(options.dtype, device)
+
     with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL):
         model = load_model(kind, checkpoint, dtype=dtype, **loading).to(device).eval()
-    digest = checkpoint.weights_sha256  # now, as the folder may change later
-    return VisionModel(model, processor, checkpoint, digest, device, dtype, options.batch_size)
+    return VisionModel(
+        model=model,
+        processor=processor,
+        checkpoint=checkpoint,
+        # Taken now, as the folder may change later.
+        weights_sha256=checkpoint.weights_sha256,
+        device=device,
+        dtype=dtype,
+        batch_size=options.batch_size,
+    )
 
 
 def _with_processor(checkpoint: Checkpoint) -> Checkpoint:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -24,11 +25,13 @@ _PICKLES = frozenset({".bin", ".ckpt", ".pt", ".pth", ".pkl", ".pickle"})
 
 def list_components(index: Mapping[str, Any] | None) -> list[str]:
     """Folders of a pipeline's loaded components; none for a transformers model."""
-    return [
-        name
-        for name, entry in (index or {}).items()
-        if isinstance(entry, list) and entry and entry[0] and name not in UNUSED_COMPONENTS
-    ]
+    names = []
+    for name, entry in (index or {}).items():
+        # Its library and its class; [null, null] for a component that was left out.
+        is_component = isinstance(entry, list) and entry and entry[0]
+        if is_component and name not in UNUSED_COMPONENTS:
+            names.append(name)
+    return names
 
 
 def choose_weights(
@@ -64,19 +67,22 @@ def choose_weights(
     (('model.fp16.safetensors',), 'fp16')
     """
     parts = [""] if index is None else list_components(index)
-    found = {
+    weights_by_part = {
         part: _weights_of(where, part, names)
         for part in parts
         if f"{part}/{MODEL_FILE}".lstrip("/") in names
     }
-    if not found:
+    if not weights_by_part:
         raise JobBlockedError(f"{where} is incomplete: none of its parts has a {MODEL_FILE}.")
+
     variants: tuple[str | None, ...] = (None, "fp16", "bf16")
     for variant in variants:
-        if all(variant in weights or None in weights for weights in found.values()):
+        if all(variant in weights or None in weights for weights in weights_by_part.values()):
             # diffusers takes a part's plain weights where it has none of the variant
-            chosen = (weights.get(variant, weights.get(None, ())) for weights in found.values())
-            return tuple(sorted(name for part in chosen for name in part)), variant
+            chosen = [
+                weights.get(variant, weights.get(None, ())) for weights in weights_by_part.values()
+            ]
+            return tuple(sorted(chain.from_iterable(chosen))), variant
     raise JobBlockedError(
         f"{where} has some parts in fp16 alone and some in bf16 alone. Save it in one precision."
     )
@@ -84,14 +90,15 @@ def choose_weights(
 
 def _weights_of(where: str, part: str, names: Collection[str]) -> dict[str | None, tuple[str, ...]]:
     """A part's safetensors files by variant, every shard of each."""
-    here = {name for name in names if name.rpartition("/")[0] == part}
+    here = [name for name in sorted(names) if name.rpartition("/")[0] == part]
     files: dict[str | None, dict[str, re.Match[str]]] = {}
-    for name in sorted(here):
+    for name in here:
         if match := _WEIGHTS.fullmatch(PurePosixPath(name).name):
             files.setdefault(match["variant"], {})[name] = match
-    place = f"{where}, {part}" if part else where
+
+    place = ", ".join(filter(None, (where, part)))
     if not files:
-        if any(PurePosixPath(name).suffix in _PICKLES for name in here):
+        if not _PICKLES.isdisjoint(PurePosixPath(name).suffix for name in here):
             raise JobBlockedError(
                 f"{place}: the weights are pickles, which can run any code when they are read. "
                 "Give a model with safetensors, or have someone who trusts this one save it again "
@@ -101,7 +108,9 @@ def _weights_of(where: str, part: str, names: Collection[str]) -> dict[str | Non
             f"{place}: there are no weights, model.safetensors or diffusion_pytorch_model"
             ".safetensors. Copy or download the model again."
         )
+
     for matches in files.values():
+        # The name of each shard says how many there are.
         shards = max(int(match["shards"] or 1) for match in matches.values())
         if len(matches) < shards:
             raise JobBlockedError(

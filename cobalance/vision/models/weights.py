@@ -15,7 +15,7 @@ _INSIDE = ("state_dict", "model")
 
 
 def with_prefix(prefix: str, values: Mapping[str, T]) -> dict[str, T]:
-    """What has a name with a prefix, such as tensors of a part, by their names without it."""
+    """Values whose names have a prefix, such as tensors of a part, by their names without it."""
     return {
         name.removeprefix(prefix): value
         for name, value in values.items()
@@ -50,24 +50,21 @@ def read_weights(path: str, sha256: str | None = None) -> "dict[str, torch.Tenso
             f"The weights {path} are not here: there is no such file. Download them from their "
             "publisher, and give the path."
         )
-    safe = file.suffix == ".safetensors"
+    is_safe = file.suffix == ".safetensors"
+    if sha256 is None and not is_safe:
+        raise JobBlockedError(
+            f"The weights {path} are a pickle, and no sha256 says which. Give the digest that "
+            "their publisher names, or the weights as safetensors."
+        )
+
     try:
         if sha256 is not None:
-            with file.open("rb") as content:
-                found = hashlib.file_digest(content, "sha256").hexdigest()
-            if found != sha256.strip().lower():
-                raise JobBlockedError(
-                    f"The weights {file} have the SHA-256 {found}, not {sha256}: they are damaged "
-                    "or others. Download them again, or correct the digest."
-                )
-        elif not safe:
-            raise JobBlockedError(
-                f"The weights {path} are a pickle, and no sha256 says which. Give the digest that "
-                "their publisher names, or the weights as safetensors."
-            )
-        values: Any = (
-            load_file(file) if safe else torch.load(file, map_location="cpu", weights_only=True)
-        )
+            _check_digest(file, sha256)
+        values: Any
+        if is_safe:
+            values = load_file(file)
+        else:
+            values = torch.load(file, map_location="cpu", weights_only=True)
     except (
         OSError,
         safetensors.SafetensorError,
@@ -79,20 +76,32 @@ def read_weights(path: str, sha256: str | None = None) -> "dict[str, torch.Tenso
             f"The weights {path} cannot be read ({describe_error(error)}). Copy or download them "
             "again."
         ) from error
+
     while isinstance(values, Mapping):
         inner = next((values[name] for name in _INSIDE if name in values), None)
         if not isinstance(inner, Mapping):
             break
         values = inner
-    tensors = isinstance(values, Mapping) and all(
+    is_named = isinstance(values, Mapping) and all(
         isinstance(value, torch.Tensor) for value in values.values()
     )
-    if not tensors or not values:
+    if not is_named or not values:
         raise JobBlockedError(
             f"The weights {path} are not named tensors. Give a state dictionary that torch or "
             "safetensors saved."
         )
     return dict(values)
+
+
+def _check_digest(file: Path, sha256: str) -> None:
+    """Raise JobBlockedError for a file of another digest."""
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    if digest != sha256.strip().lower():
+        raise JobBlockedError(
+            f"The weights {file} have the SHA-256 {digest}, not {sha256}: they are damaged "
+            "or others. Download them again, or correct the digest."
+        )
 
 
 def fill(module: Any, weights: "Mapping[str, torch.Tensor]", path: str) -> Any:

@@ -19,7 +19,7 @@ from cobalance.base.files import make_folder
 
 @dataclass(frozen=True)
 class DatasetFiles:
-    """Files of one kind in a folder; `content` is what they hold, for messages: ``"regions"``."""
+    """Files of one kind in a folder; messages name their `content`, such as ``"regions"``."""
 
     folder: Path
     content: str
@@ -48,8 +48,9 @@ class DatasetFiles:
         try:
             make_folder(self.folder)
             with FileLock(self.folder / ".lock"):
-                for left in self.folder.glob(".*.tmp"):
-                    left.unlink(missing_ok=True)
+                # Nobody else writes now: what is temporary was left by a writer that was killed.
+                for leftover in self.folder.glob(".*.tmp"):
+                    leftover.unlink(missing_ok=True)
                 yield
         except OSError as error:
             raise MachineError(
@@ -68,6 +69,7 @@ class DatasetFiles:
         """
         path = self.path(dataset)
         temporary = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.tmp")
+
         try:
             yield temporary
             if temporary.exists():
@@ -105,6 +107,7 @@ class DatasetFiles:
         if not path.exists():
             self.drop(into)
             return
+
         with self.writing():
             if target.exists() and filecmp.cmp(path, target, shallow=False):
                 return

@@ -25,6 +25,13 @@ from cobalance.base.files import make_folder
 
 _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
 _TEMPORARY = ".tmp"
+_REMEDIES = {
+    errno.ENOSPC: "Make room there",
+    errno.EDQUOT: "Make room there",
+    errno.EROFS: "Make it writable",
+    errno.EACCES: "Let this user write there",
+    errno.EPERM: "Let this user write there",
+}
 
 
 class OutputMissingError(CobalanceError):
@@ -58,9 +65,11 @@ class OutputFolder:
                 f"The output folder {place!r} cannot be opened: {error}. Name a folder, or a URL "
                 "that fsspec knows and has the package for."
             ) from error
+
         protocols = self._fs.protocol
         names = {protocols} if isinstance(protocols, str) else set(protocols)
         self._is_local = bool(names & {"file", "local"})
+        # An object store shows an object once it is whole: nothing has to be moved there.
         self._is_moved = not names & _OBJECT_STORES
         self._root = os.path.abspath(root) if self._is_local else root.rstrip("/")
 
@@ -84,6 +93,7 @@ class OutputFolder:
             if self._is_local:
                 _write_local(Path(self._root), Path(path), fill)
                 return
+
             with TemporaryDirectory() as place:
                 local = Path(place) / "content"
                 with local.open("wb") as file:
@@ -91,10 +101,11 @@ class OutputFolder:
                 if not self._is_moved:
                     self._fs.put_file(str(local), path)
                     return
+                # Under its own name it is seen only once it is whole.
                 temporary = f"{path}.{secrets.token_hex(4)}{_TEMPORARY}"
                 self._fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
                 self._fs.put_file(str(local), temporary)
-                self._fs.mv(temporary, path)  # seen only once it is whole
+                self._fs.mv(temporary, path)
 
     def read(self, name: str) -> bytes:
         """Read a file.
@@ -125,8 +136,8 @@ class OutputFolder:
     def walk(self, folder: str) -> list[str]:
         """Paths of all files below a folder, sorted, without temporary ones."""
         with self._blocking("read"), suppress(FileNotFoundError):
-            found = self._fs.find(self._path(folder))
-            names = (str(path)[len(self._root) + 1 :] for path in found)
+            paths = map(str, self._fs.find(self._path(folder)))
+            names = [path[len(self._root) + 1 :] for path in paths]
             return sorted(name for name in names if not name.endswith(_TEMPORARY))
         return []
 
@@ -142,6 +153,7 @@ class OutputFolder:
 
     def delete_temporary(self, folder: str) -> None:
         """Delete a folder's temporary files, which killed processes have left."""
+        # All are listed before the first is deleted.
         for name in [name for name in self._list(folder) if name.endswith(_TEMPORARY)]:
             self.delete(f"{folder}/{name}")
 
@@ -149,16 +161,18 @@ class OutputFolder:
         """The names of a folder's files, of which there may be millions."""
         with self._blocking("read"), suppress(FileNotFoundError):
             if self._is_local:
-                with os.scandir(self._path(folder)) as found:
-                    yield from (entry.name for entry in found if entry.is_file())
-            else:
-                entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
-                files = (one["name"] for one in entries if one["type"] == "file")
-                yield from {PurePosixPath(name).name for name in files}
+                with os.scandir(self._path(folder)) as entries:
+                    yield from (entry.name for entry in entries if entry.is_file())
+                return
+
+            listed: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
+            paths = (PurePosixPath(facts["name"]) for facts in listed if facts["type"] == "file")
+            # Each name once, however often a file system lists it.
+            yield from {path.name for path in paths}
 
     def _path(self, name: str) -> str:
         parts = PurePosixPath(name).parts
-        if not parts or name.startswith("/") or any(part in ("..", ".") for part in parts):
+        if not parts or name.startswith("/") or not {"..", "."}.isdisjoint(parts):
             raise DataError(f"{name!r} is not a path in the output folder.")
         return f"{self._root}/{'/'.join(parts)}"
 
@@ -169,13 +183,7 @@ class OutputFolder:
             yield
         except OSError as error:
             why = error.strerror or str(error) or type(error).__name__
-            remedy = {
-                errno.ENOSPC: "Make room there",
-                errno.EDQUOT: "Make room there",
-                errno.EROFS: "Make it writable",
-                errno.EACCES: "Let this user write there",
-                errno.EPERM: "Let this user write there",
-            }.get(error.errno or 0, "Put that right")
+            remedy = _REMEDIES.get(error.errno or 0, "Put that right")
             raise JobBlockedError(
                 f"The output folder {self.place} cannot be {done}: {why}. {remedy}, or set ",
                 Setting("output"),
@@ -184,6 +192,7 @@ class OutputFolder:
 
 
 def _write_local(root: Path, path: Path, fill: Callable[[IO[bytes]], object]) -> None:
+    """Write a file on a disk: whole on the disk before it has its name."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_TEMPORARY}")
     try:
         try:
@@ -196,9 +205,11 @@ def _write_local(root: Path, path: Path, fill: Callable[[IO[bytes]], object]) ->
             fill(file)
             file.flush()
             os.fsync(file.fileno())
+
         try:
             os.replace(temporary, path)
-        except FileNotFoundError:  # deleted as temporary: another worker has finished the job
+        except FileNotFoundError:
+            # It was deleted as temporary: another worker has finished the job.
             if not path.exists():
                 raise
     except BaseException:

@@ -57,6 +57,7 @@ class SortedFile:
 
 # Footers of recently read files: reading one takes longer than reading a dozen row groups.
 _footers: dict[Path, tuple[object, pq.FileMetaData, list[str]]] = {}
+_MOST_FOOTERS = 8
 
 
 def open_sorted(path: Path, content: str) -> SortedFile | None:
@@ -73,20 +74,23 @@ def open_sorted(path: Path, content: str) -> SortedFile | None:
         return None
     except OSError as error:
         raise _unreadable(path, content, error) from error
+
     try:
         status = os.fstat(file.fileno())
         stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
-        known = _footers.get(path)
-        if known is None or known[0] != stamp:
+        cached = _footers.get(path)
+        if cached is None or cached[0] != stamp:
             footer = pq.read_metadata(file)
-            known = stamp, footer, msgspec.json.decode(footer.metadata[_LAST_IDS], type=list[str])
-            if len(_footers) >= 8:
+            last_ids = msgspec.json.decode(footer.metadata[_LAST_IDS], type=list[str])
+            if len(_footers) >= _MOST_FOOTERS:
                 _footers.clear()
-            _footers[path] = known
+            cached = _footers[path] = (stamp, footer, last_ids)
     except (pa.ArrowException, OSError, KeyError, TypeError, msgspec.DecodeError) as error:
         file.close()
         raise _unreadable(path, content, error) from error
-    return SortedFile(path, content, file, *known[1:])
+
+    _, footer, last_ids = cached
+    return SortedFile(path, content, file, footer, last_ids)
 
 
 def read_rows(
@@ -150,10 +154,13 @@ def write_sorted(
             last_ids.append(table["id"][-1].as_py())
             n_rows += len(table)
             progress(n_rows)
+
         writer.add_key_value_metadata({_LAST_IDS: msgspec.json.encode(last_ids)})
+        # Closed before the sync, as closing writes the footer.
         writer.close()
         file.flush()
         os.fsync(file.fileno())
+
     if not n_rows:
         path.unlink()
     return n_rows
