@@ -109,15 +109,15 @@ class _Tools:
         concepts in a clique.
         """
         ranking = Ranking(
-            by,
-            None,
-            class_name,
-            tuple(concepts or ()),
-            min_size,
-            max_size,
-            max_q_value,
-            _within(limit),
+            by=by,
+            class_name=class_name,
+            concepts=tuple(concepts or ()),
+            min_size=min_size,
+            max_size=max_size,
+            max_q_value=max_q_value,
+            limit=_within(limit),
         )
+
         return _rows(read_imbalances(self._store, clean_name(dataset), ranking))
 
     def list_saved_queries(self) -> str:
@@ -136,8 +136,10 @@ class _Tools:
         """Run Cypher that only reads, with time and size limits; pass values as parameters."""
         return self._run(query, parameters, limit, is_saved=False)
 
-    def _run(self, text: str, given: dict[str, Any] | None, limit: int, *, is_saved: bool) -> str:
-        query = ConsoleQuery(text, is_saved, given or {}, _within(limit), TIMEOUT_S)
+    def _run(
+        self, text: str, parameters: dict[str, Any] | None, limit: int, *, is_saved: bool
+    ) -> str:
+        query = ConsoleQuery(text, is_saved, parameters or {}, _within(limit), TIMEOUT_S)
         return _rows(result_frame(query.run(self._store)))
 
     def graph_schema(self) -> str:
@@ -147,10 +149,11 @@ class _Tools:
             for node in schema.ALL_NODES
             if node not in schema.COPIES
         }
-        edges = {
-            f"({edge.start.label})-[:{edge.type}]->({edge.end.label})": _properties(edge.properties)
-            for edge in schema.EDGES
-        }
+
+        edges = {}
+        for edge in schema.EDGES:
+            pattern = f"({edge.start.label})-[:{edge.type}]->({edge.end.label})"
+            edges[pattern] = _properties(edge.properties)
         return json.dumps({"nodes": nodes, "edges": edges})
 
 
@@ -165,4 +168,8 @@ def _rows(frame: pd.DataFrame) -> str:
 
 
 def _properties(declared: Any) -> dict[str, str]:
-    return {one.name: f"{one.type_name}: {one.about}".rstrip(": ") for one in declared}
+    texts = {}
+    for prop in declared:
+        # Some need no words beside their type.
+        texts[prop.name] = f"{prop.type_name}: {prop.about}".rstrip(": ")
+    return texts

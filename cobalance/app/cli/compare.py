@@ -45,16 +45,19 @@ def compare_datasets(
 ) -> None:
     """Compare with another dataset, such as a rebalanced one: the largest changes first."""
     with opened_store() as (store, _):
-        found = comparison.compare_imbalances(
+        compared = comparison.compare_imbalances(
             store, before, after, min_size=min_size, max_size=max_size, limit=limit
         )
-    for note in found.notes:
+
+    for note in compared.notes:
         notes.print(render(note, in_shell))
     if not to.is_shown:
-        to.write(found.cliques)
-    elif not found.cliques.empty:
-        to.write(compare.comparison_table(found))
-    (out if to.is_shown else notes).print(compare.describe_comparison(found))
+        to.write(compared.cliques)
+    elif not compared.cliques.empty:
+        to.write(compare.comparison_table(compared))
+    # Below a table it is part of the result; beside CSV and the like it is a note.
+    console = out if to.is_shown else notes
+    console.print(compare.describe_comparison(compared))
 
 
 @app.command("splits")
@@ -71,12 +74,13 @@ def compare_splits(
 ) -> None:
     """Compare two splits: which imbalances hold in both, and which differ, the surest first."""
     with opened_store() as (store, _):
-        found = comparison.compare_dataset_splits(
+        compared = comparison.compare_dataset_splits(
             store, dataset, first, second, max_size=max_size, max_q_value=max_q_value
         )
-    notes.print(compare.describe_splits(found))
-    found = replace(found, cliques=found.cliques.head(limit))
-    to.write(compare.splits_table(found) if to.is_shown else found.cliques)
+    # The description counts all of them, the table has the surest.
+    notes.print(compare.describe_splits(compared))
+    compared = replace(compared, cliques=compared.cliques.head(limit))
+    to.write(compare.splits_table(compared) if to.is_shown else compared.cliques)
 
 
 @app.command("published")
@@ -101,6 +105,7 @@ def compare_published(
     """
     with opened_store() as (store, _):
         frame, theirs = published_files.compare_dataset(store, dataset, published)
+
     to.write(frame[:limit] if to.is_shown else frame)
     if to.is_shown and len(frame) > limit:
         note_limit(limit)
@@ -125,17 +130,20 @@ def compare_planners(
 
     No plan is kept.
     """
-    own = assigned(setting)
-    for planner, options in own.items():
+    options_by_planner = assigned(setting)
+    for planner, options in options_by_planner.items():
         if planner in planners.PLANNERS and not isinstance(options, dict):
             raise OptionError(
                 f"--set {planner} is no option of a planner. Name one, such as "
                 f"{planner}.OPTION=VALUE."
             )
         planners.PLANNERS.check(planner, options)
+
     limits = plans.PlanOptions(min_size, max_size, max_per_query, budget)
     with opened_store() as (store, progress):
-        found = planner_comparison.compare_dataset(store, dataset, limits, own, progress, in_shell)
-    to.write(found)
-    for left_out, why in found.attrs["left_out"].items():
+        table = planner_comparison.compare_dataset(
+            store, dataset, limits, options_by_planner, progress, in_shell
+        )
+    to.write(table)
+    for left_out, why in table.attrs["left_out"].items():
         notes.print(f"{left_out} is left out: {why}")

@@ -41,35 +41,45 @@ def cypher(
     if list_ or query is None:
         to.write(console_query.saved_queries(), whole=True)
         return
-    if show or query.replace("-", "").isalnum():  # Cypher has more than one word
-        CATALOGUE[query]  # or an error that lists the saved queries
-    if show:
-        out.print(CATALOGUE[query].text, soft_wrap=True)
-        return
-    given = [f"dataset={dataset}", *(param or [])] if dataset is not None else param or []
+    # One word is no Cypher, which has more: an unknown name raises and lists the saved queries.
+    if show or query.replace("-", "").isalnum():
+        saved = CATALOGUE[query]
+        if show:
+            out.print(saved.text, soft_wrap=True)
+            return
+
+    assignments = param or []
+    if dataset is not None:
+        assignments = [f"dataset={dataset}", *assignments]
+
     is_saved = query in CATALOGUE
-    parameters = parse_parameters(given, CATALOGUE[query] if is_saved else None)
-    wanted = console_query.ConsoleQuery(query, is_saved, parameters, limit, timeout)
+    parameters = parse_parameters(assignments, CATALOGUE[query] if is_saved else None)
+    console = console_query.ConsoleQuery(query, is_saved, parameters, limit, timeout)
     with opened_store() as (store, _):
         if dataset is not None and not is_saved:
             states.dataset_state(store, dataset)
-        result = wanted.run(store)
+        result = console.run(store)
+
     to.write(console_query.result_frame(result))
     if result.truncated:
         note_limit(limit)
 
 
-def parse_parameters(given: list[str], query: Query | None = None) -> dict[str, Any]:
+def parse_parameters(assignments: list[str], query: Query | None = None) -> dict[str, Any]:
     """Parse NAME=VALUE pairs by the types that a saved query declares, else as JSON or text."""
     parameters: dict[str, Any] = {}
-    for pair in given:
-        name, equals, text = pair.partition("=")
+    declared = query.parameters if query else {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
         if not equals or not name:
-            raise OptionError(f"--param {pair!r} is not NAME=VALUE, such as --param concept=cow.")
-        declared = None if query is None else query.parameters.get(name)
-        kind = None if declared is None else declared.type
+            raise OptionError(
+                f"--param {assignment!r} is not NAME=VALUE, such as --param concept=cow."
+            )
+
+        kind = declared[name].type if name in declared else None
         value = _json_or_text(text)
-        if kind is list and not isinstance(value, list):  # `[bold]` is a name like any other
+        # An entry of a list need not be JSON: `[bold]` is a name like any other.
+        if kind is list and not isinstance(value, list):
             parameters.setdefault(name, []).append(text)
         else:
             parameters[name] = text if kind is str else value

@@ -7,7 +7,6 @@ import typer
 
 from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import (
-    ALL_JOBS,
     DatasetName,
     Name,
     SimilarityOption,
@@ -18,6 +17,7 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.base import options as plugin_options
 from cobalance.base.libraries import pandas as pd
 from cobalance.base.plurals import inflect
 from cobalance.base.safe_text import safe_text
@@ -46,8 +46,10 @@ def list_(to: TableOutput) -> None:
     if frame.empty and to.is_table:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
-    shown = _shorten(frame) if to.is_shown else frame
-    to.write(shown, unbroken=_WHOLE, spare=_SPARE)
+
+    if to.is_shown:
+        frame = _shorten(frame)
+    to.write(frame, unbroken=_WHOLE, spare=_SPARE)
 
 
 @app.command()
@@ -57,30 +59,33 @@ def show(to: TableOutput, dataset: DatasetName, centrality: _Centrality = False)
         state = states.dataset_state(store, dataset)
         summary = states.list_datasets(store).query("dataset == @dataset")
         size = store.read(CATALOGUE["graph-size"].text, dataset=dataset)[0]
-        frame = store.read_frame(CATALOGUE["concepts-by-class"].text, dataset=dataset)
+        counts = store.read_frame(CATALOGUE["concepts-by-class"].text, dataset=dataset)
         classes = store.read(CATALOGUE["classes"].text, dataset=dataset)
         splits = names.split_sizes(store, dataset)
         measured = graph_tables.dataset_centrality(store, dataset) if centrality else None
-    table = frame.pivot_table(
+
+    if to.is_shown:
+        to.write(_shorten(summary), unbroken=_WHOLE, spare=_SPARE)
+        nodes, edges = inflect(size["nodes"], "nodes"), inflect(size["edges"], "edges")
+        out.print(f"Concept graph: {nodes}, {edges}")
+        sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
+        out.print(f"Images per class: {sizes}")
+        if splits.keys() != {None}:
+            sizes = ", ".join(f"{name or '(none)'} {images:,}" for name, images in splits.items())
+            out.print(f"Images per split: {sizes}")
+        if state.mining is not None:
+            stale = "" if state.is_mined else " The images have changed since."
+            mining = diagnose_tables.describe_mining(state.mining_options())
+            out.print(f"{mining}{stale}")
+
+    # A row for each concept, a column for each class.
+    table = counts.pivot_table(
         index=["concept", "images"], columns="class", values="count", aggfunc="sum"
     ).reset_index()
     table.columns.name = None
     table = table.sort_values(["images", "concept"], ascending=[False, True])
     if measured is not None:
         table = table.merge(measured, how="left", on="concept")
-    if to.is_shown:
-        to.write(_shorten(summary), unbroken=_WHOLE, spare=_SPARE)
-        sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
-        nodes, edges = inflect(size["nodes"], "nodes"), inflect(size["edges"], "edges")
-        out.print(f"Concept graph: {nodes}, {edges}")
-        out.print(f"Images per class: {sizes}")
-        if splits.keys() != {None}:
-            of_splits = (f"{name or '(none)'} {images:,}" for name, images in splits.items())
-            out.print(f"Images per split: {', '.join(of_splits)}")
-        if state.mining is not None:
-            stale = "" if state.is_mined else " The images have changed since."
-            mining = diagnose_tables.describe_mining(state.mining_options())
-            out.print(f"{mining}{stale}")
     to.write(table, spare=[row["class"] for row in reversed(classes)])
 
 
@@ -94,8 +99,10 @@ def _shorten(frame: "pd.DataFrame") -> "pd.DataFrame":
 def _cut(cell: object) -> object:
     """A long text without its middle, on a terminal."""
     half = out.width // 8
-    long = out.is_terminal and isinstance(cell, str) and len(cell) > 2 * half + 1
-    return f"{str(cell)[:half]}…{str(cell)[-half:]}" if long else cell
+    is_long = isinstance(cell, str) and len(cell) > 2 * half + 1
+    if not out.is_terminal or not is_long:
+        return cell
+    return f"{str(cell)[:half]}…{str(cell)[-half:]}"
 
 
 @app.command()
@@ -103,9 +110,11 @@ def check(to: TableOutput, dataset: DatasetName, similarity: SimilarityOption = 
     """List clusters, and near duplicates where there are embeddings, that are in several splits."""
     with opened_store() as (store, progress):
         frame = vectors.find_across_splits(store, folders(), dataset, similarity, progress)
-    groups = frame.drop_duplicates(["what", "group"])["what"]
-    counted = (f"{kind} in several splits: {n:,}" for kind, n in groups.value_counts().items())
-    notes.print("; ".join(counted) or "Nothing stands in several splits.")
+
+    # A group has a row for each of its images.
+    kinds = frame.drop_duplicates(["what", "group"])["what"].value_counts()
+    counts = [f"{kind} in several splits: {n:,}" for kind, n in kinds.items()]
+    notes.print("; ".join(counts) or "Nothing stands in several splits.")
     to.write(frame)
 
 
@@ -115,29 +124,39 @@ def drop(dataset: DatasetName, yes: YesOption = False) -> None:
     settings = environment()
     with opened_store() as (store, progress):
         states.dataset_state(store, dataset, may_load=False)
-        jobs = job_status.list_jobs(store, dataset, limit=ALL_JOBS)
+        jobs = job_status.list_jobs(store, dataset, limit=plugin_options.NO_LIMIT)
         if not yes:
-            question = f"Drop {dataset!r} with all its images, cliques and plans"
-            active = sum(job.is_active for job in jobs)
-            still = f", {active:,} of them queued or running" if active else ""
-            if jobs:
-                question += f", and its {inflect(len(jobs), 'jobs')}{still} (their files stay in "
-                question += f"{settings.folders().output})"
-            confirm(safe_text(f"{question}?"))
+            confirm(_drop_question(dataset, jobs, settings))
         loading.drop_dataset(store, settings.folders(), dataset, progress)
+
     notes.print(f"Dropped {dataset!r}.")
-    left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
-    if left:
+    job_folders = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
+    if job_folders:
         notes.print("The files of its jobs stay in:")
-        for folder in left:
-            notes.print(f"  {folder}")
+    for folder in job_folders:
+        notes.print(f"  {folder}")
+
+
+def _drop_question(
+    dataset: str, jobs: "list[job_status.Job]", settings: "all_settings.Settings"
+) -> str:
+    """Question whether to drop a dataset, with the number of its jobs."""
+    question = f"Drop {dataset!r} with all its images, cliques and plans"
+    if jobs:
+        active = sum(job.is_active for job in jobs)
+        still = f", {active:,} of them queued or running" if active else ""
+        question += f", and its {inflect(len(jobs), 'jobs')}{still} (their files stay in "
+        question += f"{settings.folders().output})"
+    return safe_text(f"{question}?")
 
 
 def _folder(job: "job_status.Job", settings: "all_settings.Settings") -> str | None:
     """The folder with a job's files, or None if it has none; behind a URL, by the job's counts."""
     folder = f"{settings.folders().output.rstrip('/')}/{job.id}"
-    made_some = job.accepted + job.rejected > 0
-    return folder if (made_some if "://" in folder else Path(folder).is_dir()) else None
+    # A URL would have to be asked: the job's counts tell as much.
+    if "://" in folder:
+        return folder if job.accepted + job.rejected > 0 else None
+    return folder if Path(folder).is_dir() else None
 
 
 @app.command()
@@ -174,13 +193,16 @@ def export_graph(
         incidence = graph_tables.dataset_incidence(store, dataset, split)
         mined = kept_cliques.load_cliques(store, dataset) if cliques else None
     tables = graph_tables.graph_tables(incidence, with_centrality=centrality, cliques=mined)
+
     command = graph_files.save_graph(tables, target, format_, dataset=dataset, overwrite=overwrite)
+
     sizes = [
         inflect(len(tables.concepts), "concepts"),
         inflect(len(tables.class_sizes), "classes"),
         inflect(len(tables.pairs), "pairs of concepts"),
-        *([] if mined is None else [inflect(len(mined), "cliques")]),
     ]
+    if mined is not None:
+        sizes.append(inflect(len(mined), "cliques"))
     notes.print(f"{target}: {', '.join(sizes)}.")
     if command is not None:
         notes.print("To import it, with Neo4j's own tool and an empty database:")

@@ -68,9 +68,13 @@ def demo(
     if remove:
         with opened_store() as (store, progress):
             names = removal.remove_demos(store, folders(), progress)
-        told = f"Removed with their jobs, evaluations and files: {', '.join(names)}."
-        notes.print(told if names else "No dataset here is a demonstration's.")
+        if names:
+            notes.print(f"Removed with their jobs, evaluations and files: {', '.join(names)}.")
+        else:
+            notes.print("No dataset here is a demonstration's.")
         return
+
+    # A module is imported where something of it is named: here a missing package is noticed.
     with needs_extra("The demonstration", "worker,demo"):
         chosen: tuple[Callable[..., Any], Callable[[Any], Parts]] | None = None
         if full:
@@ -79,8 +83,10 @@ def demo(
             chosen = edited.run_counterfactual_demo, counterfactual_parts
         elif annotate:
             chosen = annotation.run_annotate_demo, annotate_parts
+
     with opened_store(lines=True) as (store, progress):
         if chosen is None:
+            # Its tables are read from the store, which is open in here alone.
             parts: Parts = list(_urbancars_parts(store, progress))
         else:
             run, parts_of = chosen
@@ -93,6 +99,7 @@ def _urbancars_parts(store: "stores.GraphStore", progress: Progress) -> Parts:
     singles = rankings.read_imbalances(store, urbancars.NAME, rankings.Ranking(max_size=1, limit=4))
     pairs = rankings.read_imbalances(store, urbancars.NAME, rankings.Ranking(min_size=2, limit=4))
     planned = planning.plan_dataset(store, urbancars.NAME, "conbias", plans.PlanOptions(1, 2))
+
     yield (
         "\n[bold]UrbanCars[/]: 8,000 photographs of cars, 4,000 labelled country and 4,000 urban. "
         "A model should learn the car. What else do the photographs show, and with which label? "
@@ -100,12 +107,14 @@ def _urbancars_parts(store: "stores.GraphStore", progress: Progress) -> Parts:
     )
     sizes = dict(states.dataset_state(store, urbancars.NAME).mined_classes)
     yield diagnose.imbalance_table(pd.concat([singles, pairs]), sizes)
+
     yield (
         "\nCows mean country and street signs mean urban, whatever the car. Images to make so that "
         "each single concept and each pair is as frequent in both classes:\n"
     )
     yield summaries.plan_table(planned)
     yield f"\n{summaries.describe_plan(planned.plan)}\n"
+
     yield LOOK_FURTHER
     yield f"cobalance imbalances {urbancars.NAME} --concept cow", "what leans, with one concept"
     yield f"cobalance plan {urbancars.NAME} --max-size 2 --format json", "every query of a plan"
@@ -123,6 +132,7 @@ def show(parts: Parts) -> None:
         if not isinstance(part, tuple):
             TableOutput().write(part, remedy="")
             continue
+
         command, purpose = part
         out.print(f"  # {purpose}", style="dim")
         for line in command.splitlines():
@@ -136,9 +146,9 @@ def web_app_command(purpose: str) -> tuple[str, str]:
     return f"{install_command('app')}\ncobalance app", f"{purpose}: install it first"
 
 
-def full_parts(found: "digits.FullDemo") -> Parts:
+def full_parts(result: "digits.FullDemo") -> Parts:
     """Imbalances of the first seed before and after, the jobs' results, and accuracies."""
-    first = found.results[0]
+    first = result.results[0]
     sizes = ", ".join(f"{n:,} {name}" for name, n in first.change.sizes_before.items())
     yield (
         f"\n[bold]Digits on photographs[/], in real pixels and with the proportions of UrbanCars: "
@@ -147,16 +157,17 @@ def full_parts(found: "digits.FullDemo") -> Parts:
     )
     yield compare.comparison_table(first.change).head(6)
     yield f"\n{summaries.describe_plan(first.planned.plan)}"
+
     yield "\nWhat has been made, from each seed:\n"
-    yield digits.made_table(found.results)
+    yield digits.made_table(result.results)
     yield (
-        f"\nMade by the backend procedural, without a model: {found.seconds_per_image * 1000:.0f} "
+        f"\nMade by the backend procedural, without a model: {result.seconds_per_image * 1000:.0f} "
         "ms an image. A small classifier, trained on each and tested on real images of other "
         "handwriting and other parts of the photographs that have every combination equally often; "
         "mean and standard deviation of "
-        f"{inflect(len(found.results), 'seeds')}:\n"
+        f"{inflect(len(result.results), 'seeds')}:\n"
     )
-    yield digits.accuracy_table(found.accuracies)
+    yield digits.accuracy_table(result.accuracies)
     yield (
         "\nD: the dataset as it was; the generated images have looks that are cut from it. Groups "
         "are of class, background and thing; balanced: the mean of their accuracies. Out of "
@@ -165,6 +176,7 @@ def full_parts(found: "digits.FullDemo") -> Parts:
         "further images instead. The plan has read what each image of D shows, from which groups "
         "follow; training on the result reads no group.\n"
     )
+
     yield LOOK_FURTHER
     yield f"cobalance compare datasets {first.dataset} {first.rebalanced}", "all changes"
     yield f"cobalance jobs show {first.job.id}", "the job, query by query"
@@ -173,58 +185,15 @@ def full_parts(found: "digits.FullDemo") -> Parts:
     yield web_app_command("the images with their originals, and all else")
 
 
-def counterfactual_parts(found: "edited.CounterfactualDemo") -> Parts:
+def counterfactual_parts(result: "edited.CounterfactualDemo") -> Parts:
     """The plan, the choice of candidates, and counts that are equal in all groups."""
-    recipe = recipes.RECIPES[edited.RECIPE]
-    groups = " : ".join(figures.GROUPS)
-    sizes = join_names([f"{n} of the class {group}" for group, n in found.before[()].items()])
-    yield (
-        f"\n[bold]The same pictures with every group in them[/]: {found.images} pictures, "
-        f"{sizes}, of figures before photographs, with things that lean to one class. The figures "
-        "are drawn by rule. Without a model: they are painted by rule, too (backend procedural); "
-        "the recipe's filters safety, clip and same_objects need models and are left out, so that "
-        f"the best of {edited.MAKING['best_of']} is chosen by same_colours alone, not the best of "
-        f"{recipe.job['best_of']} by three scores.\n"
-    )
-    selected = found.planned.selection
-    left_out = [inflect(n, reason) for reason, n in selected.left_out.items()]
-    yield (
-        f"The recipe {edited.RECIPE} edits {inflect(len(selected.sources), 'pictures')} to show "
-        f"each group: {inflect(found.planned.plan.images, 'images')}. Left out: "
-        f"{'; '.join(left_out)}. "
-        "Captions that the pictures are painted from, and that exports have:\n"
-    )
-    yield found.captions
-    limit_px = recipe.masks.second_above_px or 0
-    second_px = figures.SECOND_FIGURES_PX
-    large = sum(width * height > limit_px for width, height in second_px)
-    yield (
-        f"\nPainting people needs consent, which is kept with the job, its manifest and the data "
-        f'card: "{edited.CONSENT}"\nOf {inflect(len(second_px), "pictures")} with a second '
-        f"figure, it is painted, too, in the {large} where its box is larger than {limit_px:,.0f} "
-        "px; all other pixels stay as they are.\n"
-    )
-    mistakes = found.mistakes
-    yield (
-        f"{inflect(mistakes.candidates, 'candidates')} were made, two of each image at guidance "
-        f"7.5, 9.5 and 15. Mistakes were planted in {mistakes.flawed}, something added or colours "
-        f"shifted; {mistakes.chosen_flawed} of the {mistakes.chosen} chosen ones "
-        f"{'has' if mistakes.chosen_flawed == 1 else 'have'} one. Images of {groups} before, with "
-        "the real ones (--real all), and without (--real none):\n"
-    )
-    yield edited.count_table(found)
-    for outcome in found.outcomes.values():
-        yield _verdict(outcome)
-    yield "\nIn the graph, by the saved query counterfactual-twins:\n"
-    yield found.twins
-    numbers = ", ".join(
-        inflect(found.report.counts[name], name)
-        for name in ("real images", "generated images", "captions")
-    )
-    yield f"\n{escape(str(found.exported))}: {numbers}, as COCO.\n"
+    yield from _plan_of_edits(result)
+    yield from _edits_made(result)
+    yield from _counts_of_edits(result)
+
     yield LOOK_FURTHER
     augmented, synthetic = edited.DATASETS["all"], edited.DATASETS["none"]
-    job = quote(found.job.id)
+    job = quote(result.job.id)
     yield f"cobalance compare datasets {figures.NAME} {augmented}", "all changes"
     yield f"cobalance cypher counterfactual-twins -d {synthetic}", "who was made from which picture"
     yield f"cobalance cypher unpaired-counterfactuals -d {synthetic}", "what lacks a group: nothing"
@@ -242,62 +211,123 @@ def counterfactual_parts(found: "edited.CounterfactualDemo") -> Parts:
     )
 
 
+def _plan_of_edits(result: "edited.CounterfactualDemo") -> Parts:
+    """The pictures, and how many of them the recipe edits."""
+    recipe = recipes.RECIPES[edited.RECIPE]
+    sizes = join_names([f"{n} of the class {group}" for group, n in result.before[()].items()])
+    yield (
+        f"\n[bold]The same pictures with every group in them[/]: {result.images} pictures, "
+        f"{sizes}, of figures before photographs, with things that lean to one class. The figures "
+        "are drawn by rule. Without a model: they are painted by rule, too (backend procedural); "
+        "the recipe's filters safety, clip and same_objects need models and are left out, so that "
+        f"the best of {edited.MAKING['best_of']} is chosen by same_colours alone, not the best of "
+        f"{recipe.job['best_of']} by three scores.\n"
+    )
+
+    selected = result.planned.selection
+    left_out = "; ".join(inflect(n, reason) for reason, n in selected.left_out.items())
+    yield (
+        f"The recipe {edited.RECIPE} edits {inflect(len(selected.sources), 'pictures')} to show "
+        f"each group: {inflect(result.planned.plan.images, 'images')}. Left out: {left_out}. "
+        "Captions that the pictures are painted from, and that exports have:\n"
+    )
+    yield result.captions
+
+
+def _edits_made(result: "edited.CounterfactualDemo") -> Parts:
+    """The figures that were painted, and the choice of candidates."""
+    limit_px = recipes.RECIPES[edited.RECIPE].masks.second_above_px or 0
+    second_px = figures.SECOND_FIGURES_PX
+    large = sum(width * height > limit_px for width, height in second_px)
+    yield (
+        f"\nPainting people needs consent, which is kept with the job, its manifest and the data "
+        f'card: "{edited.CONSENT}"\nOf {inflect(len(second_px), "pictures")} with a second '
+        f"figure, it is painted, too, in the {large} where its box is larger than {limit_px:,.0f} "
+        "px; all other pixels stay as they are.\n"
+    )
+
+    mistakes = result.mistakes
+    have = "has" if mistakes.chosen_flawed == 1 else "have"
+    yield (
+        f"{inflect(mistakes.candidates, 'candidates')} were made, two of each image at guidance "
+        f"7.5, 9.5 and 15. Mistakes were planted in {mistakes.flawed}, something added or colours "
+        f"shifted; {mistakes.chosen_flawed} of the {mistakes.chosen} chosen ones {have} one. "
+        f"Images of {' : '.join(figures.GROUPS)} before, with the real ones (--real all), and "
+        "without (--real none):\n"
+    )
+
+
+def _counts_of_edits(result: "edited.CounterfactualDemo") -> Parts:
+    """Counts of each set of things in each group, and the export."""
+    yield edited.count_table(result)
+    for outcome in result.outcomes.values():
+        yield _verdict(outcome)
+    yield "\nIn the graph, by the saved query counterfactual-twins:\n"
+    yield result.twins
+
+    exported = ("real images", "generated images", "captions")
+    numbers = ", ".join(inflect(result.report.counts[name], name) for name in exported)
+    yield f"\n{escape(str(result.exported))}: {numbers}, as COCO.\n"
+
+
 def _verdict(outcome: "edited.Outcome") -> str:
     """Whether every set of things is equally frequent in all groups, and every group there."""
     name = outcome.merged.dataset
+    verdict = (
+        f"{name}: each of the {len(outcome.counts)} is equally frequent in all groups, counted "
+        "by the kernel and by Cypher from the images."
+    )
     if outcome.unequal:
         unequal = ", ".join(" + ".join(names) or edited.EVERY for names in outcome.unequal)
-        said = f"{name}: not equally frequent in all groups are {unequal}."
-    else:
-        said = (
-            f"{name}: each of the {len(outcome.counts)} is equally frequent in all groups, counted "
-            "by the kernel and by Cypher from the images."
-        )
+        verdict = f"{name}: not equally frequent in all groups are {unequal}."
+
     lacking = inflect(outcome.unpaired, "pictures") if outcome.unpaired else "no picture"
-    return f"{said} By unpaired-counterfactuals, {lacking} lacks a group."
+    return f"{verdict} By unpaired-counterfactuals, {lacking} lacks a group."
 
 
-def annotate_parts(found: "annotation.AnnotateDemo") -> Parts:
+def annotate_parts(result: "annotation.AnnotateDemo") -> Parts:
     """Proposals, labels and the audit, and the imbalances before and after."""
     rare, rare_in = annotation.RARE
-    counts = found.pictures["class_name"].value_counts().sort_index()
+    counts = result.pictures["class_name"].value_counts().sort_index()
     sizes = join_names([f"{n} of the class {name}" for name, n in counts.items()])
     yield (
-        f"\n[bold]What a model's labels are worth[/]: {len(found.pictures)} pictures, "
+        f"\n[bold]What a model's labels are worth[/]: {len(result.pictures)} pictures, "
         f"{sizes}, of things before photographs. Nothing is said of the things. In truth all are "
         f"equally frequent in both classes but {rare}, which are rarer in {rare_in}.\n"
     )
-    decided = found.attributes["state"].value_counts()
+
+    decided = result.attributes["state"].value_counts()
     yield (
         "A scripted language model on this machine was asked "
-        f"{inflect(found.proposed.usage.asked, 'questions')} and proposed "
-        f"{inflect(found.proposed.attributes, 'attributes')}; "
+        f"{inflect(result.proposed.usage.asked, 'questions')} and proposed "
+        f"{inflect(result.proposed.attributes, 'attributes')}; "
         f"{decided.get('accepted', 0)} were accepted and {decided.get('rejected', 0)} rejected, "
         "which name a class. A linear probe looked for them. The pictures that it was trained with "
         "have most things before the backgrounds of one class, and it learned that, too:\n"
     )
-    yield annotation.measured_table(found)
+    yield annotation.measured_table(result)
     yield "\nImbalances of the labels, as the graph shows them:\n"
-    yield annotation.labelled_table(found)
+    yield annotation.labelled_table(result)
+
     yield (
-        f"\n{join_names(annotation.PEOPLE)} checked {inflect(found.checked, 'labels')}, with "
+        f"\n{join_names(annotation.PEOPLE)} checked {inflect(result.checked, 'labels')}, with "
         "a mistake in about one of 30 answers. Gaps between the classes in images, before and "
         "after the correction, with intervals of 95%, and in truth:\n"
     )
-    yield annotation.corrected_table(found)
-    inside = found.corrected
-    held = (inside["corrected_gap_low"] <= inside["true_gap"]) & (
-        inside["true_gap"] <= inside["corrected_gap_high"]
-    )
-    before = int((inside["gap"] - inside["true_gap"]).abs().sum())
-    after = float((inside["corrected_gap"] - inside["true_gap"]).abs().sum())
+    yield annotation.corrected_table(result)
+    gaps = result.corrected
+    is_inside = gaps["true_gap"].between(gaps["corrected_gap_low"], gaps["corrected_gap_high"])
+    before = int((gaps["gap"] - gaps["true_gap"]).abs().sum())
+    after = float((gaps["corrected_gap"] - gaps["true_gap"]).abs().sum())
     yield (
-        f"\n{int(held.sum())} of {len(held)} true gaps are in the corrected intervals. The labels' "
-        f"gaps are off by {inflect(before, 'images')} in all, the corrected ones by {after:.0f}. "
+        f"\n{int(is_inside.sum())} of {len(gaps)} true gaps are in the corrected intervals. The "
+        f"labels' gaps are off by {inflect(before, 'images')} in all, the corrected ones by "
+        f"{after:.0f}. "
         "A plan for what the audit does not support would make images that nobody lacks.\n"
     )
+
     yield LOOK_FURTHER
-    run = quote(found.run)
+    run = quote(result.run)
     yield (
         f"cobalance imbalances {annotation.NAME}",
         "imbalances, with what the audit says of them",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -87,24 +87,38 @@ def mine(
         split=split,
         confidence=confidence,
     )
+    # None is every class, and `given` has left it out as an option that is not given.
     if any_class is False:
         chosen["common"] = None
+
+    compared = listed_names(classes)
+    if compared is not None:
+        # '' is no concept, and alone it stands for the dataset's classes.
+        compared = tuple(filter(None, compared))
     with opened_store() as (store, progress):
         options = states.dataset_state(store, dataset).mining_options(**chosen)
         if options != MiningOptions(**chosen):
             notes.print(
                 f"Options not given are as mined last. {diagnose_tables.describe_mining(options)}"
             )
-        limits: dict[str, Any] = {"max_cliques": max_cliques, "engine": engine, "master": master}
-        compared = listed_names(classes)
-        limits["classes"] = None if compared is None else [*filter(None, compared)]
-        report = mining_flow.mine(store, dataset, options, **limits, progress=progress)
+        report = mining_flow.mine(
+            store,
+            dataset,
+            options,
+            max_cliques=max_cliques,
+            engine=engine,
+            master=master,
+            classes=compared,
+            progress=progress,
+        )
         state = states.dataset_state(store, dataset)
         leaning = comparisons.count_leaning(store, state)
+
     for name, combinations in leaning.items():
         count = inflect(combinations, "combinations")
         verb = "differs" if combinations == 1 else "differ"
         notes.print(f"Between images with {name!r} and without it {count} {verb} (q ≤ 0.05).")
+
     sizes = dict(state.mined_classes)
     for note in _mining_notes(dataset, options, report, sizes):
         notes.print(note)
@@ -116,20 +130,23 @@ def _mining_notes(
     dataset: str, options: MiningOptions, report: "minings.MiningReport", sizes: Mapping[str, int]
 ) -> Iterator[str]:
     """Describe mined cliques, left-out concepts, and changes in the graph."""
-    found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
-    yield f"Cliques: {found}; {findings.describe_leaning(report.leaning, report.unproven)}."
+    by_size = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
+    yield f"Cliques: {by_size}; {findings.describe_leaning(report.leaning, report.unproven)}."
     for name in report.without_images:
         yield f"Class {name!r} has no image in split {options.split!r} and was not compared."
     yield from findings.mining_warnings(sizes, options)
+
     if report.left_out:
-        who = " or ".join(map(repr, options.common)) if options.common else "some class"
-        listed = f"cobalance cypher missing-concepts -d {quote(dataset)}"
-        listed += "".join(f" -p {quote(f'classes={name}')}" for name in options.common or ())
-        see = f"See `{listed}`, or keep" if options.split is None else "Keep"
+        who = " or ".join(map(repr, options.common or ())) or "some class"
+        query = f"cobalance cypher missing-concepts -d {quote(dataset)}"
+        query += "".join(f" -p {quote(f'classes={name}')}" for name in options.common or ())
+        # The saved query reads all images, whatever the split.
+        see = f"See `{query}`, or keep" if options.split is None else "Keep"
         yield (
             f"Left out: {inflect(report.left_out, 'concepts')} that {who} never shows. {see} them "
             "with --any-class."
         )
+
     yield report.describe()
     yield (
         f"In the graph: {report.created:,} new, {report.updated:,} changed, "
@@ -174,42 +191,57 @@ def imbalances(
 
     Where labels of models are audited, the last column says which imbalances are supported.
     """
-    sizes, order = (min_size, max_size), False if ascending else None
-    concepts = tuple(concept or ())
-    ranking = rankings.Ranking(by, order, class_name, concepts, *sizes, max_q_value, limit)
+    ranking = rankings.Ranking(
+        by=by,
+        # None is the usual order, which depends on the column.
+        descending=False if ascending else None,
+        class_name=class_name,
+        concepts=tuple(concept or ()),
+        min_size=min_size,
+        max_size=max_size,
+        max_q_value=max_q_value,
+        limit=limit,
+    )
+
+    accuracy = None
     with opened_store() as (store, _):
         if own or closed:
             frame = own_effects.read_own_imbalances(store, dataset, ranking, own=own, closed=closed)
         else:
             frame = rankings.read_imbalances(store, dataset, ranking)
         state = states.dataset_state(store, dataset)
-        mined = kept_cliques.clique_totals(store, dataset).cliques if frame.empty else len(frame)
-        accuracy = None
+        has_cliques = not frame.empty or kept_cliques.clique_totals(store, dataset).cliques > 0
         if evaluation is not None:
             cliques = frame["concepts"].tolist()
             accuracy = failures.accuracy_by_clique(store, output_folder(), evaluation, cliques)
         audited = verdicts.imbalance_verdicts(store, dataset, frame)
-    if not to.is_shown:
-        frame = frame if accuracy is None else frame.join(accuracy)
-    else:
-        mining, images = kept_cliques.mining_of(state), dict(state.mined_classes)
+
+    images = dict(state.mined_classes)
+    if to.is_shown:
+        mining = kept_cliques.mining_of(state)
         if frame.empty:
-            why = render(findings.no_clique(dataset, mining, images), in_shell)
-            notes.print("No clique passes these filters." if mined else why)
+            if has_cliques:
+                notes.print("No clique passes these filters.")
+            else:
+                notes.print(render(findings.no_clique(dataset, mining, images), in_shell))
             return
         compared = diagnose_tables.describe_compared(state.compared, images)
         notes.print(compared or diagnose_tables.describe_mining(mining))
         for warning in findings.mining_warnings(images, mining):
             notes.print(warning)
-        order_said = findings.describe_order(by, ranking.descending)
-        notes.print(f"{order_said} {findings.describe_disagreements(frame)}".strip())
+        order = findings.describe_order(by, ranking.descending)
+        notes.print(f"{order} {findings.describe_disagreements(frame)}".strip())
+
         frame = diagnose_tables.imbalance_table(frame, images)
         if accuracy is not None:
             frame["accuracy % [95%]"] = failures.accuracy_texts(accuracy)
             frame["test images"] = accuracy["test_images"]
+    elif accuracy is not None:
+        frame = frame.join(accuracy)
+
     if audited is not None:
         frame = frame.assign(audit=pd.Series(audited, frame.index, dtype=object))
-    to.write(frame, spare=_spare_columns(dict(state.mined_classes)))
+    to.write(frame, spare=_spare_columns(images))
 
 
 def summary(
@@ -228,6 +260,7 @@ def summary(
         frame = own_effects.read_summary(store, dataset, limit=limit, max_q_value=max_q_value)
         sizes = dict(states.dataset_state(store, dataset).mined_classes)
         mined = kept_cliques.clique_totals(store, dataset).cliques
+
     if to.is_shown:
         notes.print(diagnose_tables.describe_summary(len(frame), mined))
         if frame.empty:
@@ -254,11 +287,12 @@ def cooccurrences(
 
     Classes play no part. A combination of three or more has evidence only beyond each of its parts.
     """
+    ranking = rankings.Ranking(
+        concepts=tuple(concept or ()), max_size=max_size, max_q_value=max_q_value, limit=limit
+    )
     with opened_store() as (store, _):
-        ranking = rankings.Ranking(
-            concepts=tuple(concept or ()), max_size=max_size, max_q_value=max_q_value, limit=limit
-        )
         frame = pairings.read_cooccurrences(store, dataset, ranking)
+
     if to.is_shown:
         if frame.empty:
             notes.print("No combination passes these filters.")
@@ -269,6 +303,7 @@ def cooccurrences(
 
 
 def _spare_columns(sizes: Mapping[str, int]) -> list[str]:
-    """What a narrow table of many classes leaves out first: the images of each."""
-    names = [*sizes] if len(sizes) > _FEW_CLASSES else []
-    return [*names, *(f"% of {name}" for name in names), *(names and ["log odds ratio", "most"])]
+    """Columns that a narrow table of many classes leaves out first: the images of each."""
+    if len(sizes) <= _FEW_CLASSES:
+        return []
+    return [*sizes, *(f"% of {name}" for name in sizes), "log odds ratio", "most"]

@@ -47,11 +47,13 @@ def add(
 ) -> None:
     """Keep the vectors of a dataset's images, in place of those before."""
     with opened_store() as (store, _):
-        read, found = vectors.add_embeddings(
+        n_vectors, n_images = vectors.add_embeddings(
             store, folders(), dataset, file, ids, id_column=id_column, vector_column=vector_column
         )
+
     notes.print(
-        f"{inflect(read, 'vectors')} kept; {inflect(found, 'images')} of {dataset} have one."
+        f"{inflect(n_vectors, 'vectors')} kept; {inflect(n_images, 'images')} of {dataset} have "
+        "one."
     )
 
 
@@ -75,10 +77,9 @@ def compute(
     with opened_store() as (store, progress):
         task = order_embeddings(store, dataset, features, assigned(setting))
         finish_task(store, task, progress, here=here)
-    if here:
-        return
+
     extra = feature_kinds.FEATURES[features].extra
-    if extra and not plugins.is_installed(extra):
+    if not here and extra and not plugins.is_installed(extra):
         notes.print(f"Workers need it installed: {install_command(extra)}")
 
 
@@ -88,14 +89,17 @@ def finish_task(store: "GraphStore", task: str, progress: Progress, *, here: boo
     if not here:
         notes.print("Compute them: cobalance work --until-idle")
         return
+
     with needs_extra("Working here", "worker"):
         from cobalance.workflows.work.run import run_here
+
     settings = environment()
     run_here(settings, [task], settings.queue_url(), progress)
-    found = task_lifecycle.read_task(store, task)
-    for remark in found.remarks:
+
+    ended = task_lifecycle.read_task(store, task)
+    for remark in ended.remarks:
         notes.print(remark)
-    if found.state != "done":
+    if ended.state != "done":
         raise typer.Exit(1)
 
 
@@ -108,8 +112,8 @@ def similar(
 ) -> None:
     """List the images most like one, by the cosine of their vectors."""
     with opened_store() as (store, _):
-        found = vectors.require_embedded(store, folders(), dataset)
-    to.write(found.similar(image, count))
+        embedded = vectors.require_embedded(store, folders(), dataset)
+    to.write(embedded.similar(image, count))
 
 
 @app.command()
@@ -124,11 +128,13 @@ def duplicates(
 ) -> None:
     """List groups of near duplicates; those in several classes come first."""
     with opened_store() as (store, progress):
-        found = vectors.require_embedded(store, folders(), dataset)
-        frame = found.duplicates(similarity, progress)
+        embedded = vectors.require_embedded(store, folders(), dataset)
+        frame = embedded.duplicates(similarity, progress)
         if as_clusters:
             vectors.cluster_duplicates(store, dataset, frame, progress)
             notes.print(f"Count them: cobalance mine {dataset}")
+
+    # `classes` lists those of the whole group, `class` is the image's own.
     across = frame[frame["classes"] != frame["class"]]["group"].nunique()
     notes.print(
         f"{inflect(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes."

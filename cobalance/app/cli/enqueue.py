@@ -82,25 +82,31 @@ def enqueue(
     """Create a job that makes a plan's images; workers run it."""
     if plan is not None and plan_file is not None:
         raise OptionError("--plan and --plan-file exclude each other; give one of them.")
-    checked = read_settings(
-        settings,
-        {"recipe": recipe, "backend": backend, "consent": consent}
-        | ({"alters_real_people": True} if alters_real_people else {})
-        | ({"without_images": True} if without_images else {}),
-        {"model": model, "preset": preset},
-        filter_ or (),
-        setting or (),
-    )
+
+    chosen: dict[str, str | bool | None] = {
+        "recipe": recipe,
+        "backend": backend,
+        "consent": consent,
+    }
+    # A flag that is not given leaves the file's setting as it is.
+    if alters_real_people:
+        chosen["alters_real_people"] = True
+    if without_images:
+        chosen["without_images"] = True
+    making = {"model": model, "preset": preset}
+    checked = read_settings(settings, chosen, making, filter_ or (), setting or ())
+
     queries: Sequence[records.PlannedQuery]
     planned: Mapping[str, Any]
     with opened_store() as (store, progress):
         if plan_file is None:
             name, queries, planned = job_orders.read_order(store, dataset, checked["recipe"], plan)
         else:
-            made = plan_files.plan_from_json(read_file(plan_file), file=str(plan_file))
-            queries, name, planned = made.queries, made.planner, made.planner_options
-        active = (one for one in jobs.list_jobs(store, dataset) if one.is_active)
-        same = [one.id for one in active if one.plan == name]
+            read = plan_files.plan_from_json(read_file(plan_file), file=str(plan_file))
+            queries, name, planned = read.queries, read.planner, read.planner_options
+
+        known_jobs = jobs.list_jobs(store, dataset)
+        same = [known.id for known in known_jobs if known.is_active and known.plan == name]
         job = job_orders.order_plan(
             store,
             dataset,
@@ -112,6 +118,7 @@ def enqueue(
             planned=planned,
         )
         created = jobs.read_job(store, job)
+
     if to.is_shown:
         out.print(job)
     else:
@@ -120,6 +127,7 @@ def enqueue(
         f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
         f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle"
     )
+    # A recipe with a plan of its own edits images, which come to the dataset by `rebalance`.
     if recipes.RECIPES[checked["recipe"]].plan is not None:
         notes.print(f"Next: cobalance work --until-idle; then: cobalance rebalance {job}")
     if same:
@@ -136,7 +144,9 @@ def _warnings(ordered: "job_settings.JobSettings") -> Iterator[str]:
         path = ordered.making.get(option)
         if path is not None and order_settings.is_path(path) and not Path(path).is_dir():
             yield f"There is no folder {path} on this machine; workers need it."
+
     yield from order_settings.licence_warnings(ordered)
+
     if not plugins.is_installed(ordered.extra):
         yield (
             f"This job needs the extra {ordered.extra}, which is not installed here; workers need "

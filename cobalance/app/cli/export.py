@@ -73,20 +73,22 @@ def export(
     """Export the dataset with a job's accepted images for training, with a data card."""
     with needs_extra("Exporting images", "worker"):
         import fsspec  # noqa: F401
-    own = assigned(option)
-    exports.EXPORTERS.check(format_, own)
+    format_options = assigned(option)
+    exports.EXPORTERS.check(format_, format_options)
+
     options = exports.ExportOptions(
         reference=reference,
         skip_missing=skip_missing,
         overwrite=overwrite,
         split=split,
-        format_options=own,
+        format_options=format_options,
     )
-    with _open_job(job) as (store, found, progress):
+
+    with _open_job(job) as (store, status, progress):
         report = exporting.export_job(
             store,
             folders(),
-            found,
+            status,
             format_,
             folder,
             options,
@@ -94,6 +96,8 @@ def export(
             result=given(recipe=recipe, real=real, share=share, incomplete=incomplete),
             progress=progress,
         )
+
+    # Numbers of images are told even where there are none.
     counts = ", ".join(
         inflect(count, name)
         for name, count in report.counts.items()
@@ -107,15 +111,17 @@ def export(
 def _open_job(job: str) -> "Iterator[tuple[stores.GraphStore, jobs.Job, Progress]]":
     """Open the store and read a job; note whether it is done, and its remarks."""
     with opened_store() as (store, progress):
-        found = jobs.read_job(store, job)
-        if found.state != "done":
-            so_far = f"{found.covered:,} of {inflect(found.wanted, 'images')} so far."
-            if found.is_active and found.best_of > 1:
-                so_far += " {:,} of {:,} candidates are made.".format(*found.steps)
-            notes.print(f"Job {found.id} is {found.state}: {so_far}")
-        for remark in found.remarks:
+        status = jobs.read_job(store, job)
+        if status.state != "done":
+            so_far = f"{status.covered:,} of {inflect(status.wanted, 'images')} so far."
+            # Candidates are made before any of them is chosen.
+            if status.is_active and status.best_of > 1:
+                so_far += " {:,} of {:,} candidates are made.".format(*status.steps)
+            notes.print(f"Job {status.id} is {status.state}: {so_far}")
+        for remark in status.remarks:
             notes.print(remark)
-        yield store, found, progress
+
+        yield store, status, progress
 
 
 def rebalance(
@@ -142,28 +148,27 @@ def rebalance(
     """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
     with needs_extra("Reading generated images", "worker"):
         import fsspec  # noqa: F401
-    options = assigned(setting) | ({} if model is None else {"model": model})
+    options = assigned(setting) | given(model=model)
     if options and annotator is None:
         raise OptionError("--model and --set are for an annotator. Name it with --annotator.")
-    with _open_job(job) as (store, found, progress):
+
+    with _open_job(job) as (store, status, progress):
         merged = rebalancing.rebalance_job(
             store,
             folders(),
-            found,
+            status,
             into,
             annotator=annotator,
             annotator_options=options,
             result=given(recipe=recipe, real=real, share=share, incomplete=incomplete),
             progress=progress,
         )
-    for remark in (*merged.remarks, merged.counted):
-        if remark:
-            notes.print(remark)
-    if merged.real is None:
-        others = f"the images of {found.dataset}"
-    else:
-        others = f"{inflect(merged.real, 'images')} of {found.dataset}"
+
+    for remark in filter(None, (*merged.remarks, merged.counted)):
+        notes.print(remark)
+    real_images = "the images" if merged.real is None else inflect(merged.real, "images")
     notes.print(
-        f"{merged.dataset}: {others} and {inflect(merged.generated, 'generated ones')}.\n"
-        f"Next: cobalance compare datasets {quote(found.dataset)} {quote(merged.dataset)}"
+        f"{merged.dataset}: {real_images} of {status.dataset} and "
+        f"{inflect(merged.generated, 'generated ones')}.\n"
+        f"Next: cobalance compare datasets {quote(status.dataset)} {quote(merged.dataset)}"
     )

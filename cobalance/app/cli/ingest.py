@@ -49,29 +49,38 @@ def _takes_reader_options(command: Command) -> Command:
 
     Options without a group come before those in groups.
     """
-    own = signature(command).parameters.values()
-    options = [
-        each.replace(kind=Parameter.KEYWORD_ONLY)
-        for each in own
-        if each.kind is not Parameter.VAR_KEYWORD
+    parameters = [
+        parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        for parameter in signature(command).parameters.values()
+        if parameter.kind is not Parameter.VAR_KEYWORD
     ]
-    unset = ReadOptions()
-    for name, (kind, said) in declared_options().items():
+    defaults = ReadOptions()
+    for name, (kind, wording) in declared_options().items():
+        # --split chooses among the images of a dataset; this one gives images a split.
+        flags = ["--assign-split"] if name == "split" else []
         option = typer.Option(
-            *(["--assign-split"] if name == "split" else []),
-            metavar=said.metavar,
-            help=said.help,
-            rich_help_panel=said.group or None,
+            *flags,
+            metavar=wording.metavar,
+            help=wording.help,
+            rich_help_panel=wording.group or None,
             min=1 if kind is int else None,
         )
-        default = None if name in _TYPED else getattr(unset, name)
+
         typed: Any = Annotated[_TYPED.get(name, kind), option]
-        options.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=typed))
-    options.sort(
-        key=lambda each: bool(getattr(get_args(each.annotation)[1], "rich_help_panel", None))
-    )
-    command.__signature__ = Signature(options)  # type: ignore[attr-defined]
+        default = None if name in _TYPED else getattr(defaults, name)
+        parameters.append(
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=typed)
+        )
+
+    # A stable sort: within their groups options stay in the order in which they are declared.
+    parameters.sort(key=_is_in_group)
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return command
+
+
+def _is_in_group(parameter: Parameter) -> bool:
+    option = get_args(parameter.annotation)[1]
+    return bool(getattr(option, "rich_help_panel", None))
 
 
 _TYPED: dict[str, Any] = {
@@ -86,22 +95,21 @@ _TYPED: dict[str, Any] = {
 """Options that are typed otherwise than `ReadOptions` has them."""
 
 
-def _read_options(given: dict[str, Any]) -> ReadOptions:
+def _read_options(options: dict[str, Any]) -> ReadOptions:
     """Make `ReadOptions` of the command's options."""
-    columns = given["concept_columns"]
-    return ReadOptions(
-        **given
-        | {
-            "concept_columns": tuple(columns.split(",")) if columns else (),
-            "class_category": pairs(given["class_category"] or ()),
-            "rename_class": pairs(given["rename_class"] or (), needs_value=True),
-            "field": pairs(given["field"] or (), needs_value=True),
-            "names": code_names(given["names"] or (), code_files.read_code_names),
-            "keep_class": tuple(given["keep_class"] or ()),
-            "keep_split": tuple(given["keep_split"] or ()),
-            "join": tuple(given["join"] or ()),
-        }
-    )
+    columns = options["concept_columns"]
+    typed_otherwise = {
+        "concept_columns": tuple(columns.split(",")) if columns else (),
+        "class_category": pairs(options["class_category"] or ()),
+        "rename_class": pairs(options["rename_class"] or (), needs_value=True),
+        "field": pairs(options["field"] or (), needs_value=True),
+        "names": code_names(options["names"] or (), code_files.read_code_names),
+        "keep_class": tuple(options["keep_class"] or ()),
+        "keep_split": tuple(options["keep_split"] or ()),
+        "join": tuple(options["join"] or ()),
+    }
+
+    return ReadOptions(**options | typed_otherwise)
 
 
 @_takes_reader_options
@@ -166,30 +174,20 @@ def ingest(
     options = _read_options(reading)
     if dataset is not None:
         states.check_name(dataset)
-    name = loading.default_dataset_name(file) if dataset is None else dataset
-    kept = sampled.Sample(sample, seed) if keep_images == "sample" else None
-    if engine == "spark" and dry_run:
-        raise OptionError("--dry-run reads files here. Leave out --engine spark.")
-    path = Path(file)
+    name = dataset or loading.default_dataset_name(file)
+    chosen_sample = sampled.Sample(sample, seed) if keep_images == "sample" else None
     if engine == "spark":
-        options = saved.with_saved(path, options)
-        _check_spark_options(options, kept, input_format)
-        with opened_store() as (store, progress):
-            report, said = spark.load_with_spark(
-                *(store, name, file, options, kept or sampled.Sample()),
-                if_exists=if_exists,
-                master=master,
-                progress=progress,
-            )
-            for note in said:
-                notes.print(f"Note: {note}")
-            _save_choices(path, reading, options)
-            told = "Images: files are not looked for where Spark counts."
-            _tell(name, file, report, states.dataset_state(store, name), told)
+        if dry_run:
+            raise OptionError("--dry-run reads files here. Leave out --engine spark.")
+        options = saved.with_saved(Path(file), options)
+        chosen_sample = _check_spark_options(options, chosen_sample, input_format)
+        _load_with_spark(name, file, options, chosen_sample, if_exists, master, reading)
         return
+
     with progress_bars() as progress, collector_paused():
         path = hub.local_path(file, progress)
-        name = loading.default_dataset_name(path) if dataset is None else dataset
+        # A file of the hub has its name only now.
+        name = dataset or loading.default_dataset_name(path)
         if reading["field"] or reading["names"]:
             options = saved.with_saved(path, options)
         annotations = load.read_annotations(path, options, input_format, progress)
@@ -198,51 +196,83 @@ def ingest(
         tables.TableOutput().write(report_words.fields_table(annotations.fields), whole=True)
         notes.print(f"{inflect(len(annotations.images), 'images')}; nothing is loaded.")
         return
+
     places = folders()
     with opened_store() as (store, progress):
-        gc.freeze()  # what was read is not walked again and again: a quarter of a load
+        # The collector does not walk the annotations again and again: a quarter of a load's time.
+        gc.freeze()
         report = loading.load_dataset(
             store,
             places,
             name,
             annotations,
-            kept,
+            chosen_sample,
             source=path.name,
             if_exists=if_exists,
             progress=progress,
         )
-        append = if_exists == "append"
-        found = image_places.find_images(
-            places, name, annotations, path, append=append, progress=progress
+        located = image_places.find_images(
+            places, name, annotations, path, append=if_exists == "append", progress=progress
         )
-        told = render(found.describe(), in_shell)
+        images = render(located.describe(), in_shell)
         _save_choices(path, reading, options)
-        _tell(name, path.name, report, states.dataset_state(store, name), told)
+        _print_load(name, path.name, report, states.dataset_state(store, name), images)
 
 
-def _save_choices(path: Path, given: dict[str, Any], options: ReadOptions) -> None:
-    if (given["field"] or given["names"]) and (file := saved.save_choices(path, options)):
+def _load_with_spark(
+    name: str,
+    file: str,
+    options: ReadOptions,
+    sample: "sampled.Sample",
+    if_exists: Literal["fail", "append", "replace"],
+    master: str | None,
+    reading: dict[str, Any],
+) -> None:
+    """Load Parquet files on Spark, and print the changes."""
+    with opened_store() as (store, progress):
+        report, remarks = spark.load_with_spark(
+            store,
+            name,
+            file,
+            options,
+            sample,
+            if_exists=if_exists,
+            master=master,
+            progress=progress,
+        )
+        for remark in remarks:
+            notes.print(f"Note: {remark}")
+        _save_choices(Path(file), reading, options)
+        images = "Images: files are not looked for where Spark counts."
+        _print_load(name, file, report, states.dataset_state(store, name), images)
+
+
+def _save_choices(path: Path, reading: dict[str, Any], options: ReadOptions) -> None:
+    if (reading["field"] or reading["names"]) and (file := saved.save_choices(path, options)):
         notes.print(f"{file.name} keeps what columns become for the next load.")
 
 
 def _check_spark_options(
-    options: ReadOptions, kept: "sampled.Sample | None", input_format: str | None
-) -> None:
-    if kept is None:
+    options: ReadOptions, sample: "sampled.Sample | None", input_format: str | None
+) -> "sampled.Sample":
+    """The sample to keep; OptionError for options that no load by Spark has."""
+    if sample is None:
         raise OptionError(
             "--engine spark leaves the images in their files. Give --keep-images sample with it."
         )
+
     unset: dict[str, Any] = {name: getattr(ReadOptions(), name) for name in spark.READ}
-    clusters = "{cluster}" in (options.path_pattern or "")
-    if input_format is not None or clusters or changed(options, **unset) != ReadOptions():
+    has_others = changed(options, **unset) != ReadOptions()
+    if input_format is not None or "{cluster}" in (options.path_pattern or "") or has_others:
         raise OptionError(
             "--engine spark reads Parquet files: with it go options for the columns of id, class, "
             "concepts, split and uri, --delimiter, --path-pattern, --field and --names; none for "
             "files to join, clusters or what to keep."
         )
+    return sample
 
 
-def _tell(
+def _print_load(
     name: str, file: str, report: "write.IngestReport", state: "states.DatasetState", images: str
 ) -> None:
     """Print the changes of a load, and the next command."""
@@ -253,8 +283,9 @@ def _tell(
             f"{name} keeps {inflect(report.kept, 'images')} not in {file}, which "
             "--if-exists replace would delete."
         )
-    following = "imbalances" if state.is_mined else "mine"
-    notes.print(f"Next: cobalance {following} {quote(name)}")
+
+    next_command = "imbalances" if state.is_mined else "mine"
+    notes.print(f"Next: cobalance {next_command} {quote(name)}")
 
 
 _SHOWN = 5  # messages of skipped records
@@ -264,17 +295,18 @@ def print_reader_notes(annotations: "records.Annotations") -> None:
     """Print the reader's notes, skipped records, and images set aside."""
     for note in annotations.notes:
         notes.print(f"Note: {note}")
+
     if annotations.skipped:
-        some = len(annotations.skipped)
-        notes.print(f"Skipped {inflect(some, 'malformed records')}:")
+        skipped = len(annotations.skipped)
+        notes.print(f"Skipped {inflect(skipped, 'malformed records')}:")
         for message in annotations.skipped[:_SHOWN]:
-            said = (
-                message.error.render(in_shell)
-                if isinstance(message, problems.SkippedRecord)
-                else message
-            )
-            notes.print(f"  {said}")
-        if some > _SHOWN:
-            notes.print(f"  ... and {some - _SHOWN:,} more.")
+            # A record that was skipped for an error names its remedy in the words of the shell.
+            if isinstance(message, problems.SkippedRecord):
+                notes.print(f"  {message.error.render(in_shell)}")
+            else:
+                notes.print(f"  {message}")
+        if skipped > _SHOWN:
+            notes.print(f"  ... and {skipped - _SHOWN:,} more.")
+
     for reason, images in annotations.set_aside.items():
         notes.print(f"Set aside {images:,}: {reason}.")

@@ -37,18 +37,22 @@ def list_(
     A job makes images; a task is other long work on the queue, such as an evaluation. CSV, JSON and
     Parquet have the jobs, or with --tasks the tasks.
     """
+    jobs_found: list[jobs.Job] = []
+    tasks_found: list[task_states.Task] = []
     with opened_store() as (store, _):
         if dataset is not None:
             states.dataset_state(store, dataset)
-        found = [] if tasks else jobs.list_jobs(store, dataset, limit=limit + 1)
-        beside = (
-            task_states.list_tasks(store, dataset, limit=limit + 1) if tasks or to.is_shown else []
-        )
-    if tasks or beside:
-        _write_tasks(to, beside[:limit])
-    if not tasks and (found or not beside):
-        _write_jobs(to, found[:limit])
-    if max(len(found), len(beside)) > limit:
+        # One more than is shown tells whether there are more.
+        if not tasks:
+            jobs_found = jobs.list_jobs(store, dataset, limit=limit + 1)
+        if tasks or to.is_shown:
+            tasks_found = task_states.list_tasks(store, dataset, limit=limit + 1)
+
+    if tasks or tasks_found:
+        _write_tasks(to, tasks_found[:limit])
+    if not tasks and (jobs_found or not tasks_found):
+        _write_jobs(to, jobs_found[:limit])
+    if max(len(jobs_found), len(tasks_found)) > limit:
         note_limit(limit)
 
 
@@ -59,47 +63,51 @@ def show(to: TableOutput, job: WorkId, limit: LimitOption = 50) -> None:
         if _has_task(store, job):
             _write_tasks(to, [task_states.read_task(store, job)])
             return
-        one = jobs.read_job(store, job)
+        status = jobs.read_job(store, job)
         queries = jobs.read_queries(store, job, limit=limit)
+
+    # Only jobs that edit images have images to edit.
     edits = ["source_image"] if queries["source_image"].notna().any() else []
-    of_work = ["n", "state", "accepted", "rejected", "message"]
-    frame = queries[["position", "class_name", *edits, "concepts", *of_work]]
+    progress = ["n", "state", "accepted", "rejected", "message"]
+    frame = queries[["position", "class_name", *edits, "concepts", *progress]]
     frame = frame.rename(columns={"class_name": "class"})
     if not to.is_shown:
         to.write(frame)
     else:
-        _write_jobs(to, [one])
+        _write_jobs(to, [status])
         to.write(frame.drop(columns="message"), unbroken=["state"])
         for message, rows in frame.groupby("message", sort=False):
-            if message in ("", one.error):
-                continue
-            positions = ", ".join(map(str, rows["position"]))
-            out.print(f"At {positions}: {message}")
-    if sum(one.queries.values()) > limit:
+            # The error of the whole job is printed already.
+            if message not in ("", status.error):
+                positions = ", ".join(map(str, rows["position"]))
+                out.print(f"At {positions}: {message}")
+
+    if sum(status.queries.values()) > limit:
         note_limit(limit)
 
 
-def _write_jobs(to: TableOutput, found: "list[jobs.Job]") -> None:
+def _write_jobs(to: TableOutput, listed: "list[jobs.Job]") -> None:
     """Write a row for each job; in a terminal with the reasons of failures below."""
-    frame = work_tables.jobs_frame(found)
+    frame = work_tables.jobs_frame(listed)
     if not to.is_table:
         to.write(frame)
         return
-    if not found:
+    if not listed:
         notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
         return
-    frame["accepted"] = [f"{job.accepted:,} of {job.wanted:,}" for job in found]
-    pending = ["pending"] if frame["pending"].any() else []
-    shown = frame[["job", "dataset", "plan", "state", "accepted", "rejected", *pending]]
-    whole, spare = ["job", "accepted"], ["plan", "rejected"]
-    to.write(shown, whole=True, unbroken=whole, spare=spare)
-    _say_remarks(found)
+
+    frame["accepted"] = [f"{job.accepted:,} of {job.wanted:,}" for job in listed]
+    columns = ["job", "dataset", "plan", "state", "accepted", "rejected"]
+    if frame["pending"].any():
+        columns.append("pending")
+    to.write(frame[columns], whole=True, unbroken=["job", "accepted"], spare=["plan", "rejected"])
+    _print_remarks(listed)
 
 
-def _say_remarks(found: "Sequence[jobs.Job | task_states.Task]") -> None:
-    for one in found:
-        for remark in one.remarks:
-            notes.print(f"{one.id}: {remark}")
+def _print_remarks(listed: "Sequence[jobs.Job | task_states.Task]") -> None:
+    for work_item in listed:
+        for remark in work_item.remarks:
+            notes.print(f"{work_item.id}: {remark}")
 
 
 def work(
@@ -129,15 +137,9 @@ def work(
     COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
     """
     if check:
-        host = socket.gethostname()
-        with opened_store() as (store, _):
-            workers = reports.workers_alive(store, within_s=dead_after)
-        alive = [one for one in workers if one.host == host]
-        if not alive:
-            notes.print(f"No worker of {host} has sent a heartbeat for {dead_after:g} s.")
-            raise typer.Exit(1)
-        out.print(f"{inflect(len(alive), 'workers')} of {host}.")
+        _check_workers(dead_after)
         return
+
     with needs_extra("A worker", "worker"):
         from cobalance.workflows.work.run import gpu_numbers, run_on_gpus, run_worker
     if gpus is not None:
@@ -153,15 +155,28 @@ def work(
     )
 
 
+def _check_workers(dead_after_s: float) -> None:
+    """Print how many workers of this machine are alive; exit with 1 if none is."""
+    host = socket.gethostname()
+    with opened_store() as (store, _):
+        workers = reports.workers_alive(store, within_s=dead_after_s)
+    alive = [worker for worker in workers if worker.host == host]
+    if not alive:
+        notes.print(f"No worker of {host} has sent a heartbeat for {dead_after_s:g} s.")
+        raise typer.Exit(1)
+    out.print(f"{inflect(len(alive), 'workers')} of {host}.")
+
+
 @app.command()
 def cancel(job: WorkId) -> None:
     """Cancel a job or task: images in progress are finished and kept, the rest is not started."""
     with opened_store() as (store, _):
         is_task = _has_task(store, job)
-        cancel_one = task_states.cancel_task if is_task else job_states.cancel_job
-        state = cancel_one(store, job)
+        cancel_work = task_states.cancel_task if is_task else job_states.cancel_job
+        state = cancel_work(store, job)
+    kind = "Task" if is_task else "Job"
     ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
-    notes.print(f"{'Task' if is_task else 'Job'} {job} is {state}.{ended}")
+    notes.print(f"{kind} {job} is {state}.{ended}")
 
 
 @app.command()
@@ -180,19 +195,20 @@ def retry(
             notes.print(f"Task {job} is {state}: {again}")
             return
         queued = job_states.retry_job(store, job, short=short)
-        found = jobs.read_job(store, job)
+        status = jobs.read_job(store, job)
+
     if queued:
         again = f"{inflect(queued, 'queries')} queued again."
-    elif found.is_active:
+    elif status.is_active:
         again = "it goes on with what is left."
-    elif found.short and not short:
+    elif status.short and not short:
         again = (
-            f"nothing of it failed. {inflect(found.short, 'queries')} gave fewer images than "
+            f"nothing of it failed. {inflect(status.short, 'queries')} gave fewer images than "
             f"wanted; to ask for them again: cobalance jobs retry {job} --short"
         )
     else:
         again = "nothing of it failed, and no image is missing."
-    notes.print(f"Job {job} is {found.state}: {again}")
+    notes.print(f"Job {job} is {status.state}: {again}")
 
 
 def _has_task(store: "stores.GraphStore", name: str) -> bool:
@@ -204,24 +220,25 @@ def _has_task(store: "stores.GraphStore", name: str) -> bool:
     return True
 
 
-def _write_tasks(to: TableOutput, found: "Sequence[task_states.Task]") -> None:
+def _write_tasks(to: TableOutput, listed: "Sequence[task_states.Task]") -> None:
     """Write a row for each task; as a table with the reasons of failures below."""
-    frame = work_tables.tasks_frame(found)
+    frame = work_tables.tasks_frame(listed)
     if not to.is_table:
         to.write(frame)
         return
-    if not found:
+    if not listed:
         notes.print("There is no task.")
         return
-    shown = frame[["task", "kind", "dataset", "state"]].fillna("")
-    shown["progress"] = [_progress_text(task) for task in found]
-    if any(task.state == "running" for task in found):
-        shown["left"] = [_left_text(task) for task in found]
-        shown["worker"] = [", ".join(task.hosts) for task in found]
-    to.write(shown, whole=True, unbroken=["task", "state"])
-    _say_remarks(found)
-    if len(found) == 1 and found[0].kind == writing.KIND and found[0].state == "done":
-        notes.print(f"Next: cobalance evaluate show {found[0].id}")
+
+    table = frame[["task", "kind", "dataset", "state"]].fillna("")
+    table["progress"] = list(map(_progress_text, listed))
+    if any(task.state == "running" for task in listed):
+        table["left"] = list(map(_left_text, listed))
+        table["worker"] = [", ".join(task.hosts) for task in listed]
+    to.write(table, whole=True, unbroken=["task", "state"])
+    _print_remarks(listed)
+    if len(listed) == 1 and listed[0].kind == writing.KIND and listed[0].state == "done":
+        notes.print(f"Next: cobalance evaluate show {listed[0].id}")
 
 
 def _left_text(task: "task_states.Task") -> str:
@@ -239,5 +256,5 @@ def _progress_text(task: "task_states.Task") -> str:
         return ""
     if task.done is None:
         return task.stage
-    of = "" if task.total is None else f" of {task.total:,}"
-    return f"{task.stage}: {task.done:,}{of}"
+    total = "" if task.total is None else f" of {task.total:,}"
+    return f"{task.stage}: {task.done:,}{total}"

@@ -89,26 +89,29 @@ class Program(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Import the command that is called; a group's own, called without it, is pointed to."""
-        named = args[0] if args else ""
-        if named in HOMES:
-            self.load(named)
+        name = next(iter(args), "")
+        if name in HOMES:
+            self.load(name)
         elif not ctx.resilient_parsing:
-            for name in HOMES:
-                self.load(name)
-            groups = [
-                name for name in HOMES if named in getattr(self.commands[name], "commands", ())
-            ]
-            if groups:
-                meant = " or ".join(f"'cobalance {group} {named}'" for group in groups)
-                ctx.fail(f"No such command {named!r}. Did you mean {meant}?")
+            self._point_to_groups(ctx, name)
         return super().resolve_command(ctx, args)
 
+    def _point_to_groups(self, ctx: Any, name: str) -> None:
+        """Fail for a command of a group that was called without it."""
+        for home in HOMES:
+            self.load(home)
+        groups = [home for home in HOMES if name in getattr(self.commands[home], "commands", ())]
+        if groups:
+            meant = " or ".join(f"'cobalance {group} {name}'" for group in groups)
+            ctx.fail(f"No such command {name!r}. Did you mean {meant}?")
+
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; an error of usage says what to do."""
+        """Run the command; an error of usage names a remedy."""
         try:
             return super().invoke(ctx)
         except _UsageError as error:
-            if not error.format_message():  # help is printed
+            # An error without a message prints the help.
+            if not error.format_message():
                 raise
             place: Any = getattr(error, "ctx", None) or ctx
             place.fail(_with_remedy(error.format_message(), place))
@@ -117,47 +120,57 @@ class Program(TyperGroup):
         """Import a command, or group of commands, in place of its first line."""
         module, _, attribute = HOMES[name].partition(".")
         with collector_paused(), imports_deferred():
-            found = getattr(import_module(f"cobalance.app.cli.{module}"), attribute)
+            loaded = getattr(import_module(f"cobalance.app.cli.{module}"), attribute)
             from cobalance.app.cli.shared.options import prepare
-        if isinstance(found, typer.Typer):
-            found.info.help = _summary(name)
-            group = found
-            for command in group.registered_commands:
-                command.callback = command.callback and prepare(command.callback)
+
+        group = loaded
+        if isinstance(loaded, typer.Typer):
+            loaded.info.help = _summary(name)
+            for registered in loaded.registered_commands:
+                registered.callback = registered.callback and prepare(registered.callback)
         else:
             group = typer.Typer()
-            group.command()(prepare(found))
-        group.rich_markup_mode, group._add_completion = "markdown", False
-        self.commands[name] = get_command(group)
-        self.commands[name].name = name
-        complete_names(self.commands[name])
-        _arrange_options(self.commands[name])
+            group.command()(prepare(loaded))
+        group.rich_markup_mode = "markdown"
+        # Completion is an option of the whole program.
+        group._add_completion = False
+
+        command = get_command(group)
+        command.name = name
+        complete_names(command)
+        _arrange_options(command)
+        self.commands[name] = command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, with the first line of each command in its panel."""
+        # Only the first lines are needed, which are read without importing any command.
         imported = self.commands
         self.commands = {
             name: TyperCommand(name, help=_summary(name), rich_help_panel=panel)
             for panel, homes in COMMANDS.items()
             for name in homes
         }
+
         super().format_help(ctx, formatter)
         self.commands = imported
 
 
 def _with_remedy(message: str, ctx: Any) -> str:
-    """A message about usage with what was meant, and without the words of libraries."""
+    """Reword a message about usage: with a remedy, and without the words of libraries."""
     message = message.replace(": Value error, ", ": ", 1)
-    inner = getattr(ctx.command, "commands", None)
-    if message.startswith("No such command") and inner and ctx.parent and "Did you" not in message:
-        return f"{message} The commands of {ctx.command_path}: {', '.join(inner)}."
-    found = re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", message)
-    if found is None:
+    commands = getattr(ctx.command, "commands", None)
+    is_unknown = message.startswith("No such command") and "Did you" not in message
+    if is_unknown and commands and ctx.parent:
+        return f"{message} The commands of {ctx.command_path}: {', '.join(commands)}."
+
+    extra = re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", message)
+    if extra is None:
         return message
     if any("--dataset" in parameter.opts for parameter in ctx.command.params):
-        return f"{message}. Did you mean --dataset {found[1]}?"
-    takes = [one.metavar for one in ctx.command.params if one.param_type_name == "argument"]
-    return f"{message}. {ctx.command_path} takes {' '.join(takes) or 'no argument, only options'}."
+        return f"{message}. Did you mean --dataset {extra[1]}?"
+    arguments = [p.metavar for p in ctx.command.params if p.param_type_name == "argument"]
+    takes = " ".join(arguments) or "no argument, only options"
+    return f"{message}. {ctx.command_path} takes {takes}."
 
 
 def _arrange_options(command: Any) -> None:
@@ -167,21 +180,26 @@ def _arrange_options(command: Any) -> None:
     """
     for inner in getattr(command, "commands", {}).values():
         _arrange_options(inner)
-    panels = {name: panel for panel, names in OPTION_PANELS.items() for name in names.split()}
-    options = [one for one in command.params if one.param_type_name == "option"]
+
+    options = [option for option in command.params if option.param_type_name == "option"]
     for option in options:
         option.secondary_opts = [o for o in option.secondary_opts if not o.startswith("--no-")]
-    for option in options if len(options) > _MOST_IN_ONE else ():
+    if len(options) <= _MOST_IN_ONE:
+        return
+
+    panels = {name: panel for panel, names in OPTION_PANELS.items() for name in names.split()}
+    for option in options:
         option.rich_help_panel = option.rich_help_panel or panels.get(option.opts[0])
 
 
 def _summary(name: str) -> str:
     """A command's first line, or a group's: the module's, after the name."""
     module, _, attribute = HOMES[name].partition(".")
+    # The command `app` is a function of that name; elsewhere it is a group of commands.
     if attribute != "app" or name == "app":
         return first_line(f"app.cli.{module}", attribute)
-    said = first_line(f"app.cli.{module}").partition(": ")[2]
-    return said[:1].upper() + said[1:]
+    summary = first_line(f"app.cli.{module}").partition(": ")[2]
+    return summary[:1].upper() + summary[1:]
 
 
 def _print_version(wanted: bool) -> None:
@@ -212,27 +230,30 @@ def _options(
 ) -> None:
     """Options of all commands."""
     context.ensure_object(dict)["debug"] = debug
-    if log_level is not None:  # for workers that the command starts as well
+    # In the environment, so that workers that the command starts log alike.
+    if log_level is not None:
         os.environ["COBALANCE_LOG"] = log_level
     if log_file is not None:
         os.environ["COBALANCE_LOG_FILE"] = str(log_file.absolute())
-    if "--help" not in sys.argv:
-        from cobalance.workflows.settings import LogSettings
+    if "--help" in sys.argv:
+        return
 
-        LogSettings.from_environment().write_log()
-        _note_unread_variables()
+    from cobalance.workflows.settings import LogSettings
+
+    LogSettings.from_environment().write_log()
+    _note_unread_variables()
 
 
 def _note_unread_variables() -> None:
     """Note variables named like settings that nothing reads; NEO4J_ ones only if one is alike."""
     from cobalance.workflows.settings import Settings
 
-    fields = Settings.model_fields.items()
-    known = [
-        one.upper() for f, of in fields for one in getattr(of.validation_alias, "choices", [f])
-    ]
-    for name in sorted({one.upper() for one in os.environ} - {*known}):
-        alike = get_close_matches(name, known, n=1, cutoff=0.8)
+    names: list[str] = []
+    for field_name, field in Settings.model_fields.items():
+        names += map(str.upper, getattr(field.validation_alias, "choices", [field_name]))
+
+    for name in sorted({*map(str.upper, os.environ)}.difference(names)):
+        alike = get_close_matches(name, names, n=1, cutoff=0.8)
         if name.startswith("COBALANCE_") or (name.startswith("NEO4J_") and alike):
             hint = f" Did you mean {alike[0]}?" if alike else " See docs/cli.md, Environment."
             notes.print(f"{name} is set, and nothing reads it.{hint}")
@@ -250,6 +271,7 @@ def command_line() -> Program:
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",
     )
+
     app.callback()(_options)
     program = cast("Program", get_command(app))
     program.commands.update({name: TyperCommand(name) for name in HOMES})
@@ -277,24 +299,27 @@ def debug_first(arguments: list[str]) -> list[str]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     if "--debug" not in arguments[:end]:
         return arguments
-    kept = [argument for argument in arguments[:end] if argument != "--debug"]
-    return ["--debug", *kept, *arguments[end:]]
+    others = [argument for argument in arguments[:end] if argument != "--debug"]
+    return ["--debug", *others, *arguments[end:]]
 
 
 def run() -> NoReturn:
     """Run the command line, and end the process with its exit code."""
-    if "_COBALANCE_COMPLETE" not in os.environ:  # a Tab prints neither help nor errors of usage
+    # A Tab prints neither help nor errors of usage.
+    if "_COBALANCE_COMPLETE" not in os.environ:
         from typer import rich_utils
 
         rich_utils.Console = Terminal  # type: ignore[attr-defined]
-    state: dict[str, bool] = {}
+
     sys.excepthook = print_traceback
+    state: dict[str, bool] = {}
     arguments = debug_first(sys.argv[1:])
-    named = next((word for word in arguments if word in HOMES), None)
+
+    command = next((word for word in arguments if word in HOMES), None)
     try:
         command_line()(arguments, obj=state)
     except CobalanceError as error:
-        logging.getLogger(__name__).info("%s failed: %s: %s", named, type(error).__name__, error)
+        logging.getLogger(__name__).info("%s failed: %s: %s", command, type(error).__name__, error)
         if state.get("debug"):
             print_traceback(type(error), error, error.__traceback__)
         else:
@@ -302,5 +327,7 @@ def run() -> NoReturn:
             notes.print(error.render(in_shell))
         sys.exit(2 if isinstance(error, OptionError) else 1)
     finally:
-        gc.freeze()  # not walked when the process ends: a quarter of the time of a short command
+        # The collector would walk all objects once more when the process ends: a quarter of the
+        # time of a short command.
+        gc.freeze()
     sys.exit(0)

@@ -65,10 +65,10 @@ def plan(
     `plan-edits` plans to edit images instead; `resample` lists the real ones for a trainer.
     """
     options = plans.PlanOptions(min_size, max_size, max_per_query, budget)
-    own = assigned(setting)
+    planner_options = assigned(setting)
     if planner is not None:
-        planners.PLANNERS.check(planner, own)
-    chosen = [read_clique(text) for text in clique or ()]
+        planners.PLANNERS.check(planner, planner_options)
+
     with opened_store() as (store, progress):
         planned = planning.plan_dataset(
             store,
@@ -77,11 +77,12 @@ def plan(
             options,
             name,
             progress,
-            own,
-            chosen=chosen,
+            planner_options,
+            chosen=list(map(read_clique, clique or ())),
             continued=continued or (),
             supported_only=supported_only,
         )
+
     if to.format is Format.JSON:
         write_text(plan_files.plan_to_json(planned.plan).decode(), to.file)
     elif to.is_shown:
@@ -90,7 +91,8 @@ def plan(
         out.print(plan_summaries.describe_plan(planned.plan))
     else:
         to.write(planned.plan.frame())
+
     for note in plan_summaries.plan_notes(planned):
         notes.print(safe_text(render(note, in_shell)))
-    if said := verdicts.warn_unsupported(planned.plan.queries, planned.audited):
-        notes.print(f"{said} Leave them out with --supported-only.")
+    if warning := verdicts.warn_unsupported(planned.plan.queries, planned.audited):
+        notes.print(f"{warning} Leave them out with --supported-only.")

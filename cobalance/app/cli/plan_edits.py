@@ -76,13 +76,13 @@ def plan_edits(
     changes = given(
         groups=listed_names(groups),
         made=made,
-        words=tuple(words) if words else None,
-        captions=None if captions is None else captions.replace("-", " "),
+        words=tuple(words or ()) or None,
+        captions=captions and captions.replace("-", " "),
         unnamed=unnamed,
         split=split,
         limit=max_images,
-        concepts=tuple(map(clean_name, concept)) if concept else None,
-        cliques=tuple(map(read_clique, clique)) if clique else None,
+        concepts=tuple(map(clean_name, concept or ())) or None,
+        cliques=tuple(map(read_clique, clique or ())) or None,
         children=children,
         no_derivatives=no_derivatives,
     )
@@ -91,6 +91,7 @@ def plan_edits(
         planned = edit_plans.plan_counterfactual_dataset(
             store, folder, dataset, recipe, changes, name, progress
         )
+
     if to.format is Format.JSON:
         write_text(plan_files.plan_to_json(planned.plan, planned.summary()).decode(), to.file)
     elif to.is_shown:
@@ -104,7 +105,13 @@ def plan_edits(
 def _order(dataset: str, recipe: str, name: str | None) -> str:
     """The command that orders the plan."""
     words = f"cobalance enqueue {quote(dataset)} --recipe {quote(recipe)}"
-    words += "" if name in (None, recipe) else f" --plan {quote(name)}"
+    # A plan of the recipe's name is the one that a job of the recipe takes by itself.
+    if name not in (None, recipe):
+        words += f" --plan {quote(name)}"
+
     people = recipes.RECIPES[recipe].people
-    words += ' --consent "BASIS"' if people else ""
-    return words + (" --alters-real-people" if people == "alters" else "")
+    if people:
+        words += ' --consent "BASIS"'
+    if people == "alters":
+        words += " --alters-real-people"
+    return words

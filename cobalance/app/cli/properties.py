@@ -39,11 +39,14 @@ def properties(
             finish_task(store, task, progress, here=here)
             if not here:
                 return
+
         if concept:
             names = {"all": workflow.PROPERTIES, "none": ()}.get(concept[0], tuple(concept))
             workflow.show_properties(store, folders(), dataset, names, progress)
             notes.print(f"Count them: cobalance mine {dataset}")
+
         images = workflow.read_properties(store, folders(), dataset)
+
     if extremes is not None:
         frame = workflow.extreme_images(images, extremes)
     else:

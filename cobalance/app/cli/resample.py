@@ -37,6 +37,7 @@ def resample(
     options = plans.PlanOptions(min_size, max_size, budget=max_images)
     with opened_store() as (store, progress):
         images, effect = resampling.resample_dataset(store, dataset, how, options, seed, progress)
+
     if not to.is_shown:
         to.write(images)
     else:
@@ -44,6 +45,7 @@ def resample(
         columns += ["imbalanced", "remaining", "gap_before", "gap_after", "widened"]
         to.write(effect[columns].reset_index())
         notes.print("The list of images: add -f csv -o FILE.")
+
     splits = sorted({name for name in images["split"] if name is not None})
     if len(splits) > 1:
         notes.print(

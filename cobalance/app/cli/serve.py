@@ -63,15 +63,20 @@ def app(
     """
     settings = environment()
     if find_spec("streamlit") is None:
+        # Whoever has no database to connect to needs the local one, too.
         has_server = settings.neo4j_uri is not None or find_spec("jpype") is not None
         raise MissingExtraError("The web app", "app" if has_server else "local,app")
+
     listening = serve.listen(settings, address, port, host, without_login=insecure_without_login)
     if port is None and listening.port != serve.PORT:
         notes.print(f"Port {serve.PORT} is taken, so the app is on {listening.port}.")
     secret = settings.cobalance_auth_file
     if secret is not None and secret.stat().st_mode & stat.S_IROTH:
         notes.print(f"Every user of this machine can read {secret}; run `chmod 600` on it.")
-    url = f"{listening.url}/?{urlencode({'dataset': urbancars.NAME})}" if demo else listening.url
+
+    url = listening.url
+    if demo:
+        url += f"/?{urlencode({'dataset': urbancars.NAME})}"
 
     def ready() -> None:
         out.print(f"cobalance is at {url}  (Ctrl-C ends it)", soft_wrap=True)

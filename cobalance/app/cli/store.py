@@ -41,8 +41,15 @@ def backup(
     users, passwords or image files of yours.
     """
     with opened_store() as (store, progress):
-        places = store, folders(), file, datasets or ()
-        report = store_backup.back_up(*places, with_generated=with_generated, progress=progress)
+        report = store_backup.back_up(
+            store,
+            folders(),
+            file,
+            datasets or (),
+            with_generated=with_generated,
+            progress=progress,
+        )
+
     for name, reason in report.left_out.items():
         notes.print(f"Left out: {name}. {reason}")
     out.print(f"{file}: {report.describe()}", soft_wrap=True)
@@ -56,33 +63,43 @@ def restore(
 ) -> None:
     """Check a backup, then write its datasets to the store; interrupted, run it again."""
     with opened_store() as (store, progress):
-        places = store, folders(), environment().queue_url(), file, datasets or ()
-        report = store_backup.restore(*places, replace=replace, progress=progress)
+        report = store_backup.restore(
+            store,
+            folders(),
+            environment().queue_url(),
+            file,
+            datasets or (),
+            replace=replace,
+            progress=progress,
+        )
+
     out.print(f"Restored: {report.describe()}", soft_wrap=True)
 
 
 @app.command()
 def status(format_: _Shown = "table") -> None:
     """Show which database is in use, whether it answers, and whether encrypted."""
-    found = stores.store_status(environment())
-    problem = found["problem"]
+    facts = stores.store_status(environment())
+    problem = facts["problem"]
     if format_ == "json":
-        _write_json({**found, "problem": problem and problem.render(in_shell)})
+        # An error is no JSON, and the exit code says it, too.
+        _write_json({**facts, "problem": problem and problem.render(in_shell)})
         raise typer.Exit(0 if problem is None else 1)
     if problem is not None:
         raise problem
-    server = "Neo4j {version} {edition}".format(**found)
-    if found["uri"] is None:
+
+    if facts["uri"] is None:
         text = "The local server is not running; any command starts it. Data: {data}"
-    elif not found["local"]:
+    elif not facts["local"]:
         text = "{uri}, database {database}: {server} answers.\nConnection: {encryption}"
     else:
         text = (
             "The local server is {phase} at {uri}: {server}, process {pid}, {resident_mb:,.0f} MB, "
             "up {up_min:,.0f} min.\nConnection: {encryption}\nData: {data}\nLog:  {log}\n{stops}"
         )
-    up_min, stops = (found["running_s"] or 0) / 60, _stops(found["idle_stop_s"])
-    out.print(text.format(**found, server=server, up_min=up_min, stops=stops))
+    server = "Neo4j {version} {edition}".format(**facts)
+    up_min, stops = (facts["running_s"] or 0) / 60, _stops(facts["idle_stop_s"])
+    out.print(text.format(**facts, server=server, up_min=up_min, stops=stops))
 
 
 def _stops(idle_stop_s: float | None) -> str:
@@ -104,14 +121,17 @@ def connection(format_: _Shown = "table") -> None:
     """
     settings = environment()
     with opened_store() as (store, _):
-        found = stores.connection(settings, store)
-    values = {name: value for name, value in vars(found).items() if name != "auth"}
+        details = stores.connection(settings, store)
+    values = {name: value for name, value in vars(details).items() if name != "auth"}
     if format_ == "json":
         _write_json(values)
         return
-    values["password_file"] = found.password_file or "none; it is in the variable NEO4J_PASSWORD"
+
+    values["password_file"] = details.password_file or "none; it is in the variable NEO4J_PASSWORD"
     for name, value in values.items():
         out.print(f"{name.replace('_', ' '):<15}{value}")
+
+    # Whoever connects is told when the server would leave.
     server = local_server.status(settings.local_server())
     if settings.neo4j_uri is None and server is not None:
         notes.print(_stops(server.idle_stop_s))

@@ -128,24 +128,28 @@ def notes_(to: TableOutput, dataset: DatasetName) -> None:
 
 
 def _ids(images: list[str] | None, file: Path | None) -> list[str]:
-    lines = [] if file is None else reader.read_text(file, "ids of images").splitlines()
-    ids = [*(images or ()), *(line.strip() for line in lines if line.strip())]
+    """Ids of images from a command and from a file's lines; OptionError without any."""
+    ids = list(images or ())
+    if file is not None:
+        lines = reader.read_text(file, "ids of images").splitlines()
+        ids += filter(None, map(str.strip, lines))
     if not ids:
         raise OptionError("No image is named. Name some, or a file with their ids: --from FILE.")
     return ids
 
 
 def _describe(changes: "applying.TagChanges") -> str:
-    parts = (
+    """Count the images of each change, in words; empty where nothing changes."""
+    verbs = (
         (changes.changed, "changes its concepts", "change their concepts"),
         (changes.left_out, "is left out", "are left out"),
         (changes.brought_back, "comes back", "come back"),
     )
-    return ", ".join(
-        f"{inflect(n, 'images')} {singular if n == 1 else plural}"
-        for n, singular, plural in parts
-        if n
-    )
+    parts = []
+    for n, singular, plural in verbs:
+        if n:
+            parts.append(f"{inflect(n, 'images')} {singular if n == 1 else plural}")
+    return ", ".join(parts)
 
 
 def _say_pending(store: "stores.GraphStore", dataset: str) -> None:

@@ -76,38 +76,52 @@ def audit(
         )
     with opened_store() as (store, _):
         if people is not None:
-            cliques = tuple(map(read_clique, clique or ()))
-            wanted = tuple(map(clean_name, concept or ()))
             sample = auditing.AuditSample(
-                split_people(people), per_stratum, overlap, seed, wanted, cliques
+                people=split_people(people),
+                n=per_stratum,
+                overlap=overlap,
+                seed=seed,
+                concepts=tuple(map(clean_name, concept or ())),
+                cliques=tuple(map(read_clique, clique or ())),
             )
-            made = auditing.draw_audit(store, output_folder(), run, sample)
-            out.print(panel_url(made), soft_wrap=True)
-            command = f"cobalance annotate audit {run}"
-            notes.print(
-                f"{inflect(len(made.labels), 'labels')} for {inflect(len(made.people), 'people')}, "
-                f"at this address of `cobalance app`, or as a table: {command} --sheet --format "
-                f"csv. Results: {command} --results"
-            )
+            _print_drawn(auditing.draw_audit(store, output_folder(), run, sample), run)
             return
-        found = find_panel(store, audits.Audit, run, which)
+
+        panel = find_panel(store, audits.Audit, run, which)
         if from_ is not None:
-            taken = answers.take_answers(store, found, _read_answers(from_))
+            taken = answers.take_answers(store, panel, _read_answers(from_))
             notes.print(f"{inflect(taken, 'answers')} taken.")
         if sheet:
-            frame = answers.answer_sheet(store, found)
-            from cobalance.ingest.tables.sheets import guard_formulas
-
-            frame = guard_formulas(frame) if to.format is Format.CSV else frame
+            frame = answers.answer_sheet(store, panel)
+        elif rates:
+            frame = verdicts.audit_rates(store, panel)
+        elif results:
+            frame = verdicts.audit_imbalances(store, panel)
         else:
-            of_results = verdicts.audit_rates if rates else verdicts.audit_imbalances
-            read = of_results if rates or results else answers.panel_progress
-            frame = read(store, found)
-    if to.is_shown:
-        frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
+            frame = answers.panel_progress(store, panel)
+
+    if sheet and to.format is Format.CSV:
+        from cobalance.ingest.tables.sheets import guard_formulas
+
+        frame = guard_formulas(frame)
+    if to.is_shown and rates:
+        frame = _rates_table(frame)
+    elif to.is_shown and results:
+        frame = _results_table(frame)
     to.write(frame)
     if not (sheet or from_ is not None or rates or results):
-        notes.print(panel_url(found))
+        notes.print(panel_url(panel))
+
+
+def _print_drawn(panel: "audits.Audit", run: str) -> None:
+    """Print the address of a new audit's page, and how to go on."""
+    out.print(panel_url(panel), soft_wrap=True)
+    command = f"cobalance annotate audit {run}"
+    notes.print(
+        f"{inflect(len(panel.labels), 'labels')} for {inflect(len(panel.people), 'people')}, "
+        f"at this address of `cobalance app`, or as a table: {command} --sheet --format "
+        f"csv. Results: {command} --results"
+    )
 
 
 def _read_answers(file: Path) -> "pd.DataFrame":
@@ -147,7 +161,7 @@ def _results_table(frame: "pd.DataFrame") -> "pd.DataFrame":
             "gap": frame["gap"].astype("int64"),
             "corrected [95%]": _intervals(_with_limits(frame, "corrected_gap"), "{:,.0f}"),
             "by rate": list(map("{} vs {}".format, frame["highest_rate"], frame["lowest_rate"])),
-            "log odds ratio": [f"{value:+.2f}" for value in frame["log_odds_ratio"]],
+            "log odds ratio": frame["log_odds_ratio"].map("{:+.2f}".format),
             "corrected log odds ratio": _intervals(
                 _with_limits(frame, "corrected_log_odds_ratio"), "{:+.2f}"
             ),
@@ -160,9 +174,12 @@ def _with_limits(frame: "pd.DataFrame", name: str) -> "pd.DataFrame":
     return frame[[name, f"{name}_low", f"{name}_high"]]
 
 
-def _intervals(rows: "pd.DataFrame", written: str) -> list[str]:
+def _intervals(rows: "pd.DataFrame", number: str) -> list[str]:
     """A value and its limits as text; a dash where nothing is known."""
-    return [
-        "-" if pd.isna(row[1]) else "{} [{}, {}]".format(*map(written.format, row))
-        for row in rows.itertuples(index=False)
-    ]
+    texts = []
+    for row in rows.itertuples(index=False):
+        if pd.isna(row[1]):
+            texts.append("-")
+        else:
+            texts.append("{} [{}, {}]".format(*map(number.format, row)))
+    return texts

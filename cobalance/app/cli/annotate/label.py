@@ -16,6 +16,7 @@ from cobalance.app.cli.annotate.propose import (
     SettingOption,
     TimeoutOption,
     UrlOption,
+    at_a_time,
     open_chat,
     read_endpoint,
 )
@@ -86,18 +87,7 @@ def label(
     Workers score the images in chunks; every score is kept. Nothing counts before `cobalance
     annotate accept`. Print the run's id.
     """
-    endpoint = None
-    if url is not None:
-        if key_file is not None:
-            key_file = key_file.resolve()
-            endpoint_settings.read_key(key_file)
-        more: dict[str, object] = {"send_images": send_images, "at_once": at_once}
-        endpoint = read_endpoint(url, model, key_file, timeout, **more)
-    elif model is not None or key_file is not None or send_images:
-        raise OptionError(
-            "--model, --key-file and --send-images are for a model at an address. Give it with "
-            "--url; a model that runs here is named by --set model=FOLDER."
-        )
+    endpoint = _read_endpoint(url, model, key_file, timeout, send_images, at_once)
     order = label_orders.LabelOrder(
         dataset=dataset,
         annotator=annotator,
@@ -112,40 +102,80 @@ def label(
         chunk_images=chunk,
         endpoint=endpoint,
     )
+    # Packages that are missing stop the command before anything is ordered.
     if here:
         with needs_extra("Labelling images", "worker"):
             from cobalance.workflows.work.run import run_here
+
     folder = output_folder()
     with opened_store() as (store, progress):
         run = label_orders.order_labels(store, folder, order)
         out.print(run)
-        found = label_runs.read_run(store, run)
-        if order.endpoint is not None:
-            asked = label_settings.LabelSettings.read(found.settings)
-            calls = asked.images * (len(asked.texts) if annotator == "vlm" else 1)
-            notes.print(
-                f"{inflect(calls, 'questions')} with an image will be sent to "
-                f"{order.endpoint.host}, at most {at_once} at once."
-            )
+        ordered = label_runs.read_run(store, run)
+        if endpoint is not None:
+            _note_questions(ordered, annotator, endpoint.host, at_once)
         if here:
             settings = environment()
-            tasks = [f"{run}-{at}" for at in range(found.chunks)]
-            run_here(settings, tasks, settings.queue_url(), progress)
-            found = label_runs.read_run(store, run)
-    if here and found.state != "done":
-        notes.print(f"The run is {found.state}. {found.error}")
-        raise typer.Exit(1)
-    if here:
-        notes.print(f"The run is done. What it finds: cobalance annotate runs {run}")
-        notes.print(f"Make it count: cobalance annotate accept {run}")
+            chunks = [f"{run}-{chunk_number}" for chunk_number in range(ordered.chunks)]
+            run_here(settings, chunks, settings.queue_url(), progress)
+            ordered = label_runs.read_run(store, run)
+
+    if not here:
+        notes.print(
+            f"{inflect(ordered.chunks, 'chunks')} ordered. Label them: cobalance work "
+            f"--until-idle; then: cobalance annotate runs {run}"
+        )
+        extra = annotators.ANNOTATORS[annotator].extra or "worker"
+        if url is not None:
+            extra = "annotate"
+        if not plugins.is_installed(extra):
+            notes.print(f"Workers need it installed: {install_command(extra)}")
         return
+    if ordered.state != "done":
+        notes.print(f"The run is {ordered.state}. {ordered.error}")
+        raise typer.Exit(1)
+    notes.print(f"The run is done. What it finds: cobalance annotate runs {run}")
+    notes.print(f"Make it count: cobalance annotate accept {run}")
+
+
+def _read_endpoint(
+    url: str | None,
+    model: str | None,
+    key_file: Path | None,
+    timeout: float,
+    send_images: bool,
+    at_once: int,
+) -> "endpoint_settings.EndpointSettings | None":
+    """The address of a model that gets images, checked; None for a model that runs here."""
+    if url is None:
+        if model is not None or key_file is not None or send_images:
+            raise OptionError(
+                "--model, --key-file and --send-images are for a model at an address. Give it with "
+                "--url; a model that runs here is named by --set model=FOLDER."
+            )
+        return None
+
+    if key_file is not None:
+        # Workers open it by this path from other folders.
+        key_file = key_file.resolve()
+        endpoint_settings.read_key(key_file)
+    return read_endpoint(url, model, key_file, timeout, send_images=send_images, at_once=at_once)
+
+
+def _note_questions(
+    run: "label_runs.AnnotationRun", annotator: str, host: str, at_once: int
+) -> None:
+    """Note how many images will leave the machine."""
+    settings = label_settings.LabelSettings.read(run.settings)
+    questions = settings.images
+    # It asks of each image about each text, where others ask once.
+    if annotator == "vlm":
+        questions *= len(settings.texts)
+
     notes.print(
-        f"{inflect(found.chunks, 'chunks')} ordered. Label them: cobalance work --until-idle; "
-        f"then: cobalance annotate runs {run}"
+        f"{inflect(questions, 'questions')} with an image will be sent to "
+        f"{host}, at most {at_once} at once."
     )
-    extra = "annotate" if url is not None else annotators.ANNOTATORS[annotator].extra or "worker"
-    if not plugins.is_installed(extra):
-        notes.print(f"Workers need it installed: {install_command(extra)}")
 
 
 def extract(
@@ -168,26 +198,26 @@ def extract(
     captions = folders().captions
     chat = open_chat(url, model, key_file, timeout, local=local)
     with opened_store() as (store, progress):
-        at_once = 1 if local else at_once
-        done = extracting.extract_concepts(
+        extraction = extracting.extract_concepts(
             store,
             folder,
             chat,
             dataset,
             captions,
             limit=max_images,
-            at_once=at_once,
+            at_once=at_a_time(at_once, local=local),
             progress=progress,
         )
-    out.print(done.run)
+
+    out.print(extraction.run)
     notes.print(
-        f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')}. "
-        f"{done.usage.describe()}"
+        f"{inflect(extraction.concepts, 'concepts')} in captions of "
+        f"{inflect(extraction.images, 'images')}. {extraction.usage.describe()}"
     )
-    total = done.mentions + done.inferred
-    if done.inferred:
+    if extraction.inferred:
+        total = extraction.mentions + extraction.inferred
         notes.print(
-            f"Inferred and left out, as their captions do not name them: {done.inferred:,} of "
-            f"{total:,}, such as {', '.join(done.examples)}."
+            f"Inferred and left out, as their captions do not name them: {extraction.inferred:,} "
+            f"of {total:,}, such as {', '.join(extraction.examples)}."
         )
-    notes.print(f"Make it count: cobalance annotate accept {done.run}")
+    notes.print(f"Make it count: cobalance annotate accept {extraction.run}")

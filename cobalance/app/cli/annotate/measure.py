@@ -61,51 +61,59 @@ def measure(
     """
     with needs_extra("Measuring labels", "annotate"):
         import sklearn  # noqa: F401
+
     if auc_table is not None:
         to.write(scores.read_macro_table(auc_table))
         return
     if which is None or truth is None:
         raise OptionError("Name a run or a dataset, and ground truth with --truth.")
+
     with opened_store() as (store, _):
         if states.find_dataset(store, truth) is not None:
-            known = measuring.truth_of_dataset(store, truth)
+            ground_truth = measuring.truth_of_dataset(store, truth)
         else:
-            known = truths.read_truth(Path(truth))
+            ground_truth = truths.read_truth(Path(truth))
         if states.find_dataset(store, which) is not None:
-            frame = _measure_vocabulary(store, which, known, compare_by)
+            frame = _measure_vocabulary(store, which, ground_truth, compare_by)
         else:
             names = None if mapping is None else truths.read_mapping(mapping)
             run = find_id(store, which, ANNOTATION_RUN)
-            found = measuring.measure_run(store, output_folder(), run, known, names)
-            means = [
-                {"metric": name, "mean": of.value, "concepts": of.n, "left_out": of.left_out}
-                for name, of in found.macro.items()
-            ]
-            frame = pd.DataFrame(means) if summary else found.scores
-            _say(found)
+            measured = measuring.measure_run(store, output_folder(), run, ground_truth, names)
+            frame = _means(measured) if summary else measured.scores
+            _print_measured(measured)
     to.write(frame)
+
+
+def _means(measured: "measuring.Measured") -> "pd.DataFrame":
+    rows = [
+        {"metric": name, "mean": mean.value, "concepts": mean.n, "left_out": mean.left_out}
+        for name, mean in measured.macro.items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def _measure_vocabulary(
     store: "stores.GraphStore", dataset: str, truth: "truths.GroundTruth", embed: str
 ) -> "pd.DataFrame":
     embedder, compared_by = proposing.open_embedder(embed)
-    known = [str(name) for name in truth.shows.columns]
-    found = measuring.measure_vocabulary(store, dataset, known, embed=embedder)
-    return pd.DataFrame([{**found.__dict__, "compared_by": compared_by, "beta": scores.BETA}])
+    names = [str(name) for name in truth.shows.columns]
+    measured = measuring.measure_vocabulary(store, dataset, names, embed=embedder)
+    return pd.DataFrame([{**measured.__dict__, "compared_by": compared_by, "beta": scores.BETA}])
 
 
-def _say(found: "measuring.Measured") -> None:
-    of = found.macro["auc"]
-    lines = [f"Mean AUC {of.value:.3f} over {inflect(of.n, 'concepts')}"]
-    if of.left_out:
-        lines.append(f"{of.left_out} without both images that show it and others left out")
-    if found.unmatched_concepts:
-        lines.append(f"no ground truth for {', '.join(found.unmatched_concepts)}")
-    if found.unmatched_images:
-        lines.append(f"{inflect(found.unmatched_images, 'images')} not in the ground truth")
-    lines += [f"{n:,} rows {reason} left out" for reason, n in found.left_out.items()]
-    notes.print("; ".join(lines) + ".")
+def _print_measured(measured: "measuring.Measured") -> None:
+    """Print the mean AUC, and how much was left out of the comparison."""
+    mean = measured.macro["auc"]
+    parts = [f"Mean AUC {mean.value:.3f} over {inflect(mean.n, 'concepts')}"]
+    if mean.left_out:
+        parts.append(f"{mean.left_out} without both images that show it and others left out")
+    if measured.unmatched_concepts:
+        parts.append(f"no ground truth for {', '.join(measured.unmatched_concepts)}")
+    if measured.unmatched_images:
+        parts.append(f"{inflect(measured.unmatched_images, 'images')} not in the ground truth")
+
+    parts += [f"{n:,} rows {reason} left out" for reason, n in measured.left_out.items()]
+    notes.print("; ".join(parts) + ".")
 
 
 def compare(
@@ -129,11 +137,12 @@ def compare(
     that the generator makes more frequent.
     """
     with opened_store() as (store, _):
+        # The training set's run first, then the generated dataset's.
         runs = [
             None if run is None else find_id(store, run, ANNOTATION_RUN)
             for run in (run_real, run_generated)
         ]
-        found = label_comparison.compare_generator(
+        comparison = label_comparison.compare_generator(
             store,
             output_folder(),
             real,
@@ -142,11 +151,11 @@ def compare(
             generated_run=runs[1],
             confidence=confidence,
         )
-    for note in found.notes:
+
+    for note in comparison.notes:
         notes.print(note)
     if chart is not None:
+        drawing = shift.shift_chart(comparison.table, f"{real} less {generated}")
         with replacing(chart) as part:
-            part.write_text(
-                shift.shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8"
-            )
-    to.write(found.table)
+            part.write_text(drawing, encoding="utf-8")
+    to.write(comparison.table)

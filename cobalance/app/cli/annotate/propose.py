@@ -127,7 +127,7 @@ def propose(
     chat = open_chat(url, model, key_file, timeout, local=local)
     compare = proposing.open_embedder(compare_by)
     with opened_store() as (store, progress):
-        done = proposing.propose_attributes(
+        proposal = proposing.propose_attributes(
             store,
             folder,
             chat,
@@ -135,16 +135,17 @@ def propose(
             caption,
             options,
             compare=compare,
-            at_once=1 if local else at_once,
+            at_once=at_a_time(at_once, local=local),
             progress=progress,
         )
-    out.print(done.run)
+
+    out.print(proposal.run)
     notes.print(
-        f"{inflect(done.attributes, 'attributes')}, {done.flagged} of them flagged. "
-        f"{done.usage.describe()} Near synonyms by {done.compared_by}."
+        f"{inflect(proposal.attributes, 'attributes')}, {proposal.flagged} of them flagged. "
+        f"{proposal.usage.describe()} Near synonyms by {proposal.compared_by}."
     )
-    if done.left_out:
-        notes.print(f"Left out, as they need --sensitive: {', '.join(done.left_out)}.")
+    if proposal.left_out:
+        notes.print(f"Left out, as they need --sensitive: {', '.join(proposal.left_out)}.")
     notes.print(f"Review them: cobalance annotate review {dataset}")
 
 
@@ -162,23 +163,30 @@ def open_chat(
     )
 
 
+def at_a_time(at_once: int, *, local: bool) -> int:
+    """Number of questions that a model gets at a time: one on this machine answers one."""
+    return 1 if local else at_once
+
+
 def read_endpoint(
     url: str, model: str | None, key_file: Path | None, timeout: float, **more: object
 ) -> "endpoint_settings.EndpointSettings":
     """The address that options name, checked."""
     if model is None:
         raise OptionError("--url needs the model's name there. Give it with --model.")
-    file = None if key_file is None else str(key_file)
-    given = {"url": url, "model": model, "key_file": file, "timeout_s": timeout, **more}
-    return options_.read_options(endpoint_settings.EndpointSettings, given, "The language model")
+
+    values = {"url": url, "model": model, "timeout_s": timeout, **more}
+    if key_file is not None:
+        values["key_file"] = str(key_file)
+    return options_.read_options(endpoint_settings.EndpointSettings, values, "The language model")
 
 
 def _phrases(assignments: list[str] | None) -> dict[str, str]:
     phrases = {}
-    for one in assignments or []:
-        category, is_one, phrase = one.rpartition("=")
-        if not is_one or not category.strip():
-            raise OptionError(f"--phrase {one!r} has no category. Write it as color=is.")
+    for assignment in assignments or []:
+        category, equals, phrase = assignment.rpartition("=")
+        if not equals or not category.strip():
+            raise OptionError(f"--phrase {assignment!r} has no category. Write it as color=is.")
         phrases[category.strip().casefold()] = phrase.strip()
     return phrases
 
@@ -222,11 +230,14 @@ def cost(
         raise OptionError("--url and --local are for --measure, which asks two questions now.")
     changes = {"categories": categories, "attributes": attributes, "rounds": rounds}
     options = proposing_options.read_preset(preset, {**changes, "llm_prompts": llm_prompts})
-    asked = costs.chat_cost(options, caption)
-    row: dict[str, object] = {**asked.__dict__, "chat_seconds": "unknown"}
+
+    calls = costs.chat_cost(options, caption)
+    row: dict[str, object] = {**calls.__dict__, "chat_seconds": "unknown"}
     if measure:
         chat = open_chat(url, model, key_file, timeout, local=local)
-        row["chat_seconds"] = costs.measure_chat(chat, options, caption, 1 if local else at_once)
+        questions = at_a_time(at_once, local=local)
+        row["chat_seconds"] = costs.measure_chat(chat, options, caption, questions)
+
     if dataset is not None:
         with needs_extra("Measuring an annotator", "worker"):
             from cobalance.workflows.label.order import label_cost

@@ -1,7 +1,7 @@
 """Commands of `cobalance annotate` that decide what counts: attributes, and runs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -57,19 +57,14 @@ def review(
         dataset_states.dataset_state(store, dataset)
         attributes = kept_attributes.list_attributes(store, dataset)
         if text is not None or accept_all:
-            decisions = (
-                reviewing.accept_all(attributes)
-                if text is None
-                else reviewing.read_decisions(text, str(from_), attributes)
-            )
+            if text is None:
+                decisions = reviewing.accept_all(attributes)
+            else:
+                decisions = reviewing.read_decisions(text, str(from_), attributes)
             kept_attributes.decide_attributes(store, dataset, decisions)
-            states = [one.state for one in decisions]
-            said = ", ".join(
-                f"{states.count(state)} {state}" for state in ("accepted", "rejected", "merged")
-            )
-            notes.print(f"{inflect(len(decisions), 'attributes')} decided: {said}.")
-            notes.print(f"Look for them: cobalance annotate label {dataset}")
+            _print_decided(dataset, [decision.state for decision in decisions])
             return
+
     frame = reviewing.review_frame(attributes)
     if sheet:
         from cobalance.ingest.tables.sheets import guard_formulas
@@ -85,9 +80,17 @@ def review(
             f"No attributes were proposed for {dataset}: cobalance annotate propose CAPTION"
         )
         return
+
     if to.is_table:
+        # Without the columns to decide in, which are for a sheet.
         frame = frame[[*frame.columns[:1], *frame.columns[2:9]]]
     to.write(frame)
+
+
+def _print_decided(dataset: str, states: list[str]) -> None:
+    counts = [f"{states.count(state)} {state}" for state in ("accepted", "rejected", "merged")]
+    notes.print(f"{inflect(len(states), 'attributes')} decided: {', '.join(counts)}.")
+    notes.print(f"Look for them: cobalance annotate label {dataset}")
 
 
 def runs(
@@ -105,45 +108,63 @@ def runs(
     with opened_store() as (store, _):
         if which is not None and dataset_states.find_dataset(store, which) is None:
             run = label_runs.read_run(store, find_id(store, which, ANNOTATION_RUN))
-            if run.has_labels:
-                settings = label_settings.LabelSettings.read(run.settings)
-                found = labels.label_summary(decide.open_scores(folders(), run.id), settings)
-            else:
-                found = runs_frame([run])
-            to.write(found)
+            if not run.has_labels:
+                to.write(runs_frame([run]))
+                return
+            settings = label_settings.LabelSettings.read(run.settings)
+            to.write(labels.label_summary(decide.open_scores(folders(), run.id), settings))
             return
         listed = label_runs.list_runs(store, which)
+
     if not listed and to.is_table:
         notes.print("There is no annotation run. Order one: cobalance annotate label DATASET")
         return
     to.write(runs_frame(listed))
 
 
+_RUN_COLUMNS = [
+    "run",
+    "dataset",
+    "kind",
+    "model",
+    "state",
+    "done",
+    "licence",
+    "created_at",
+    "decided_by",
+    "error",
+]
+
+
 def runs_frame(runs: "list[label_runs.AnnotationRun]") -> "pd.DataFrame":
     """Annotation runs as a table."""
-    columns = {
-        "run": [run.id for run in runs],
-        "dataset": [run.dataset for run in runs],
-        "kind": [run.kind for run in runs],
-        "model": [run.model for run in runs],
-        "state": [f"{run.state}, outdated" if run.outdated else run.state for run in runs],
-        "done": [f"{run.done}/{run.chunks}" if run.chunks else "" for run in runs],
-        "licence": [run.licence or "" for run in runs],
-        "created_at": [run.created_at and f"{run.created_at:%Y-%m-%d %H:%M}Z" for run in runs],
-        "decided_by": [run.decided_by for run in runs],
-        "error": [run.error for run in runs],
-    }
-    return pd.DataFrame(columns)
+    rows = []
+    for run in runs:
+        row = {
+            "run": run.id,
+            "dataset": run.dataset,
+            "kind": run.kind,
+            "model": run.model,
+            "state": f"{run.state}, outdated" if run.outdated else run.state,
+            "done": f"{run.done}/{run.chunks}" if run.chunks else "",
+            "licence": run.licence or "",
+            "created_at": run.created_at and f"{run.created_at:%Y-%m-%d %H:%M}Z",
+            "decided_by": run.decided_by,
+            "error": run.error,
+        }
+        rows.append(row)
+
+    return pd.DataFrame(rows, columns=_RUN_COLUMNS)
 
 
 def accept(run: RunId) -> None:
     """Add a run's labels to its dataset's concepts; its own annotations stay, and win."""
-    _decide(run, accepted=True)
+    _decide(run, "accepted")
 
 
 def reject(run: RunId) -> None:
     """Remove a run's labels from its dataset."""
-    _decide(run, accepted=False)
+    _decide(run, "rejected")
 
 
 def threshold(
@@ -164,8 +185,8 @@ def threshold(
     ] = None,
 ) -> None:
     """Change the scores from which a run's labels count as found; no model runs again."""
-    given = assigned(setting)
-    if not all(isinstance(value, int | float) for value in given.values()):
+    thresholds = assigned(setting)
+    if not all(isinstance(value, int | float) for value in thresholds.values()):
         raise OptionError("--set takes a concept and a number, such as --set sky=0.4.")
     with opened_store() as (store, progress):
         report = decide.change_thresholds(
@@ -173,11 +194,13 @@ def threshold(
             output_folder(),
             run,
             threshold=lowest,
-            thresholds={name: float(value) for name, value in given.items()},
+            thresholds={name: float(value) for name, value in thresholds.items()},
             multi=multi,
             progress=progress,
         )
         dataset = label_runs.read_run(store, run).dataset
+
+    # Only an accepted run has labels among the concepts.
     if report is None:
         notes.print("Changed. The run counts for nothing so far: cobalance annotate accept RUN")
     else:
@@ -188,17 +211,16 @@ def delete(run: RunId, yes: YesOption = False) -> None:
     """Delete a run that is not accepted, with its files, and its audits with all answers."""
     folder = output_folder()
     with opened_store() as (store, _):
-        found = label_runs.read_run(store, run)
-        if not yes and found.state != "accepted":  # which is refused
-            what = f"the run {run} of {found.dataset}, with its files"
+        stored = label_runs.read_run(store, run)
+        # An accepted run is refused below, so that nobody is asked.
+        if not yes and stored.state != "accepted":
+            what = f"the run {run} of {stored.dataset}, with its files"
             confirm(f"Delete {what}, and its audits with all answers?")
         decide.delete_annotations(store, folder, run)
 
 
-def _decide(run: str, *, accepted: bool) -> None:
+def _decide(run: str, state: Literal["accepted", "rejected"]) -> None:
     with opened_store() as (store, progress):
-        report = decide.decide_labels(
-            store, output_folder(), run, "accepted" if accepted else "rejected", progress=progress
-        )
+        report = decide.decide_labels(store, output_folder(), run, state, progress=progress)
         dataset = label_runs.read_run(store, run).dataset
     note_changed(report, dataset)

@@ -32,12 +32,12 @@ def artefact(
     with needs_extra("Predicting images", "evaluate"):
         from cobalance.workflows.evaluate.artefacts import run_artefact_test
     with opened_store() as (store, progress):
-        done = run_artefact_test(
+        test = run_artefact_test(
             store, folders(), evaluation, job, first, second, seed=seed, progress=progress
         )
-    frame = done.scores.drop(columns=["method", "seed"])
-    to.write(frame)
-    notes.print(f"Of {inflect(len(done.edited), 'test images')} that were edited.")
+
+    to.write(test.scores.drop(columns=["method", "seed"]))
+    notes.print(f"Of {inflect(len(test.edited), 'test images')} that were edited.")
 
 
 def cam(
@@ -62,8 +62,9 @@ def cam(
     """
     with needs_extra("Class activation maps", "train"):
         from cobalance.workflows.evaluate.maps import map_activations
+
     with opened_store() as (store, progress):
-        done = map_activations(
+        maps = map_activations(
             store,
             folders(),
             evaluation,
@@ -72,10 +73,11 @@ def cam(
             seed=seed,
             progress=progress,
         )
-    to.write(done.scores.drop(columns=["method", "seed"]))
-    if done.without_regions:
+
+    to.write(maps.scores.drop(columns=["method", "seed"]))
+    if maps.without_regions:
         notes.print(
-            f"{inflect(done.without_regions, 'images')} of {len(done.images):,} have no regions of "
+            f"{inflect(maps.without_regions, 'images')} of {len(maps.images):,} have no regions of "
             "their object, and no share. Name it with --object."
         )
 
@@ -112,24 +114,24 @@ def clusters(
         raise OptionError("--undo takes back --as-concepts. Give one of them.")
     with needs_extra("Clusters of captions", "evaluate"):
         from cobalance.workflows.evaluate import clusters as captions
+
+    report = None
     with opened_store() as (store, progress):
         if undo:
             note_changed(captions.remove_clusters(store, dataset, progress=progress), dataset)
             return
-        found = captions.cluster_dataset(
+        clustered = captions.cluster_dataset(
             store,
             folders().captions,
             dataset,
             captions.ClusterSettings(count, embed, assigned(setting), words, seed),
             progress=progress,
         )
-        report = (
-            captions.keep_clusters(store, dataset, found, progress=progress)
-            if as_concepts
-            else None
-        )
-    to.write(found.shifts)
-    if found.without:
-        notes.print(f"Without captions, and in no cluster: {inflect(found.without, 'images')}.")
+        if as_concepts:
+            report = captions.keep_clusters(store, dataset, clustered, progress=progress)
+
+    to.write(clustered.shifts)
+    if clustered.without:
+        notes.print(f"Without captions, and in no cluster: {inflect(clustered.without, 'images')}.")
     if report is not None:
         note_changed(report, dataset)

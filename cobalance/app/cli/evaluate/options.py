@@ -6,8 +6,8 @@ from typing import Any
 
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import find_id
-from cobalance.app.cli.shared.options import ALL_JOBS
 from cobalance.app.cli.shared.terminal import notes
+from cobalance.base import options as plugin_options
 from cobalance.base.errors import NotFoundError, OptionError
 from cobalance.graph.database import store as stores
 from cobalance.graph.database.evaluation_nodes import EVALUATION
@@ -22,9 +22,9 @@ BASELINE = (
 
 
 def evaluations_of(
-    store: "stores.GraphStore", which: str | None, *, limit: int = ALL_JOBS
+    store: "stores.GraphStore", which: str | None, *, limit: int | None = None
 ) -> "list[reading.Evaluation]":
-    """The evaluations of a dataset, the one of an id, or all.
+    """The evaluations of a dataset, the one of an id, or all; at most `limit`.
 
     Raises
     ------
@@ -32,11 +32,12 @@ def evaluations_of(
         It is neither a dataset nor an evaluation.
     """
     if which is None or states.find_dataset(store, which) is not None:
-        return reading.list_evaluations(store, which, limit=limit)
+        return reading.list_evaluations(store, which, limit=limit or plugin_options.NO_LIMIT)
     try:
         return [reading.read_evaluation(store, find_id(store, which, EVALUATION))]
     except NotFoundError:
-        states.dataset_state(store, which)  # raises, and names the datasets there are
+        # Without such a dataset this raises an error that names those there are.
+        states.dataset_state(store, which)
         raise
 
 
@@ -55,19 +56,19 @@ def options_of(
     >>> options_of(["learner.epochs=50"], ("learner", "method"))
     {'learner': {'epochs': 50}, 'method': {}}
     """
-    known = list(owners)
-    found: dict[str, dict[str, Any]] = {owner: {} for owner in known}
+    names = list(owners)
+    by_owner: dict[str, dict[str, Any]] = {name: {} for name in names}
     for owner, options in assigned(assignments).items():
-        if owner not in found or not isinstance(options, dict):
+        if owner not in by_owner or not isinstance(options, dict):
+            begins = ", ".join(f"{name}." for name in names)
             raise OptionError(
-                f"--set {owner}: an option begins with {', '.join(f'{one}.' for one in known)} "
-                f"as in {known[0]}.NAME=VALUE."
+                f"--set {owner}: an option begins with {begins} as in {names[0]}.NAME=VALUE."
             )
-        found[owner] |= options
-    return found
+        by_owner[owner] |= options
+    return by_owner
 
 
-def files_of(given: Sequence[str] | None, flag: str) -> dict[str, Path]:
+def files_of(assignments: Sequence[str] | None, flag: str) -> dict[str, Path]:
     """Files from NAME=FILE; OptionError where one is not of this form.
 
     Examples
@@ -76,31 +77,38 @@ def files_of(given: Sequence[str] | None, flag: str) -> dict[str, Path]:
     ['captions']
     """
     files = {}
-    for one in given or ():
-        name, equals, path = one.partition("=")
+    for assignment in assignments or ():
+        name, equals, path = assignment.partition("=")
         if not equals or not name or not path:
-            raise OptionError(f"{flag} {one!r} is no NAME=FILE, such as captions=captions.csv.")
+            raise OptionError(
+                f"{flag} {assignment!r} is no NAME=FILE, such as captions=captions.csv."
+            )
         files[name.strip()] = Path(path)
     return files
 
 
-def say_failures(found: "Sequence[reading.Evaluation]") -> None:
+def say_failures(evaluations: "Sequence[reading.Evaluation]") -> None:
     """Say how many evaluations wait, have failed or are outdated."""
-    waiting = sum(one.state in ("queued", "running") for one in found)
+    waiting = sum(evaluation.state in ("queued", "running") for evaluation in evaluations)
     if waiting:
         notes.print(
-            f"{waiting:,} of {len(found):,} are still queued or running. To run them: cobalance "
-            "work --until-idle"
+            f"{waiting:,} of {len(evaluations):,} are still queued or running. To run them: "
+            "cobalance work --until-idle"
         )
-    for one in found:
-        if one.state == "failed":
+
+    for evaluation in evaluations:
+        if evaluation.state == "failed":
             notes.print(
-                f"{one.id} ({one.method}) failed: {one.error} When that is mended: cobalance "
-                f"jobs retry {one.id}"
+                f"{evaluation.id} ({evaluation.method}) failed: {evaluation.error} When that is "
+                f"mended: cobalance jobs retry {evaluation.id}"
             )
-    outdated = sum(one.outdated and one.scored_at is not None for one in found)
+
+    # Only scores can be outdated: what is queued will read the images as they are then.
+    outdated = sum(
+        evaluation.outdated and evaluation.scored_at is not None for evaluation in evaluations
+    )
     if outdated:
         notes.print(
-            f"{outdated:,} of {len(found):,} are outdated: images of their datasets have changed "
-            "since. Order them again."
+            f"{outdated:,} of {len(evaluations):,} are outdated: images of their datasets have "
+            "changed since. Order them again."
         )

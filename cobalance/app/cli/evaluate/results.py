@@ -41,17 +41,18 @@ def predict(
     """
     settings = environment()
     with opened_store() as (store, progress):
-        found = reading.read_evaluation(store, evaluation)
+        ordered = reading.read_evaluation(store, evaluation)
         if dataset is None:
             if split is not None:
                 raise OptionError("--split is of the dataset that --dataset names. Name one.")
-            predictions = stored.read_saved_predictions(output_folder(), found)
+            predictions = stored.read_saved_predictions(output_folder(), ordered)
         else:
             with needs_extra("Predicting images", "evaluate"):
                 from cobalance.workflows.evaluate.train import predict_dataset
             predictions = predict_dataset(
                 store, settings.folders(), evaluation, dataset, split, progress=progress
             )
+
     TableOutput(format_, output).write(predictions)
 
 
@@ -79,27 +80,29 @@ def show(
     CSV, JSON and Parquet have a row for each metric and group.
     """
     with opened_store() as (store, _):
-        found = evaluations_of(store, which, limit=limit)
-        if not found and to.is_table:
+        evaluations = evaluations_of(store, which, limit=limit)
+        if not evaluations and to.is_table:
             notes.print("There is no evaluation. Order some: cobalance evaluate train DATASET")
             return
-        if baseline is not None:
-            frame = results.differences_frame(output_folder(), found, baseline)
-            names = {*results.name_rows(results.newest(found)).values()}
+        if baseline is None:
+            frame = results.summary_frame(store, evaluations)
+        else:
+            frame = results.differences_frame(output_folder(), evaluations, baseline)
+            names = {*results.name_rows(results.newest(evaluations)).values()}
             if left_out := sorted(names - {*frame["method"], *frame["baseline"]}):
                 notes.print(
                     f"Left out, without {baseline} of the same settings: {', '.join(left_out)}"
                 )
-        else:
-            frame = results.summary_frame(store, found)
+
     if baseline is None and to.is_table:
         frame = reports.arrange(frame, metric or results.HEADLINE)
     elif metric:
         frame = frame[frame["metric"].isin(metric)]
+
     if len(frame) or not to.is_table:
         to.write(frame)
-    say_failures(found)
-    if len(found) == limit:
+    say_failures(evaluations)
+    if len(evaluations) == limit:
         note_limit(limit)
 
 
@@ -125,17 +128,20 @@ def export(
     title: Annotated[str | None, "The table's title."] = None,
 ) -> None:
     """Write scores to a file: every score as CSV or Parquet, a table as LaTeX or HTML."""
+    usual_title = "Evaluations" if which is None else f"Evaluations of {which}"
     with opened_store() as (store, _):
         rows = results.export_evaluations(
             store,
+            # Differences from a baseline are computed from the kept predictions.
             None if baseline is None else output_folder(),
             evaluations_of(store, which),
             file,
             format_,
             metrics=metric or (),
             baseline=baseline,
-            title=title or f"Evaluations{'' if which is None else f' of {which}'}",
+            title=title or usual_title,
         )
+
     out.print(f"{file}: {inflect(rows, 'rows')}.")
 
 

@@ -13,6 +13,7 @@ from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import TableOutput
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.base.errors import OptionError
+from cobalance.base.libraries import pandas as pd
 from cobalance.base.plurals import inflect
 from cobalance.evaluation import metrics as metric_kinds
 from cobalance.evaluation.training.data import images as labelled
@@ -109,47 +110,68 @@ def score(
 
     Without --dataset no database is needed.
     """
-    given = {"predictions": predictions, "groups": groups, "training": training, "table": table}
-    files = {name: path for name, path in given.items() if path is not None}
-    given_options = options_of(setting, (*metric_kinds.METRICS, "features"))
-    of_features = given_options.pop("features")
-    options = {name: own for name, own in given_options.items() if own}
-    compared: dict[str, object] = {"--real-images": real_images, "--features": features}
-    compared["--set features"] = of_features
-    if images is not None:
-        compared |= {f"--metric {one}": one in image_sets.FEATURES_OF for one in metric or ()}
-    for flag, value in compared.items():
-        if value and (real_images is None or images is None):
-            raise OptionError(f"{flag} compares --images with --real-images. Give both.")
-    tables_given = {**files, **files_of(other, "--with")}
-    inputs = tables.read_tables(tables_given, seed, images=images is not None)
+    options = options_of(setting, (*metric_kinds.METRICS, "features"))
+    feature_options = options.pop("features")
+    metric_options = {name: values for name, values in options.items() if values}
+    _check_pictures(metric, features, feature_options, images, real_images)
+
+    named = {"predictions": predictions, "groups": groups, "training": training, "table": table}
+    files = {name: path for name, path in named.items() if path is not None}
+    files |= files_of(other, "--with")
+
+    inputs = tables.read_tables(files, seed, images=images is not None)
     if baseline is not None and Path(baseline).is_file():
         inputs, baseline = tables.with_baseline(inputs, Path(baseline))
     if images is not None:
         inputs, others = image_sets.with_images(inputs, images, real_images, _read_dataset)
         if others is not None:
-            metrics = [*(metric or ()), *options]
-            inputs = image_sets.with_features(inputs, others, metrics, features, of_features)
+            metrics = [*(metric or ()), *metric_options]
+            inputs = image_sets.with_features(inputs, others, metrics, features, feature_options)
+
     if dataset is None:
         if save or shortcuts is not None:
             flag = "--save" if save else "--shortcuts"
             raise OptionError(f"{flag} is of a dataset of the graph. Name it with --dataset.")
-        scored = _scored(inputs, metric, options)
+        scored = _scored(inputs, metric, metric_options)
     else:
         if groups is not None:
             raise OptionError("--group-table and --dataset exclude each other; give one of them.")
         with opened_store() as (store, _):
             inputs, chosen = tables.with_dataset(store, dataset, shortcuts, inputs)
-            scored = _scored(inputs, metric, options)
+            scored = _scored(inputs, metric, metric_options)
             if save:
-                kept = tables.keep_scores(
+                ids = tables.keep_scores(
                     store, output_folder(), dataset, inputs, scored.frame, chosen
                 )
                 notes.print(
-                    f"Kept as {inflect(len(kept), 'evaluations')}: {', '.join(kept)}\n"
-                    f"Next: cobalance evaluate show {kept[0]}"
+                    f"Kept as {inflect(len(ids), 'evaluations')}: {', '.join(ids)}\n"
+                    f"Next: cobalance evaluate show {ids[0]}"
                 )
     _write(to, inputs, scored, baseline, seed)
+
+
+def _check_pictures(
+    metric: list[str] | None,
+    features: str | None,
+    feature_options: dict[str, Any],
+    images: str | None,
+    real_images: str | None,
+) -> None:
+    """Raise OptionError where an option compares images, and one of the two sets is not named."""
+    if real_images is not None and images is not None:
+        return
+    flags: dict[str, object] = {
+        "--real-images": real_images,
+        "--features": features,
+        "--set features": feature_options,
+    }
+    # Without images at all, such a metric takes embeddings from a table.
+    if images is not None:
+        flags |= {f"--metric {name}": name in image_sets.FEATURES_OF for name in metric or ()}
+
+    for flag, is_used in flags.items():
+        if is_used:
+            raise OptionError(f"{flag} compares --images with --real-images. Give both.")
 
 
 def _read_dataset(name: str) -> "labelled.LabelledImages":
@@ -159,10 +181,10 @@ def _read_dataset(name: str) -> "labelled.LabelledImages":
 
 def _scored(inputs: "Inputs", metric: list[str] | None, options: dict[str, Any]) -> "Scored":
     """Scores; warnings of metrics become notes."""
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         scored = scoring.score_tables(inputs, metric or (), options)
-    for text in dict.fromkeys(str(one.message) for one in said):
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
         notes.print(text)
     return scored
 
@@ -171,35 +193,43 @@ def _write(
     to: TableOutput, inputs: "Inputs", scored: "Scored", baseline: str | None, seed: int
 ) -> None:
     """Write scores, or differences from a baseline, and say which metrics were left out."""
+    frame = scored.frame
+    if baseline is not None:
+        frame = _differences(inputs, scored, baseline, seed)
+    elif to.is_table:
+        # Columns that say the same in every row are left out for people.
+        idle = [name for name in ("method", "seed") if frame[name].nunique() <= 1]
+        frame = frame.drop(columns=idle)
+    to.write(frame)
+
+    if baseline is None:
+        for name, reason in scored.left_out.items():
+            notes.print(f"{name} is left out: {reason}")
+
+
+def _differences(inputs: "Inputs", scored: "Scored", baseline: str, seed: int) -> "pd.DataFrame":
+    """How far every other method differs from a baseline."""
     import numpy as np
 
     from cobalance.evaluation.metrics import comparison
 
-    frame = scored.frame
-    if baseline is not None and (
-        inputs.predictions is None or not comparison.is_paired(inputs.predictions)
-    ):
-        frame = comparison.compare_scores(frame, baseline)
+    if inputs.predictions is None or not comparison.is_paired(inputs.predictions):
         notes.print(
             "Rows stand for several images, so that intervals take methods as tested on different "
             "ones (Newcombe)."
         )
-    elif baseline is not None:
-        frame = comparison.compare_methods(
-            inputs.need("predictions"),
-            inputs.groups,
-            baseline,
-            np.random.default_rng(seed),
-            training=inputs.training,
-        )
-        if not scored.left_out:  # metrics are named, or all of them are there
-            frame = frame[frame["metric"].isin(scored.frame["metric"])]
-        if frame.empty:
-            raise OptionError("--baseline compares accuracies alone. Leave --metric out.")
-    elif to.is_table:
-        idle = [name for name in ("method", "seed") if frame[name].nunique() <= 1]
-        frame = frame.drop(columns=idle)
-    to.write(frame)
-    if baseline is None:
-        for name, reason in scored.left_out.items():
-            notes.print(f"{name} is left out: {reason}")
+        return comparison.compare_scores(scored.frame, baseline)
+
+    frame = comparison.compare_methods(
+        inputs.need("predictions"),
+        inputs.groups,
+        baseline,
+        np.random.default_rng(seed),
+        training=inputs.training,
+    )
+    # Nothing is left out where metrics are named, or where the tables suffice for all.
+    if not scored.left_out:
+        frame = frame[frame["metric"].isin(scored.frame["metric"])]
+    if frame.empty:
+        raise OptionError("--baseline compares accuracies alone. Leave --metric out.")
+    return frame

@@ -46,20 +46,25 @@ def study(
     with opened_store() as (store, _):
         if people is not None:
             sample = studying.Sample(split_people(people), pairs, overlap, seed, tuple(words or ()))
-            made = studying.draw_study(store, job, sample)
-            out.print(panel_url(made), soft_wrap=True)
+            drawn = studying.draw_study(store, job, sample)
+            out.print(panel_url(drawn), soft_wrap=True)
             notes.print(
-                f"{inflect(len(made.pairs), 'pairs')} for {inflect(len(made.people), 'people')}, "
+                f"{inflect(len(drawn.pairs), 'pairs')} for {inflect(len(drawn.people), 'people')}, "
                 f"at this address of `cobalance app`. Results: cobalance evaluate study {job} "
                 "--results"
             )
             return
-        found = find_panel(store, studies.Study, job, which)
+
+        panel = find_panel(store, studies.Study, job, which)
         if close:
-            studies.close_study(store, found.id)
-        frame = (studying.results_frame if results else answers.panel_progress)(store, found)
+            studies.close_study(store, panel.id)
+        if results:
+            frame = studying.results_frame(store, panel)
+        else:
+            frame = answers.panel_progress(store, panel)
+
     if results and to.is_table:
-        frame = frame[(frame["n"] > 0)]
+        frame = frame[frame["n"] > 0]
     to.write(frame)
     if not results:
-        notes.print(panel_url(found))
+        notes.print(panel_url(panel))

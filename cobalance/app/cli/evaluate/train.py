@@ -89,8 +89,8 @@ def train(
     Workers train, predict and score them; --here runs them at once. Print their ids. Repeated, the
     command goes on with what is left.
     """
-    given = options_of(setting, ("learner", "method"))
-    learner = dict(given["learner"])
+    options = options_of(setting, ("learner", "method"))
+    learner = dict(options["learner"])
     if features is not None:
         learner["features"] = features
     order = ordering.EvaluationOrder(
@@ -98,7 +98,7 @@ def train(
         training_sets=tuple(dict.fromkeys(training_set or ["augmented"])),
         methods=tuple(dict.fromkeys(method or ["erm"])),
         preset=preset,
-        seeds=tuple(dict.fromkeys(seed)) if seed else None,
+        seeds=tuple(dict.fromkeys(seed or ())) or None,
         test=test,
         train_split=train_split,
         test_split=test_split,
@@ -106,36 +106,41 @@ def train(
         validation_split=validation_split,
         shortcuts="none" if str(shortcuts) == "none" else shortcuts,
         learner_options=learner,
-        method_options=given["method"],
+        method_options=options["method"],
         equal_numbers=equal_numbers,
         again=again,
     )
+    # Packages that are missing stop the command before anything is ordered.
     if here:
         with needs_extra("Running evaluations", "worker"):
             from cobalance.workflows.work.run import run_here
+
     with opened_store() as (store, progress):
         ordered = ordering.order_evaluations(store, order, progress=progress)
-        for one in ordered.ids:
-            out.print(one)
+        for evaluation in ordered.ids:
+            out.print(evaluation)
         if here:
             settings = environment()
             run_here(settings, ordered.ids, settings.queue_url(), progress)
-            ended = [reading.read_evaluation(store, one) for one in ordered.ids]
+            ended = [reading.read_evaluation(store, evaluation) for evaluation in ordered.ids]
             say_failures(ended)
+
     if ordered.known:
         notes.print(
             f"{len(ordered.known):,} of {len(ordered.ids):,} were ordered before; --again orders "
             "them once more."
         )
-    what = inflect(len(ordered.ids), "evaluations")
-    shown = f"cobalance evaluate show {quote(datasets[0])}"
+
+    evaluations = inflect(len(ordered.ids), "evaluations")
+    next_command = f"cobalance evaluate show {quote(datasets[0])}"
     if here:
-        notes.print(f"{what} ended. Next: {shown}")
-        if any(one.state != "done" for one in ended):
+        notes.print(f"{evaluations} ended. Next: {next_command}")
+        if any(evaluation.state != "done" for evaluation in ended):
             raise typer.Exit(1)
         return
-    notes.print(f"{what} ordered. Run them: cobalance work --until-idle")
-    notes.print(f"Next: cobalance work --until-idle; then: {shown}")
+
+    notes.print(f"{evaluations} ordered. Run them: cobalance work --until-idle")
+    notes.print(f"Next: cobalance work --until-idle; then: {next_command}")
     for extra in ordered.extras:
         if not plugins.is_installed(extra):
             notes.print(

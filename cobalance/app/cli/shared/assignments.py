@@ -38,37 +38,44 @@ def read_settings(
     OptionError, UnknownNameError
         A setting is unknown or cannot be used.
     """
-    values: dict[str, Any] = {} if file is None else _read_toml(file)
+    values: dict[str, Any] = {}
+    if file is not None:
+        values = _read_toml(file)
     for name in ("making", "filters"):
         if not isinstance(values.get(name, {}), dict):
             raise OptionError(f"{file}: {name} is no table of settings. Write [{name}] for it.")
+
+    # A backend in the file was meant for the recipe in the file.
     if chosen.get("recipe") is not None and chosen.get("backend") is None:
-        values.pop("backend", None)  # the file's, which was meant for the file's recipe
+        values.pop("backend", None)
     values |= given(**chosen)
     values["making"] = values.get("making", {}) | given(**making)
     if filters:
         values["filters"] = _choose_filters(filters, values.get("filters", {}))
-    of_filters = [one for one in assignments if one.startswith("filters.")]
+
+    filter_assignments = [text for text in assignments if text.startswith("filters.")]
     for assignment in assignments:
-        if assignment not in of_filters:
+        if assignment not in filter_assignments:
             assign(values, assignment)
-    if of_filters and "filters" not in values:  # the others that the recipe has are kept
+
+    # Options of one filter leave the recipe's other filters in place.
+    if filter_assignments and "filters" not in values:
         recipe = recipes.choose_recipe(values.get("recipe"), values.get("backend"))
         values["filters"] = dict(recipe.filters)
-    for assignment in of_filters:
+    for assignment in filter_assignments:
         assign(values, assignment)
     return order_settings.check_settings(values)
 
 
 def given(**options: Any) -> dict[str, Any]:
-    """The options that are given: those that are not None."""
+    """The options without those that are None."""
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _choose_filters(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
+def _choose_filters(names: Sequence[str], in_file: dict[str, Any]) -> dict[str, Any]:
     if "none" in names and len(set(names)) > 1:
         raise OptionError("--filter none leaves no filter. Give it alone, or leave it out.")
-    return {name: given.get(name, {}) for name in names if name != "none"}
+    return {name: in_file.get(name, {}) for name in names if name != "none"}
 
 
 def read_file(path: Path) -> bytes:
@@ -79,8 +86,10 @@ def read_file(path: Path) -> bytes:
     InputError
         It cannot be read.
     """
-    if path.exists() and not path.is_file():  # a device never ends
+    # A device such as /dev/zero has no end, and would be read for ever.
+    if path.exists() and not path.is_file():
         raise InputError(str(path), None, "is not a file", "Check the path.")
+
     try:
         return path.read_bytes()
     except OSError as error:
@@ -119,14 +128,19 @@ def assign(values: dict[str, Any], assignment: str) -> None:
     *path, last = name.strip().split(".")
     if not equals or not last or not all(path):
         raise OptionError(f"--set {assignment!r} is no NAME=VALUE, such as making.steps=30.")
-    inner = values
+
+    table = values
     for part in path:
-        found = inner.get(part)  # a recipe's are read-only
-        inner[part] = inner = dict(found) if isinstance(found, Mapping) else {}
+        # A recipe's own tables are read-only, so that each on the way is copied.
+        inner = table.get(part)
+        table[part] = dict(inner) if isinstance(inner, Mapping) else {}
+        table = table[part]
+
+    text = text.strip()
     try:
-        inner[last] = documents.decode_toml(f"x = {text.strip()}")["x"] if text.strip() else None
+        table[last] = documents.decode_toml(f"x = {text}")["x"] if text else None
     except ValueError:
-        inner[last] = _json_or_text(text.strip())
+        table[last] = _json_or_text(text)
 
 
 def _json_or_text(text: str) -> Any:

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -59,21 +60,25 @@ def keep_names(store: "GraphStore", home: Path) -> None:
 
     with suppress(CobalanceError, OSError):
         file = home / "names.json"
-        kept = _read(file)
-        if _store() in kept and not store.has_written and file.stat().st_mtime > time() - _FRESH_S:
+        names = _read(file)
+        is_known = _store() in names and not store.has_written
+        if is_known and file.stat().st_mtime > time() - _FRESH_S:
             return
+
         rows = store.read(NAMES.text)
         make_folder(home)
-        write_private(file, json.dumps(kept | {_store(): rows}, ensure_ascii=False))
+        write_private(file, json.dumps(names | {_store(): rows}, ensure_ascii=False))
 
 
 def complete_names(command: Any) -> None:
     """Have the arguments and options of a command, or of all in a group, complete names."""
     for inner in getattr(command, "commands", {}).values():
         complete_names(inner)
+
     for parameter in command.params:
         words = (parameter.metavar or "", *parameter.opts)
-        kinds = [kind for kind, of in _KINDS.items() if {*of.split()} & {*words}]
+        kinds = [kind for kind, completed in _KINDS.items() if {*completed.split()} & {*words}]
+        # Typer itself takes a completer only where a parameter is declared.
         if kinds or any(key.rpartition(" ")[2] in words for key in _REGISTRIES):
             parameter._custom_shell_complete = _completer(words, kinds)
         elif parameter.name == "query":
@@ -81,13 +86,19 @@ def complete_names(command: Any) -> None:
 
 
 def _completer(words: Sequence[str], kinds: Sequence[str]) -> Callable[..., list[str]]:
+    """Complete the names of registries and of some kinds in the store, for Click."""
+
     def complete(context: Any, _parameter: Any, incomplete: str) -> list[str]:
-        keys = [key for word in words for key in (word, f"{context.command_path} {word}")]
-        places = [place for key in keys for place in _REGISTRIES.get(key, "").split()]
-        names = [name for place in places for name in declared(place)]
-        first = next((p for p in context.command.params if p.param_type_name == "argument"), None)
-        given = context.args if first and first.name == "dataset" else []
-        dataset = context.params.get("dataset") or next(iter(given), None)
+        keys = [*words, *(f"{context.command_path} {word}" for word in words)]
+        registries = " ".join(_REGISTRIES.get(key, "") for key in keys).split()
+        names = list(chain.from_iterable(map(declared, registries)))
+
+        # Concepts, plans and classes are those of the dataset that is typed already: an option, or
+        # the first word, which Click may have left unparsed.
+        arguments = [p for p in context.command.params if p.param_type_name == "argument"]
+        dataset = context.params.get("dataset")
+        if not dataset and context.args and arguments and arguments[0].name == "dataset":
+            dataset = context.args[0]
         names += _names(kinds, dataset)
         return [_typed(name) for name in dict.fromkeys(names) if name.startswith(incomplete)]
 
@@ -109,13 +120,14 @@ def _names(kinds: Sequence[str], dataset: str | None) -> Iterator[str]:
         import platformdirs
 
         home = platformdirs.user_data_dir("cobalance")
+
     rows = _read(Path(home).expanduser() / "names.json").get(_store(), [])
-    own = [row for row in rows if row["datasets"] == dataset] or rows
+    dataset_rows = [row for row in rows if row["datasets"] == dataset] or rows
     for kind in kinds:
         if kind == "datasets":
             yield from (row[kind] for row in rows)
         else:
-            yield from (name for row in own for name in row[kind])
+            yield from chain.from_iterable(row[kind] for row in dataset_rows)
 
 
 def _typed(name: str) -> str:
@@ -134,6 +146,7 @@ def _store() -> str:
 def _read(file: Path) -> dict[str, Any]:
     """Read the names of all stores; empty if the file cannot be read."""
     with suppress(OSError, ValueError):
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else {}
+        names = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(names, dict):
+            return names
     return {}

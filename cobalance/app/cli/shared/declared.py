@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,27 +28,36 @@ def declared(place: str) -> Any:
     0.05
     """
     module, _, name = place.rpartition(".")
-    body: Iterator[Any] = iter(_parse(module).body)
-    value = next(node.value for node in body if _assigns(node, name))
-    found = next((node for node in ast.walk(value) if isinstance(node, ast.Dict)), None)
-    offered = _offered(value) if isinstance(value, ast.Call) else ()
-    if found is not None:
-        return (*(ast.literal_eval(key) for key in found.keys if key is not None), *offered)
+    statements: Iterator[Any] = iter(_parse(module).body)
+    value = next(node.value for node in statements if _assigns(node, name))
+    offered: tuple[str, ...] = ()
+    if isinstance(value, ast.Call):
+        offered = _offered(value)
+
+    mapping = next((node for node in ast.walk(value) if isinstance(node, ast.Dict)), None)
+    if mapping is not None:
+        return (*(ast.literal_eval(key) for key in mapping.keys if key is not None), *offered)
     if not isinstance(value, ast.Call):
         return ast.literal_eval(value)
-    rest: list[Any] = [*body]
-    records: list[Any] = [node.iter for node in rest if isinstance(node, ast.For)]
-    calls: list[Any] = [node.value for node in rest if isinstance(node, ast.Expr)]
-    registered = [call for call in calls if ast.unparse(call).startswith(f"{name}.register(")]
-    names = (ast.literal_eval(one.args[0]) for one in registered or records[0].elts)
-    return (*names, *offered)
+    # The statements that are left come after the registry, which they fill.
+    return (*_registered(name, [*statements]), *offered)
+
+
+def _registered(registry: str, statements: list[Any]) -> list[str]:
+    """The names that statements register in an empty registry, one by one or in a loop."""
+    calls: list[Any] = [node.value for node in statements if isinstance(node, ast.Expr)]
+    records = [call for call in calls if ast.unparse(call).startswith(f"{registry}.register(")]
+    if not records:
+        loop: Any = next(node for node in statements if isinstance(node, ast.For))
+        records = loop.iter.elts
+    return [ast.literal_eval(record.args[0]) for record in records]
 
 
 def _offered(registry: ast.Call) -> tuple[str, ...]:
     """The names that packages and files offer to a registry, which declares their group."""
-    named = [keyword.value for keyword in registry.keywords if keyword.arg == "group"]
-    groups = (ast.literal_eval(group) for group in [*registry.args[2:3], *named])
-    return tuple(name for group in groups for name in find_offers(group))
+    groups = registry.args[2:3]  # by its position, else by its name
+    groups += [keyword.value for keyword in registry.keywords if keyword.arg == "group"]
+    return tuple(chain.from_iterable(find_offers(ast.literal_eval(group)) for group in groups))
 
 
 def listed(place: str) -> str:
@@ -59,8 +69,8 @@ def first_line(module: str, function: str = "") -> str:
     """The first line of a module's docstring, or of a function's in it, without importing it."""
     tree = _parse(module)
     functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
-    found = next((node for node in functions if node.name == function), tree)
-    return (ast.get_docstring(found) or "").partition("\n")[0]
+    documented = next((node for node in functions if node.name == function), tree)
+    return (ast.get_docstring(documented) or "").partition("\n")[0]
 
 
 @cache

@@ -17,13 +17,16 @@ class _Deferred(ModuleType):
         """Load the module, which has nothing of this name yet; other threads wait."""
         state: dict[str, Any] = self.__spec__.loader_state  # type: ignore[union-attr]
         with state["lock"]:
+            # The import may ask the module for attributes itself: it is not begun again.
             if self.__class__ is _Deferred and not state["is_loading"]:
                 state["is_loading"] = True
                 try:
                     self.__loader__.exec_module(self)  # type: ignore[union-attr]
+                    # From now on attributes are found without this method.
                     self.__class__ = ModuleType  # type: ignore[assignment]
                 finally:
                     state["is_loading"] = False
+
         return ModuleType.__getattribute__(self, name)
 
 
@@ -40,10 +43,12 @@ class _Finder(PathFinder):
     @classmethod
     def find_spec(cls, name: str, *where: Any) -> ModuleSpec | None:
         """Find modules of cobalance, to be loaded lazily; leave others to the usual finders."""
-        found = super().find_spec(name, *where) if name.startswith("cobalance.") else None
-        if found is not None and found.loader is not None:
-            found.loader = _Loader(found.loader)
-        return found
+        if not name.startswith("cobalance."):
+            return None
+        spec = super().find_spec(name, *where)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader)
+        return spec
 
 
 @contextmanager

@@ -23,8 +23,8 @@ _KINDS = {
 }
 
 
-def find_id(store: "stores.GraphStore", given: str, *nodes: Node) -> str:
-    """The id of one of some kinds that begins with what was given.
+def find_id(store: "stores.GraphStore", start: str, *nodes: Node) -> str:
+    """The id of one of some kinds that begins with some characters.
 
     Raises
     ------
@@ -33,33 +33,39 @@ def find_id(store: "stores.GraphStore", given: str, *nodes: Node) -> str:
     OptionError
         Several do.
     """
-    found = node_queries.ids_beginning(store, given, *nodes)
-    if given in found:
-        return given
-    if len(found) > 1 and len(given) >= SHORTEST_ID:
-        kinds = " or ".join(f"{_KINDS[node][0]}s" for node in nodes if node.label in found.values())
-        raise OptionError(
-            f"Several {kinds} begin with {given!r}: {', '.join(found)}. Give one of them."
+    labels = node_queries.ids_beginning(store, start, *nodes)
+    if start in labels:
+        return start
+
+    is_short = len(start) < SHORTEST_ID
+    if len(labels) > 1 and not is_short:
+        kinds = " or ".join(
+            f"{_KINDS[node][0]}s" for node in nodes if node.label in labels.values()
         )
-    if not found or len(given) < SHORTEST_ID:
+        raise OptionError(
+            f"Several {kinds} begin with {start!r}: {', '.join(labels)}. Give one of them."
+        )
+    if not labels or is_short:
         kind, listing = _KINDS[nodes[0]]
         why = "It may have been dropped with its dataset."
-        if len(given) < SHORTEST_ID:
+        if is_short:
             why = f"Give the first {SHORTEST_ID} characters of its id, or more."
-        raise NotFoundError(kind, given, f"{why} To list those there are: {listing}")
-    return next(iter(found))
+        raise NotFoundError(kind, start, f"{why} To list those there are: {listing}")
+    return next(iter(labels))
 
 
 def full_id(*nodes: Node) -> Callable[[typer.Context, Any], Any]:
     """Callback of an argument that completes an id, or each of several; None stays None."""
 
-    def complete(context: typer.Context, given: str | list[str] | None) -> str | list[str] | None:
-        if given is None or context.resilient_parsing:
-            return given
+    def complete(context: typer.Context, typed: str | list[str] | None) -> str | list[str] | None:
+        # Completion in a shell parses the line, too, and opens no store.
+        if typed is None or context.resilient_parsing:
+            return typed
+
         store = kept_store(context)
-        if isinstance(given, str):
-            return find_id(store, given, *nodes)
-        return list(dict.fromkeys(find_id(store, one, *nodes) for one in given))
+        if isinstance(typed, str):
+            return find_id(store, typed, *nodes)
+        return list(dict.fromkeys(find_id(store, start, *nodes) for start in typed))
 
     return complete
 

@@ -1,4 +1,24 @@
-"""Options that commands have in common, and what reads them."""
+"""Options that commands have in common, and the signatures that Typer reads from commands.
+
+A command is a function whose parameters are its arguments and options. To keep that readable,
+`prepare` understands two things that Typer does not know::
+
+    def duplicates(to: TableOutput, limit: Annotated[int, "Most groups."] = 20) -> None: ...
+
+1. The help of an option is a plain text behind its type. Options of several commands are types with
+   a name, such as `Name` or `Count`, to which a command may add a help of its own.
+2. A first parameter ``to`` is where the command's table goes: Typer sees the options ``--format``
+   and ``--output`` instead, the same in all commands.
+
+Typer therefore gets this signature, and the function is called with a `TableOutput`::
+
+    def duplicates(
+        limit: Annotated[int, typer.Option(help="Most groups.")] = 20,
+        *,
+        format_: FormatOption = Format.TABLE,
+        output: OutputOption = None,
+    ) -> None: ...
+"""
 
 import json
 import sys
@@ -25,19 +45,23 @@ def confirm(question: str) -> None:
     try:
         agreed = typer.confirm(question)
     except typer.Abort:
-        if sys.stdin.isatty():  # it was interrupted
+        # Somebody at a terminal has pressed Ctrl-C; elsewhere the input has ended.
+        if sys.stdin.isatty():
             raise
         typer.echo(err=True)
         raise OptionError("Nobody is there to answer. To be asked nothing, give --yes.") from None
+
     if not agreed:
         raise typer.Abort
 
 
 def cleaned(name: str | list[str] | None) -> str | list[str] | None:
     """A name that was typed, or several, as the graph has it."""
+    if name is None:
+        return None
     if isinstance(name, list):
-        return [clean_name(one) for one in name]
-    return None if name is None else clean_name(name)
+        return list(map(clean_name, name))
+    return clean_name(name)
 
 
 DatasetName = Annotated[
@@ -72,7 +96,6 @@ OutputOption = Annotated[
         "--output", "-o", help="Write to this file, not to standard output.", callback=_check_output
     ),
 ]
-ALL_JOBS = 1 << 31  # as a limit
 
 
 def prepare(command: Callable[..., None]) -> Callable[..., None]:
@@ -81,29 +104,34 @@ def prepare(command: Callable[..., None]) -> Callable[..., None]:
     A text beside the type of an option, or behind what Typer is told of it, is its help. The first
     argument `to`, if there is one, is made of the options ``--format`` and ``--output``.
     """
-    named = signature(command).parameters.values()
-    own = [each.replace(annotation=_with_help(each.annotation)) for each in named]
-    if not own or own[0].name != "to":
-        command.__signature__ = Signature(own)  # type: ignore[attr-defined]
+    parameters = [
+        parameter.replace(annotation=_with_help(parameter.annotation))
+        for parameter in signature(command).parameters.values()
+    ]
+    if not parameters or parameters[0].name != "to":
+        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         return command
 
     @wraps(command)
-    def run(format_: Format, output: Path | None, **given: Any) -> None:
-        command(TableOutput(format_, output), **given)
+    def run(format_: Format, output: Path | None, **options: Any) -> None:
+        command(TableOutput(format_, output), **options)
 
-    options = [
+    output_options = [
         Parameter("format_", Parameter.KEYWORD_ONLY, default=Format.TABLE, annotation=FormatOption),
         Parameter("output", Parameter.KEYWORD_ONLY, default=None, annotation=OutputOption),
     ]
-    run.__signature__ = Signature([*own[1:], *options])  # type: ignore[attr-defined]
+    # `wraps` has given it the signature of the command, which has no such options.
+    run.__signature__ = Signature([*parameters[1:], *output_options])  # type: ignore[attr-defined]
     return run
 
 
 def _with_help(annotation: Any) -> Any:
+    """The type of an option whose help is a text behind it, as Typer reads it; others stay."""
     if get_origin(annotation) is not Annotated or not isinstance(get_args(annotation)[-1], str):
         return annotation
-    kind, *others, text = get_args(annotation)
-    option = copy(others[0]) if others else typer.Option()
+    kind, *options, text = get_args(annotation)
+    # A copy: a type such as `Name` has one option for all commands, each with its own help.
+    option = copy(options[0]) if options else typer.Option()
     option.help = text
     return Annotated[kind, option]
 
@@ -132,8 +160,9 @@ def listed_names(groups: Sequence[str] | None) -> tuple[str, ...] | None:
     """
     if not groups:
         return None
-    names = groups[0].split(",") if len(groups) == 1 else groups
-    return tuple(map(clean_name, names))
+    if len(groups) == 1:
+        groups = groups[0].split(",")
+    return tuple(map(clean_name, groups))
 
 
 def read_clique(text: str) -> tuple[str, ...]:
@@ -144,12 +173,13 @@ def read_clique(text: str) -> tuple[str, ...]:
     >>> read_clique("cow + road"), read_clique('["c + d"]')
     (('cow', 'road'), ('c + d',))
     """
-    if text.lstrip().startswith("["):
-        try:
-            found = json.loads(text)
-        except ValueError:
-            found = None
-        if isinstance(found, list) and all(isinstance(name, str) for name in found):
-            return tuple(map(clean_name, found))
-        raise OptionError(f'--clique {text!r} is no list of names in JSON, such as ["a", "b"].')
-    return tuple(map(clean_name, text.split(" + ")))
+    if not text.lstrip().startswith("["):
+        return tuple(map(clean_name, text.split(" + ")))
+
+    try:
+        names = json.loads(text)
+    except ValueError:
+        names = None
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return tuple(map(clean_name, names))
+    raise OptionError(f'--clique {text!r} is no list of names in JSON, such as ["a", "b"].')

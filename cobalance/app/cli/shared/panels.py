@@ -25,17 +25,22 @@ def split_people(people: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in people.split(",") if name.strip())
 
 
-def find_panel(store: "stores.GraphStore", of: type[P], subject: str, which: str | None) -> P:
+def find_panel(
+    store: "stores.GraphStore", panel_type: type[P], subject: str, which: str | None
+) -> P:
     """The newest audit of a run or study of a job, or the one whose id begins with `which`."""
-    name, about = of.kind.name, f"The {of.kind.subject} {subject}"
-    panels = kept_panels.list_panels(store, of, **{of.kind.subject: subject})
+    kind = panel_type.kind
+    about = f"The {kind.subject} {subject}"
+
+    panels = kept_panels.list_panels(store, panel_type, **{kind.subject: subject})
     if not panels:
-        raise OptionError(f"{about} has no {name}. Draw one with ", Setting("people"), ".")
-    found = [one for one in panels if one.id.startswith(which or "")]
-    if not found or (which and len(found) > 1):
-        known = ", ".join(one.id for one in panels)
-        raise OptionError(f"{about} has not one {name} {which!r}. It has: {known}.")
-    return found[0]
+        raise OptionError(f"{about} has no {kind.name}. Draw one with ", Setting("people"), ".")
+
+    matches = [panel for panel in panels if panel.id.startswith(which or "")]
+    if not matches or (which and len(matches) > 1):
+        ids = ", ".join(panel.id for panel in panels)
+        raise OptionError(f"{about} has not one {kind.name} {which!r}. It has: {ids}.")
+    return matches[0]
 
 
 def panel_url(panel: "audits.Audit | studies.Study") -> str:

@@ -49,22 +49,23 @@ class Stages:
         drawn = next((bar for bar in bars if bar.description == stage), None)
         for bar in bars:
             is_over = bar.total is None or bar.completed >= bar.total
-            silent = drawn is not None and bar.fields["report"] < drawn.fields["report"]
-            if bar is not drawn and (is_over or silent):
+            # This stage reports for the second time since the other one has reported.
+            is_silent = drawn is not None and bar.fields["report"] < drawn.fields["report"]
+            if bar is not drawn and (is_over or is_silent):
                 self._bars.remove_task(bar.id)
-        text = "" if total is None else f"{done:,}/{total:,}"
-        told: dict[str, Any] = {
+
+        values: dict[str, Any] = {
             "total": total,
             "completed": done,
-            "count": text,
+            "count": "" if total is None else f"{done:,}/{total:,}",
             "report": next(self._reports),
         }
-        if drawn is None:
-            if self._lines:
-                self._bars.console.print(f"{stage} …")
-            self._bars.add_task(stage, **told)
-        else:
-            self._bars.update(drawn.id, **told)
+        if drawn is not None:
+            self._bars.update(drawn.id, **values)
+            return
+        if self._lines:
+            self._bars.console.print(f"{stage} …")
+        self._bars.add_task(stage, **values)
 
 
 @contextmanager

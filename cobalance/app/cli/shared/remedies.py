@@ -55,14 +55,17 @@ def in_shell(part: Setting | Action) -> str:
     """
     if isinstance(part, Action):
         return f"run `{command(part)}`"
+
     from cobalance.workflows.settings import VARIABLES
 
     if part.name in VARIABLES:
         return VARIABLES[part.name]
     group, _, name = part.name.partition(".")
-    if group == "parameters":  # of a saved query
+    # A parameter of a saved query.
+    if group == "parameters":
         return f"--param {name}=VALUE"
-    if group in ("masks", "variants"):  # of a job
+    # Settings of a job keep the name of their group, options of a planner do not.
+    if group in ("masks", "variants"):
         return f"--set {part.name}={part.value or '...'}"
     if group == "planner":
         return f"--set {name}={part.value or '...'}"
@@ -71,26 +74,37 @@ def in_shell(part: Setting | Action) -> str:
 
 def command(action: Action) -> str:
     """The shell command of an action."""
+    words = ["cobalance"]
     arguments = iter(action.arguments)
-    words = []
-    of_edits = "plan." if action.name == "plan_counterfactuals" else ""
     for word in COMMANDS[action.name].split():
-        value = next(arguments, ...) if word.isupper() else ...
-        words.append(word if value is ... else quote(str(value)))
-    for name, value in action.options.items():
-        values: list[object]
-        if isinstance(value, dict):
-            values = [f"{own}={json.dumps(it)}" for own, it in value.items()]
-        elif name == "cliques" and isinstance(value, tuple):
-            values = [json.dumps(it, ensure_ascii=False) for it in value]
+        # An argument that only the reader knows stays a word in capitals.
+        if word.isupper() and (argument := next(arguments, ...)) is not ...:
+            words.append(quote(str(argument)))
         else:
-            values = [*value] if isinstance(value, tuple) else [value]
-        if name == "classes" and not values:  # of `mine`
+            words.append(word)
+
+    # Some options of `plan-edits` are named otherwise than those of other commands.
+    prefix = "plan." if action.name == "plan_counterfactuals" else ""
+    for name, value in action.options.items():
+        values = _option_values(name, value)
+        # Only `mine` takes an empty list, in words of its own.
+        if name == "classes" and not values:
             words.append("--classes ''")
-        elif name == "common" and not values:  # of `mine`
+        elif name == "common" and not values:
             words.append("--any-class")
-        words += [_with_value(of_edits + name, it) for it in values]
-    return " ".join(["cobalance", *words])
+        words += [_with_value(prefix + name, entry) for entry in values]
+    return " ".join(words)
+
+
+def _option_values(name: str, value: object) -> list[object]:
+    """The values for which an option is repeated: entries of a table or a tuple, or one value."""
+    if isinstance(value, dict):
+        return [f"{key}={json.dumps(entry)}" for key, entry in value.items()]
+    if not isinstance(value, tuple):
+        return [value]
+    if name == "cliques":
+        return [json.dumps(clique, ensure_ascii=False) for clique in value]
+    return [*value]
 
 
 def _with_value(name: str, value: object) -> str:

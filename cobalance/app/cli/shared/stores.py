@@ -28,22 +28,25 @@ def folders() -> "folder_places.Folders":
 
 def kept_store(context: typer.Context) -> "stores.GraphStore":
     """Open the store that the environment names, until the command ends."""
-    kept = _KEPT.get()
-    if kept is None or kept.is_closed:
+    store = _KEPT.get()
+    if store is None or store.is_closed:
         with progress_bars() as progress:
             opened = access.open_store(environment(), progress)
-        kept = context.find_root().with_resource(opened)
-        _KEPT.set(kept)
-    return kept
+        store = context.find_root().with_resource(opened)
+        _KEPT.set(store)
+    return store
 
 
 @contextmanager
 def opened_store(*, lines: bool = False) -> "Iterator[tuple[stores.GraphStore, Progress]]":
     """Open the store that the environment names, or the command's own; see `progress_bars`."""
-    kept = _KEPT.get()
+    shared = _KEPT.get()
+    if shared is not None and shared.is_closed:
+        shared = None
+
     with progress_bars(lines=lines) as progress:
-        shared = kept if kept and not kept.is_closed else None
         store = shared or access.open_store(environment(), progress)
+        # The command's own store stays open: whoever opened it closes it.
         with nullcontext() if shared else store:
             yield store, progress
             keep_names(store, folders().home)

@@ -2,10 +2,11 @@
 
 import sys
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -89,24 +90,30 @@ class TableOutput:
             The file cannot be written.
         """
         if self.format is Format.PARQUET and self.file is not None:
-            content, as_json = parquet.to_parquet(frame)
-            with replacing(self.file) as part:
-                part.write_bytes(content)
-            if as_json:
-                notes.print(f"As JSON text, for which Parquet has no type: {', '.join(as_json)}.")
+            _write_parquet(frame, self.file)
             return
         if not self.is_shown:
             write_text(as_text(frame, self.format), self.file)
             return
+
         fitting = _fitting_columns(frame, console.width, unbroken, spare)
         with _printable():
             if fitting is None:
                 console.print(_records(frame))
                 return
             console.print(fitting_table(frame[fitting], console, whole=whole, unbroken=unbroken))
-        if left_out := [str(name).replace("_", " ") for name in frame if name not in fitting]:
+
+        if left_out := [_header(name) for name in frame if name not in fitting]:
             names = ", ".join(left_out)
             notes.print(f"Not shown, as the terminal is narrow: {names}.{remedy}")
+
+
+def _write_parquet(frame: "pd.DataFrame", file: Path) -> None:
+    content, as_json = parquet.to_parquet(frame)
+    with replacing(file) as part:
+        part.write_bytes(content)
+    if as_json:
+        notes.print(f"As JSON text, for which Parquet has no type: {', '.join(as_json)}.")
 
 
 def write_text(text: str, output: Path | None) -> None:
@@ -115,8 +122,11 @@ def write_text(text: str, output: Path | None) -> None:
         with replacing(output) as part:
             part.write_text(text, encoding="utf-8")
         return
+
     with _printable():
-        sys.stdout.write(show_controls(text) if sys.stdout.isatty() else text)
+        if sys.stdout.isatty():
+            text = show_controls(text)
+        sys.stdout.write(text)
         sys.stdout.flush()
 
 
@@ -124,7 +134,8 @@ def write_text(text: str, output: Path | None) -> None:
 def _printable() -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError:  # the reader has closed the pipe
+    except BrokenPipeError:
+        # The reader has closed the pipe, as `head` does: the command line ends quietly.
         raise
     except OSError as error:
         raise CobalanceError(f"Standard output: {error.strerror}.") from error
@@ -136,7 +147,9 @@ def as_text(frame: "pd.DataFrame", format_: Format) -> str:
         return texts.to_csv(frame).decode()
     if format_ is Format.JSON:
         return texts.to_json(frame).decode()
-    width = max(_WIDE, sum(_least_widths(frame).values()))  # of a file, which loses no column
+
+    # A table in a file may be as wide as it needs: it loses no column.
+    width = max(_WIDE, sum(_least_widths(frame).values()))
     plain = Terminal(width=width, no_color=True)
     with plain.capture() as captured:
         plain.print(fitting_table(frame, plain))
@@ -148,22 +161,27 @@ def _fitting_columns(
 ) -> list[Any] | None:
     """The columns that fit a width; None where too few do, so that a field gets a line."""
     least = _least_widths(frame, unbroken)
+    # Beside the spare columns at most half of the others is left out, the last ones first.
     others = [name for name in reversed([*frame]) if name not in spare]
     for name in [*spare, *others[: len(others) // 2]]:
         if sum(least.values()) > width:
             least.pop(name, None)
-    return [*least] if frame.empty or sum(least.values()) <= width else None
+
+    if not frame.empty and sum(least.values()) > width:
+        return None
+    return [*least]
 
 
 def _least_widths(frame: "pd.DataFrame", unbroken: Collection[str] = ()) -> dict[Any, int]:
     """How many characters each column needs, numbers whole and texts wrapped."""
+    cells = _cells(frame)
+    longest = _longest([""] * len(cells), cells)
     least: dict[Any, int] = {}
-    for name, longest in zip(
-        frame, _longest([""] * len(frame.columns), _cells(frame)), strict=True
-    ):
-        whole = pd.api.types.is_numeric_dtype(frame[name]) or name in unbroken
-        header = min(len(str(name)), _NARROW)
-        least[name] = max(header, longest if whole else min(longest, _NARROW)) + _BETWEEN
+    for name, text_width in zip(frame, longest, strict=True):
+        is_whole = pd.api.types.is_numeric_dtype(frame[name]) or name in unbroken
+        if not is_whole:
+            text_width = min(text_width, _NARROW)
+        least[name] = max(min(len(str(name)), _NARROW), text_width) + _BETWEEN
     return least
 
 
@@ -172,9 +190,13 @@ def _records(frame: "pd.DataFrame") -> Table:
     table = Table.grid(padding=(0, 2))
     for row in zip(*_cells(frame), strict=True):
         for name, text in zip(frame, row, strict=True):
-            table.add_row(Text(safe_text(str(name)).replace("_", " ")), Text(text, overflow="fold"))
+            table.add_row(Text(_header(name)), Text(text, overflow="fold"))
         table.add_row()
     return table
+
+
+def _header(name: object) -> str:
+    return safe_text(str(name)).replace("_", " ")
 
 
 def fitting_table(
@@ -184,27 +206,24 @@ def fitting_table(
 
     `whole` and `unbroken` are those of `TableOutput.write`.
     """
-    headers = [safe_text(str(name)).replace("_", " ") for name in frame.columns]
+    headers = [_header(name) for name in frame.columns]
     cells = _cells(frame)
     longest = _longest(headers, cells)
-    wraps = sum(longest) + _BETWEEN * len(longest) - 1 > console.width
     is_number = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
     stays = [number or name in unbroken for name, number in zip(frame, is_number, strict=True)]
+
+    wraps = sum(longest) + _BETWEEN * len(longest) - 1 > console.width
     least = _NARROW
     if wraps:
-        most = console.width // 3 if console.is_terminal and not whole else None
-        headers = [
-            "\n".join(
-                textwrap.wrap(header, _NARROW, max_lines=3 if most else None, placeholder="…")
-            )
-            for header in headers
-        ]
+        # Only on a terminal are texts cut: a pipe or a file gets all of them.
+        most = most_lines = None
+        if console.is_terminal and not whole:
+            most, most_lines = console.width // 3, 3
+        headers = [_wrap_header(header, most_lines) for header in headers]
         cells = _cells(frame, most)
         longest = _longest(headers, cells)
-        if not all(stays):
-            fixed = sum(n for n, stay in zip(longest, stays, strict=True) if stay)
-            left = console.width - fixed - _BETWEEN * len(longest)
-            least = min(_NARROW, max(1, left // stays.count(False)))
+        least = _text_width(longest, stays, console.width)
+
     table = Table(box=SIMPLE_HEAD, show_edge=False)
     for header, number, stay, width in zip(headers, is_number, stays, longest, strict=True):
         table.add_column(
@@ -219,12 +238,28 @@ def fitting_table(
     return table
 
 
+def _wrap_header(header: str, most_lines: int | None) -> str:
+    lines = textwrap.wrap(header, _NARROW, max_lines=most_lines, placeholder="…")
+    return "\n".join(lines)
+
+
+def _text_width(longest: Sequence[int], stays: Sequence[bool], width: int) -> int:
+    """The least width of a column whose texts wrap, beside the columns that stay whole."""
+    if all(stays):
+        return _NARROW
+    remaining = width - sum(compress(longest, stays)) - _BETWEEN * len(longest)
+    return min(_NARROW, max(1, remaining // stays.count(False)))
+
+
 def _cells(frame: "pd.DataFrame", most: int | None = None) -> list[list[str]]:
     """The texts of each column, names cut at `most` characters."""
-    return [
-        [texts.cell_text(_count(value) if name == COUNT else value, most) for value in frame[name]]
-        for name in frame.columns
-    ]
+    cells = []
+    for name in frame.columns:
+        values: Iterable[object] = frame[name]
+        if name == COUNT:
+            values = map(_count, values)
+        cells.append([texts.cell_text(value, most) for value in values])
+    return cells
 
 
 def _longest(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
@@ -237,8 +272,11 @@ def _longest(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int
 
 def _count(value: object) -> object:
     """A whole count as an int, so that it has no decimals; sums may miss it by rounding."""
+    # The second test is false for NaN, too.
     if not isinstance(value, float) or not abs(value) < texts.LARGE:
         return value
     nearest = round(value)
-    is_whole = value == 0 if nearest == 0 else abs(value - nearest) < _ROUNDING
-    return nearest if is_whole else value
+    # A tiny part of an image is not written as 0, which says that there is nothing.
+    if value == nearest or (nearest != 0 and abs(value - nearest) < _ROUNDING):
+        return nearest
+    return value
