@@ -47,13 +47,14 @@ class Part(NamedTuple):
 
 
 def _node_part(node: Node) -> Part:
+    is_packed = any(declared.type is bytes for declared in node.properties)
     return Part(
-        f"graph/{node.label}.jsonl",
-        f"MATCH (n:{node.label}) WHERE n.dataset IN $names RETURN [n.dataset, properties(n)]",
-        f"CREATE (n:{node.label}) SET n = row[1], n.dataset = row[0]",
-        (str, dict),
-        _PACKED_BATCH if any(each.type is bytes for each in node.properties) else BATCH,
-        node,
+        name=f"graph/{node.label}.jsonl",
+        read=f"MATCH (n:{node.label}) WHERE n.dataset IN $names RETURN [n.dataset, properties(n)]",
+        write=f"CREATE (n:{node.label}) SET n = row[1], n.dataset = row[0]",
+        kinds=(str, dict),
+        batch=_PACKED_BATCH if is_packed else BATCH,
+        node=node,
     )
 
 
@@ -72,22 +73,24 @@ def edge_part(kind: str, start: Node, end: Node) -> Part:
     MATCH (b:Job {id: row[3]})
     CREATE (a)-[e:GENERATED_BY]->(b) SET e = row[4]
     """
-    other = "coalesce(b.dataset, b.name)"
-    elsewhere = "" if end.scope == "dataset" else f" OR {other} IN $names"
+    # The end may be of another dataset, and then the edge belongs to both.
+    end_dataset = "coalesce(b.dataset, b.name)"
+    or_of_end = "" if end.scope == "dataset" else f" OR {end_dataset} IN $names"
+    keys = f"a.dataset, a.{start.key.name}, {end_dataset}, b.{end.key.name}"
 
-    def match(node: Node, at: int) -> str:
-        within = f"dataset: row[{at}], " if node.scope == "dataset" else ""
-        return f":{node.label} {{{within}{node.key.name}: row[{at + 1}]}}"
+    def match(node: Node, position: int) -> str:
+        within = f"dataset: row[{position}], " if node.scope == "dataset" else ""
+        return f":{node.label} {{{within}{node.key.name}: row[{position + 1}]}}"
 
     return Part(
-        f"graph/{start.label}-{kind}-{end.label}.jsonl",
-        f"MATCH (a:{start.label})-[e:{kind}]->(b:{end.label})\n"
-        f"WHERE a.dataset IN $names{elsewhere}\n"
-        f"RETURN [a.dataset, a.{start.key.name}, {other}, b.{end.key.name}, properties(e)]",
-        f"MATCH (a{match(start, 0)})\nMATCH (b{match(end, 2)})\n"
+        name=f"graph/{start.label}-{kind}-{end.label}.jsonl",
+        read=f"MATCH (a:{start.label})-[e:{kind}]->(b:{end.label})\n"
+        f"WHERE a.dataset IN $names{or_of_end}\n"
+        f"RETURN [{keys}, properties(e)]",
+        write=f"MATCH (a{match(start, 0)})\nMATCH (b{match(end, 2)})\n"
         f"CREATE (a)-[e:{kind}]->(b) SET e = row[4]",
-        (str, object, str, object, dict),
-        EDGE_BATCH,
+        kinds=(str, object, str, object, dict),
+        batch=EDGE_BATCH,
     )
 
 
@@ -156,6 +159,7 @@ def _check_properties(properties: Mapping[str, object], *others: object) -> None
     """Raise an error of Python unless the database can store properties, and other values."""
     if unnamed := [name for name in properties if not name.isidentifier()]:
         raise ValueError(f"{unnamed[0]!r} is no name of a property")
+
     for value in (*properties.values(), *others):
         match value:
             case str():
@@ -168,6 +172,13 @@ def _check_properties(properties: Mapping[str, object], *others: object) -> None
                 pass
             case _:
                 raise TypeError(f"a property cannot be {value!r:.40}")
+
+
+def _node_key(node: Node, row: list[Any]) -> tuple[str, str]:
+    """The dataset and key that no other row of a kind of node may have."""
+    # The keys of jobs and runs are unique in the store, so that their dataset does not count.
+    dataset = row[0] if node.scope == "dataset" else ""
+    return dataset, repr(row[1][node.key.name])
 
 
 @dataclass(eq=False)
@@ -197,27 +208,30 @@ class Restoration:
         while batch := list(islice(rows, part.batch)):
             for row in batch:
                 _check_properties(row[-1], *row[:-1])
-            if (node := part.node) is None:
+            if part.node is None:
                 continue
-            own = [row[1][node.key.name] for row in batch]
-            of = [row[0] if node.scope == "dataset" else "" for row in batch]
-            found = set(zip(of, map(repr, own), strict=True))
-            if len(found) < len(batch) or not keys.isdisjoint(found):
-                raise ValueError(f"two have the same {node.key.name}")
-            keys |= found
-            if node.scope == "dataset":
-                continue
-            text = (
-                f"MATCH (n:{node.label}) WHERE n.{node.key.name} IN $keys "
-                "AND NOT n.dataset IN $names RETURN n.dataset AS dataset LIMIT 1"
+
+            new_keys = {_node_key(part.node, row) for row in batch}
+            if len(new_keys) < len(batch) or not keys.isdisjoint(new_keys):
+                raise ValueError(f"two have the same {part.node.key.name}")
+            keys |= new_keys
+
+            if part.node.scope != "dataset":
+                self._check_not_stored(part.node, [row[1][part.node.key.name] for row in batch])
+
+    def _check_not_stored(self, node: Node, keys: list[Any]) -> None:
+        """Raise ConflictError if a dataset that is not restored has a node with one of the keys."""
+        text = (
+            f"MATCH (n:{node.label}) WHERE n.{node.key.name} IN $keys "
+            "AND NOT n.dataset IN $names RETURN n.dataset AS dataset LIMIT 1"
+        )
+        for row in self.store.read(text, keys=keys, names=list(self.datasets)):
+            raise ConflictError(
+                "The store has the same jobs, runs or evaluations in "
+                f"{row['dataset']!r}, one of these datasets under another name. ",
+                Action("drop_dataset", row["dataset"]),
+                " first, or restore into another store.",
             )
-            for taken in self.store.read(text, keys=own, names=list(self.datasets)):
-                raise ConflictError(
-                    "The store has the same jobs, runs or evaluations in "
-                    f"{taken['dataset']!r}, one of these datasets under another name. ",
-                    Action("drop_dataset", taken["dataset"]),
-                    " first, or restore into another store.",
-                )
 
     def find_existing(self, *, replace: bool) -> list[str]:
         """Names of the datasets that the store has, of which whole ones are to be replaced.
@@ -227,17 +241,27 @@ class Restoration:
         ConflictError
             One is whole, and not to be replaced.
         """
-        there = [state for name in self.datasets if (state := find_dataset(self.store, name))]
-        taken = [repr(state.name) for state in there if state.restoring is None]
-        broken = ", ".join(repr(state.name) for state in there if state.restoring is not None)
-        if taken and not replace:
+        existing, broken = list[str](), list[str]()
+        for name in self.datasets:
+            state = find_dataset(self.store, name)
+            if state is not None:
+                existing.append(name)
+                if state.restoring is not None:
+                    broken.append(name)
+
+        whole = [name for name in existing if name not in broken]
+        if whole and not replace:
+            note = ""
+            if broken:
+                names = ", ".join(map(repr, broken))
+                note = f"Restoring {names} did not end; name that alone to end it. "
             raise ConflictError(
-                f"The store has {', '.join(taken)} already. ",
-                f"Restoring {broken} did not end; name that alone to end it. " if broken else "",
+                f"The store has {', '.join(map(repr, whole))} already. {note}"
                 "To have what the backup has in place of all, restore with ",
-                *(Setting("replace", True), "."),
+                Setting("replace", True),
+                ".",
             )
-        return [state.name for state in there]
+        return existing
 
     def begin(self, name: str, digest: str) -> None:
         """Mark a dataset, or a new one, as being restored from the backup with a digest."""
@@ -246,7 +270,8 @@ class Restoration:
 
     def write(self, part: Part, rows: Iterator[list[Any]]) -> None:
         """Write the rows of a part."""
-        text, names = f"{_AS_WRITER} {part.write}", list(self.datasets)
+        text = f"{_AS_WRITER} {part.write}"
+        names = list(self.datasets)
         while batch := list(islice(rows, part.batch)):
             self.store.write(text, writer=self._writer, names=names, rows=batch)
 

@@ -4,7 +4,9 @@ Reading 76,522 clique nodes with their edges takes seconds, reading the packed c
 Mining writes both, and records in both what was mined.
 """
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -47,9 +49,15 @@ def clique_totals(store: GraphStore, dataset: str) -> CliqueTotals:
     state.require_mined()
     if state.compared:
         table = read_compared_table(store, state)
-        leans, gap = table["leans"], table["gap"] > 0
-        found = ((table["size"] == 1), table["size"] > 0, gap, leans, gap & ~leans)
-        return CliqueTotals(*(int(rows.sum()) for rows in found))
+        leans, has_gap = table["leans"], table["gap"] > 0
+        return CliqueTotals(
+            concepts=int((table["size"] == 1).sum()),
+            cliques=len(table),
+            imbalanced=int(has_gap.sum()),
+            leaning=int(leans.sum()),
+            unproven=int((has_gap & ~leans).sum()),
+        )
+
     (row,) = store.read(statements.CLIQUE_TOTALS, dataset=dataset)
     return CliqueTotals(**row)
 
@@ -87,14 +95,17 @@ def read_cliques(store: GraphStore, state: DatasetState, *, max_size: int | None
             Action("mine", state.name, max_size=max_size),
             ".",
         )
+
     if state.compared:
         cliques = read_one_against_rest(store, state)
     else:
         cliques = read_clique_table(store, state, mined)
     if max_size is None:
         return cliques
-    kept = np.searchsorted(cliques.sizes(), max_size, side="right")  # they are in order of size
-    small = cliques.take(slice(kept))
+
+    # Cliques are in order of size: the small ones come first.
+    n_small = np.searchsorted(cliques.sizes(), max_size, side="right")
+    small = cliques.take(slice(n_small))
     return replace(small, members=small.members[:, :max_size])
 
 
@@ -107,19 +118,23 @@ def write_clique_table(claim: Claim, mined_as: str, cliques: Cliques) -> None:
         As `DatasetState.mined_as` will be.
     """
     claim.write(clear_statement(schema.CLIQUE_TABLE))
-    known = np.unique(cliques.members)
-    known = known[known >= 0]  # concepts that are in no clique are left out
-    members = np.where(cliques.members < 0, -1, np.searchsorted(known, cliques.members))
-    concepts = [cliques.concepts[code] for code in known.tolist()]
-    parts = max(1, -(-len(cliques) // CLIQUES_PER_PART))
-    for part in range(parts):
+    # Concepts that are in no clique are left out; -1 fills the rows of smaller cliques.
+    codes = np.unique(cliques.members)
+    codes = codes[codes >= 0]
+    members = np.where(cliques.members < 0, -1, np.searchsorted(codes, cliques.members))
+    concepts = [cliques.concepts[code] for code in codes.tolist()]
+
+    n_parts = max(1, math.ceil(len(cliques) / CLIQUES_PER_PART))
+    for part in range(n_parts):
         rows = slice(part * CLIQUES_PER_PART, (part + 1) * CLIQUES_PER_PART)
         packed = [pack(members[rows], _MEMBER), pack(cliques.counts[rows], _COUNT), None, None]
-        if (held := cliques.clustering) is not None:
-            whole = np.stack([held.standing, held.freedom], axis=1)[rows]
-            effects = np.stack([held.tests, held.intervals, held.own], axis=1)[rows]
-            packed[2:] = pack(whole, _COUNT), pack(effects, _EFFECT)
-        row = [part, [mined_as, parts, concepts, *packed]]
+        clustering = cliques.clustering
+        if clustering is not None:
+            clusters = np.stack([clustering.standing, clustering.freedom], axis=1)[rows]
+            effects = [clustering.tests, clustering.intervals, clustering.own]
+            packed[2] = pack(clusters, _COUNT)
+            packed[3] = pack(np.stack(effects, axis=1)[rows], _EFFECT)
+        row = [part, [mined_as, n_parts, concepts, *packed]]
         write_packed(claim, schema.CLIQUE_TABLE, [row])
 
 
@@ -151,21 +166,28 @@ def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cli
             Action("mine", state.name),
             ", or wait if it is being mined now.",
         )
-    classes = tuple(name for name, _ in state.own_classes)
-    members, counts = (
-        unpack([part[name] for part in parts], dtype).reshape(-1, columns)
-        for name, dtype, columns in (("members", _MEMBER, width), ("counts", _COUNT, len(classes)))
-    )
-    sizes = np.array([images for _, images in state.own_classes], dtype=np.int64)
-    names = tuple(parts[0]["concepts"])
+
+    def column(name: str, dtype: np.dtype[Any]) -> Any:
+        return unpack([part[name] for part in parts], dtype)
+
+    n_classes = len(state.own_classes)
     clustering = None
     if parts[0]["clusters"] is not None:
-        whole = unpack([part["clusters"] for part in parts], _COUNT).reshape(-1, 2).T
-        effects = unpack([part["design_effects"] for part in parts], _EFFECT)
-        of_kind = effects.reshape(-1, 3, len(classes)).swapaxes(0, 1)
-        clustering = Clustering(*whole, *of_kind)
-    members, counts = members.astype(np.int32), counts.astype(np.int64)
-    return Cliques(members, counts, sizes, names, classes, clustering)
+        standing, freedom = column("clusters", _COUNT).reshape(-1, 2).T
+        effects = column("design_effects", _EFFECT).reshape(-1, 3, n_classes)
+        tests, intervals, own = effects.swapaxes(0, 1)
+        clustering = Clustering(
+            standing=standing, freedom=freedom, tests=tests, intervals=intervals, own=own
+        )
+
+    return Cliques(
+        members=column("members", _MEMBER).reshape(-1, width).astype(np.int32),
+        counts=column("counts", _COUNT).reshape(-1, n_classes).astype(np.int64),
+        class_sizes=np.array([images for _, images in state.own_classes], dtype=np.int64),
+        concepts=tuple(parts[0]["concepts"]),
+        classes=tuple(name for name, _ in state.own_classes),
+        clustering=clustering,
+    )
 
 
 def read_mined_digest(store: GraphStore, dataset: str) -> int | None:
@@ -185,20 +207,23 @@ def read_former(
         options' split.
     """
     digest, text = _read_mined_as(store, state.name)
-    if (
-        digest is None
-        or replace(MiningOptions.from_json(text), confidence=options.confidence) != options
-    ):
+    if digest is None:
         return None
+    # The confidence is of the statistics, which are computed anew: it changes no count.
+    former_options = replace(MiningOptions.from_json(text), confidence=options.confidence)
+    if former_options != options:
+        return None
+
     images = read_incidence_table(store, replace(state, digest=digest))
     if images is None:
         return None
+
     before = images.take(images.in_split(options.split))
     incidence = before.of_split(None)
     sizes = tuple(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True))
-    then = replace(state, cliques_digest=digest, mining=text, own_classes=sizes)
+    former_state = replace(state, cliques_digest=digest, mining=text, own_classes=sizes)
     try:
-        return read_clique_table(store, then, options.max_size), before
+        return read_clique_table(store, former_state, options.max_size), before
     except StaleError:
         return None
 

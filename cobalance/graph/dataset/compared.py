@@ -66,7 +66,7 @@ def read_comparison(
     UnknownNameError, DataError
         No image shows one that is named; the images are elsewhere.
     """
-    names = list(state.compared if concepts is None else map(clean_name, concepts))
+    names = [*state.compared] if concepts is None else [clean_name(name) for name in concepts]
     if not names:
         return {"compared": None, "compared_images": None}
 
@@ -80,6 +80,7 @@ def read_comparison(
             ".",
         )
     check_known("concept", names, incidence.concepts)
+
     code = incidence.concepts.index(names[0])
     return {"compared": names, "compared_images": int((incidence.indices == code).sum())}
 
@@ -104,8 +105,11 @@ def count_leaning(store: GraphStore, state: DatasetState) -> dict[str, int]:
     """
     if not state.compared:
         return {}
-    found = _count(store, state, state.compared)
-    return {name: int(imbalance_table(of)["leans"].sum()) for name, of in found.items()}
+    cliques_by_concept = _count(store, state, state.compared)
+    return {
+        name: int(imbalance_table(cliques)["leans"].sum())
+        for name, cliques in cliques_by_concept.items()
+    }
 
 
 def _count(store: GraphStore, state: DatasetState, compared: tuple[str, ...]) -> dict[str, Cliques]:

@@ -31,9 +31,13 @@ _DROP_ORDER = (
 def drop_dataset(store: GraphStore, name: str, progress: Progress = silent) -> None:
     """Delete a dataset with everything that belongs to it; if interrupted, run it again."""
     state = dataset_state(store, name)
+
+    # An interrupted drop leaves the dataset marked as incomplete.
     marks = ("digest", "cooccurrence_digest", "cliques_digest", "writer")
     store.write(UPDATE_DATASET, dataset=name, values=dict.fromkeys(marks))
-    names = [held for held in (name, state.renaming_to) if held is not None]
+    # An interrupted rename has left nodes under both names.
+    names = [name] if state.renaming_to is None else [name, state.renaming_to]
+
     for done, node in enumerate(_DROP_ORDER):
         progress("drop", done, len(_DROP_ORDER))
         store.write_in_batches(drop_statement(node), names=names)
@@ -55,6 +59,7 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
         state.require_complete()
     if new == name:
         return
+
     (row,) = store.write(statements.TAKE_NAME, dataset=name, new=new)
     if row["taken"]:
         raise ConflictError(
@@ -62,6 +67,7 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
             Action("drop_dataset", new),
             " first.",
         )
+
     for done, node in enumerate(_DROP_ORDER):
         progress("rename", done, len(_DROP_ORDER))
         store.write_in_batches(rename_statement(node), name=name, new=new)

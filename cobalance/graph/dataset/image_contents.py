@@ -78,19 +78,21 @@ class ImageContents:
         mentions = annotations.mentions
         concept, source = mentions["concept"].cat, mentions["source"].cat
         return cls(
-            MentionRows.of(annotations),
-            concept.categories.tolist(),
-            source.categories.tolist(),
-            concept.codes.to_numpy(),
-            source.codes.to_numpy(),
-            mentions["score"].to_numpy(),
+            rows=MentionRows.of(annotations),
+            concepts=concept.categories.tolist(),
+            sources=source.categories.tolist(),
+            concept_codes=concept.codes.to_numpy(),
+            source_codes=source.codes.to_numpy(),
+            scores=mentions["score"].to_numpy(),
         )
 
     def concepts_of(self, images: IntArray) -> list[str]:
         """Names of the concepts that occur in any of the images at these positions."""
         occurs = np.zeros(len(self.concepts), dtype=np.bool_)
         for start in range(0, len(images), BLOCK):
-            occurs[self.concept_codes[self.rows.at(images[start : start + BLOCK])]] = True
+            rows = self.rows.at(images[start : start + BLOCK])
+            occurs[self.concept_codes[rows]] = True
+
         return sorted(self.concepts[code] for code in np.flatnonzero(occurs).tolist())
 
     def group(self, images: IntArray) -> GroupedMentions:
@@ -101,16 +103,23 @@ class ImageContents:
         rows = self.rows.at(images)
         image = np.repeat(np.arange(len(images)), self.rows.lengths(images))
         code, score = self.concept_codes[rows], self.scores[rows]
-        uncertainty = -np.where(np.isnan(score), np.inf, score)
         source = self.source_ranks[self.source_codes[rows]]
+        # A mention without a score is certain.
+        uncertainty = -np.where(np.isnan(score), np.inf, score)
 
         # Of equally sure mentions the first source by name, so that their order does not matter.
         order = np.lexsort((source, uncertainty, code, image))
         image, code = image[order], code[order]
         changes = (np.diff(image, prepend=-1) != 0) | (np.diff(code, prepend=-1) != 0)
+
         starts = np.flatnonzero(changes)
         counts = np.diff(starts, append=len(order))
-        return GroupedMentions(image[starts], code[starts], rows[order[starts]], counts)
+        return GroupedMentions(
+            image=image[starts],
+            concept=code[starts],
+            surest=rows[order[starts]],
+            mentions=counts,
+        )
 
     def edges(self, images: IntArray) -> list[list[Sequence[Any]]]:
         """CONTAINS edges of each image as columns: concepts, then properties as in the schema.
@@ -123,22 +132,29 @@ class ImageContents:
         [[['cat'], ['annotation'], [None], [2]]]
         """
         grouped = self.group(images)
+        source_codes = self.source_codes[grouped.surest]
         scores = self.scores[grouped.surest].tolist()
-        columns = (
-            [self.concepts[code] for code in grouped.concept.tolist()],
-            [self.sources[code] for code in self.source_codes[grouped.surest].tolist()],
-            [None if isnan(score) else score for score in scores],
-            grouped.mentions.tolist(),
-        )
+
+        concepts = [self.concepts[code] for code in grouped.concept.tolist()]
+        sources = [self.sources[code] for code in source_codes.tolist()]
+        known_scores = [None if isnan(score) else score for score in scores]
+        counts = grouped.mentions.tolist()
+
         bounds = np.searchsorted(grouped.image, np.arange(len(images) + 1)).tolist()
-        return [[column[start:end] for column in columns] for start, end in pairwise(bounds)]
+        edges: list[list[Sequence[Any]]] = []
+        for start, end in pairwise(bounds):
+            rows = slice(start, end)
+            edges.append([concepts[rows], sources[rows], known_scores[rows], counts[rows]])
+        return edges
 
     def hash_edges(self, images: IntArray) -> Hashes:
         """Hash the edges of each image, in any order: shape (n_images,)."""
         grouped = self.group(images)
-        concepts, sources = (_hash_texts(names) for names in (self.concepts, self.sources))
-        hashed = _mix(concepts[grouped.concept])
-        hashed = _mix(hashed ^ sources[self.source_codes[grouped.surest]])
+        concept_hashes = _hash_texts(self.concepts)
+        source_hashes = _hash_texts(self.sources)
+
+        hashed = _mix(concept_hashes[grouped.concept])
+        hashed = _mix(hashed ^ source_hashes[self.source_codes[grouped.surest]])
         hashed = _mix(hashed ^ _hash_numbers(self.scores[grouped.surest]))
         hashed = _mix(hashed ^ grouped.mentions.astype(np.uint64))
 
@@ -174,10 +190,12 @@ def image_digests(annotations: Annotations) -> IntArray:
 def _hash_column(column: "pd.Series[Any]") -> Hashes:
     """Hash the values of a column, equal ones alike in columns of any type."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        of_category = np.append(_hash_texts(column.cat.categories), _MISSING)  # the code -1
-        return of_category[column.cat.codes.to_numpy()]
+        # The code -1, of a missing value, is the last.
+        hashes = np.append(_hash_texts(column.cat.categories), _MISSING)
+        return hashes[column.cat.codes.to_numpy()]
     if pd.api.types.is_numeric_dtype(column.dtype):
         return _hash_numbers(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
     missing = column.isna().to_numpy()
     return np.where(missing, _MISSING, _hash_texts(column.astype(object).where(~missing, "")))
 

@@ -47,8 +47,8 @@ def write_image_lists(
     """
     claim.write(clear_statement(schema.IMAGE_LIST))
     rows = [[key, [digest, content]] for key, content in _lists(ids, incidence)]
-    for some in batches(rows, _BATCH):
-        write_packed(claim, schema.IMAGE_LIST, some)
+    for batch in batches(rows, _BATCH):
+        write_packed(claim, schema.IMAGE_LIST, batch)
 
 
 def find_images(
@@ -66,51 +66,71 @@ def find_images(
     They are of a class, or of any, and `without` one concept. None if the dataset has no lists of
     the images that it has now.
     """
-    named = [(_CLASS, class_name), *((_CONCEPT, name) for name in {*concepts, without})]
-    keys = [[kind, name] for kind, name in named if name is not None]
-    found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
-    if len(found) < len(keys):
+    names = {*concepts} if without is None else {*concepts, without}
+    keys = [[_CONCEPT, name] for name in names]
+    if class_name is not None:
+        keys.append([_CLASS, class_name])
+    rows = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
+    if len(rows) < len(keys):
         return None
+
+    # A list holds the differences of its ranks.
     ranks_of: dict[tuple[str, str], IntArray] = {
         tuple(row["key"]): np.cumsum(unpack([row["content"]], _STEP), dtype=np.int64)
-        for row in found
+        for row in rows
     }
-    hidden = ranks_of.pop((_CONCEPT, without), None) if without is not None else None
+    excluded = None
+    if without is not None:
+        excluded = ranks_of.pop((_CONCEPT, without))
     shared = reduce(intersect_ascending, sorted(ranks_of.values(), key=len))
-    if hidden is not None:
-        shared = np.setdiff1d(shared, hidden, assume_unique=True)
+    if excluded is not None:
+        shared = np.setdiff1d(shared, excluded, assume_unique=True)
     ranks = shared[skip : skip + limit].tolist()
+
     pages = sorted({rank // IDS_PER_PAGE for rank in ranks})
     keys = [[_IDS, str(page)] for page in pages]
-    found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
-    if len(found) < len(keys):  # they have been replaced meanwhile
+    rows = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
+    # Pages are missing where the lists have been replaced since they were read.
+    if len(rows) < len(keys):
         return None
-    ids = {int(row["key"][1]): unpack_texts(row["content"]) for row in found}
+    ids = {int(row["key"][1]): unpack_texts(row["content"]) for row in rows}
     return [ids[rank // IDS_PER_PAGE][rank % IDS_PER_PAGE] for rank in ranks]
 
 
 def _lists(
     ids: Sequence[str] | ExtensionArray, incidence: Incidence
 ) -> Iterator[tuple[list[str], bytes]]:
-    named = pd.Series(ids, dtype=STRING).array
-    order = named.argsort()  # by code point
+    """Key and packed content of each list, then of each page of ids."""
+    # Ranks are by code point.
+    texts = pd.Series(ids, dtype=STRING).array
+    order = texts.argsort()
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    of_entry = np.repeat(rank, np.diff(incidence.indptr))
-    for kind, names, codes, ranks in (
-        (_CLASS, incidence.classes, incidence.labels, rank),
-        (_CONCEPT, incidence.concepts, incidence.indices, of_entry),
-    ):
-        width = max(1, len(ids))
-        entries = codes.astype(np.int64)
-        entries *= width
-        entries += ranks
-        entries.sort()
-        bounds = np.searchsorted(entries, np.arange(len(names) + 1) * width).tolist()
-        for code, name in enumerate(names):
-            content = entries[bounds[code] : bounds[code + 1]] - code * width
-            if len(content):
-                yield [kind, name], pack(np.diff(content, prepend=0), _STEP)
+    rank_of_entry = np.repeat(rank, np.diff(incidence.indptr))
+
+    for name, content in _sorted_ranks(incidence.classes, incidence.labels, rank):
+        yield [_CLASS, name], content
+    for name, content in _sorted_ranks(incidence.concepts, incidence.indices, rank_of_entry):
+        yield [_CONCEPT, name], content
+
     for start in range(0, len(order), IDS_PER_PAGE):
-        some = named[order[start : start + IDS_PER_PAGE]].tolist()
-        yield [_IDS, str(start // IDS_PER_PAGE)], pack_texts(some)
+        page = texts[order[start : start + IDS_PER_PAGE]].tolist()
+        yield [_IDS, str(start // IDS_PER_PAGE)], pack_texts(page)
+
+
+def _sorted_ranks(
+    names: Sequence[str], codes: IntArray, ranks: IntArray
+) -> Iterator[tuple[str, bytes]]:
+    """The packed ranks of each name that has any, from all ranks with the codes of their names."""
+    # One sort of numbers that hold the code and the rank takes the place of one sort a name.
+    width = int(ranks.max(initial=0)) + 1
+    entries = codes.astype(np.int64)
+    entries *= width
+    entries += ranks
+    entries.sort()
+
+    bounds = np.searchsorted(entries, np.arange(len(names) + 1) * width).tolist()
+    for code, name in enumerate(names):
+        sorted_ranks = entries[bounds[code] : bounds[code + 1]] - code * width
+        if len(sorted_ranks):
+            yield name, pack(np.diff(sorted_ranks, prepend=0), _STEP)

@@ -4,9 +4,11 @@ Reading a million images edge by edge takes a minute. Loading writes this copy b
 the digest of the images that it is of.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,8 @@ IMAGES_PER_PART = 100_000
 
 _CODE = np.dtype("<i4")
 _HASH_SEED = 8
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,46 +57,58 @@ class SplitIncidence:
 
     def of_split(self, split: str | None) -> Incidence:
         """Return the images of a split, or all, with the classes and concepts that they have."""
-        whole = self.incidence
-        return _drop_unused(whole if split is None else whole.take(self.in_split(split)))
+        incidence = self.incidence
+        if split is not None:
+            incidence = incidence.take(self.in_split(split))
+        return _drop_unused(incidence)
 
     def sort_images(self) -> "SplitIncidence":
         """Return the images in an order that depends on their contents alone, names ascending."""
         incidence = _drop_unused(self.incidence)
+
+        # The code -1, of no split, is the last of the new codes.
         names = sorted({self.split_names[code] for code in np.unique(self.splits) if code >= 0})
-        recode = {name: code for code, name in enumerate(names)}
-        codes = np.array([*(recode.get(name, -1) for name in self.split_names), -1], dtype=np.int64)
-        splits = codes[self.splits]  # -1 is the last
-        rng = np.random.default_rng(_HASH_SEED)  # equal sums: equal concepts, but for one in 2^64
-        of_concept = rng.integers(-(2**63), 2**63 - 1, len(incidence.concepts))
-        equal = pd.util.hash_array(np.array(self.ids, dtype=object), categorize=False)
-        keys = (incidence.sum_rows(of_concept), splits, incidence.labels)
-        order = np.lexsort((equal, *keys) if len(equal) else keys)
-        named = replace(self, incidence=incidence, splits=splits, split_names=tuple(names))
-        ordered = named.take(order)
+        code_of = {name: code for code, name in enumerate(names)}
+        new_codes = [code_of.get(name, -1) for name in self.split_names]
+        splits = np.array([*new_codes, -1], dtype=np.int64)[self.splits]
+
+        # Images whose random numbers have equal sums show equal concepts, but for one in 2^64.
+        rng = np.random.default_rng(_HASH_SEED)
+        concept_hashes = rng.integers(-(2**63), 2**63 - 1, len(incidence.concepts))
+        keys = [incidence.sum_rows(concept_hashes), splits, incidence.labels]
+        if len(self.ids):
+            keys.insert(0, pd.util.hash_array(np.array(self.ids, dtype=object), categorize=False))
+        recoded = replace(self, incidence=incidence, splits=splits, split_names=tuple(names))
+        ordered = recoded.take(np.lexsort(keys))
+
         clusters = ordered.incidence.clusters
         if clusters is None:
             return ordered
-        seen = pd.factorize(np.where(clusters < 0, np.nan, clusters))[0]  # in their order
-        return replace(ordered, incidence=replace(ordered.incidence, clusters=seen))
+        # Clusters are numbered in the order in which the sorted images show them.
+        codes, _ = pd.factorize(np.where(clusters < 0, np.nan, clusters))
+        return replace(ordered, incidence=replace(ordered.incidence, clusters=codes))
 
     def take(self, rows: IntArray) -> "SplitIncidence":
         """Return the images at some positions, with all names of concepts, classes and splits."""
-        places = rows.tolist()
+
+        def take_texts(texts: Sequence[T]) -> Sequence[T]:
+            return [texts[row] for row in rows.tolist()] if texts else ()
+
         return replace(
             self,
             incidence=self.incidence.take(rows),
             splits=self.splits[rows],
-            ids=[self.ids[row] for row in places] if self.ids else (),
-            uris=[self.uris[row] for row in places] if self.uris else (),
+            ids=take_texts(self.ids),
+            uris=take_texts(self.uris),
         )
 
     def in_split(self, split: str | None) -> IntArray:
         """Positions of the images of a split, or of all."""
         if split is None:
             return np.arange(len(self.splits))
-        code = self.split_names.index(split) if split in self.split_names else -2
-        return np.flatnonzero(self.splits == code)
+        if split not in self.split_names:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(self.splits == self.split_names.index(split))
 
 
 def write_incidence_table(
@@ -120,29 +136,32 @@ def write_incidence_table(
     else:
         claim.write(statements.DELETE_UNMINED_IMAGES, mined=mined)
         claim.write(statements.SET_MINED_IMAGES_ASIDE)
+
     images = images.sort_images()
     incidence = images.incidence
     n_images = len(incidence.labels)
-    parts = max(1, -(-n_images // IMAGES_PER_PART))
+    n_parts = max(1, math.ceil(n_images / IMAGES_PER_PART))
     names = [list(incidence.concepts), list(incidence.classes), list(images.split_names)]
-    for part in range(parts):
+
+    for part in range(n_parts):
         first, end = part * IMAGES_PER_PART, min((part + 1) * IMAGES_PER_PART, n_images)
-        entries = slice(incidence.indptr[first], incidence.indptr[end])
-        numbers = (
-            incidence.labels[first:end],
-            images.splits[first:end],
-            np.diff(incidence.indptr[first : end + 1]),
-            incidence.indices[entries],
-        )
-        clusters = incidence.clusters
-        numbered = None if clusters is None else pack(clusters[first:end], _CODE)
-        texts = [
-            pack_texts(some[first:end]) if len(some) else None for some in (images.ids, images.uris)
-        ]
-        labels, splits, lengths, indices = (pack(some, _CODE) for some in numbers)
-        packed = [labels, splits, lengths, numbered, indices, *texts]
-        row = [part, [digest, parts, *names, *packed]]
+        row = [part, [digest, n_parts, *names, *_pack_images(images, first, end)]]
         write_packed(claim, schema.INCIDENCE_TABLE, [row])
+
+
+def _pack_images(images: SplitIncidence, first: int, end: int) -> list[bytes | None]:
+    """Pack the images from one position to another, in the order of the node's properties."""
+    incidence, clusters = images.incidence, images.incidence.clusters
+    entries = slice(incidence.indptr[first], incidence.indptr[end])
+    return [
+        pack(incidence.labels[first:end], _CODE),
+        pack(images.splits[first:end], _CODE),
+        pack(np.diff(incidence.indptr[first : end + 1]), _CODE),
+        None if clusters is None else pack(clusters[first:end], _CODE),
+        pack(incidence.indices[entries], _CODE),
+        pack_texts(images.ids[first:end]) if len(images.ids) else None,
+        pack_texts(images.uris[first:end]) if len(images.uris) else None,
+    ]
 
 
 def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitIncidence | None:
@@ -152,27 +171,41 @@ def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitInciden
     parts = store.read(statements.INCIDENCE_TABLE, dataset=state.name, digest=state.digest)
     if not parts or len(parts) != parts[0]["parts"]:
         return None
-    labels, splits, lengths, indices = (
-        unpack([part[name] for part in parts], _CODE).astype(np.int32)
-        for name in ("labels", "split_codes", "lengths", "indices")
+
+    def numbers(name: str) -> IntArray:
+        codes: IntArray = unpack([part[name] for part in parts], _CODE).astype(np.int32)
+        return codes
+
+    def texts(name: str) -> list[str]:
+        return [text for part in parts for text in unpack_texts(part[name])]
+
+    clusters = None
+    if parts[0]["clusters"] is not None:
+        clusters = numbers("clusters").astype(np.int64)
+    incidence = Incidence(
+        indptr=np.append(0, np.cumsum(numbers("lengths"), dtype=np.int64)),
+        indices=numbers("indices"),
+        labels=numbers("labels"),
+        concepts=tuple(parts[0]["concepts"]),
+        classes=tuple(parts[0]["classes"]),
+        clusters=clusters,
     )
-    concepts, classes = (tuple(parts[0][name]) for name in ("concepts", "classes"))
-    packed = [part["clusters"] for part in parts]
-    clusters = None if packed[0] is None else unpack(packed, _CODE).astype(np.int64)
-    indptr = np.append(0, np.cumsum(lengths, dtype=np.int64))
-    incidence = Incidence(indptr, indices, labels, concepts, classes, clusters)
-    ids, uris = (
-        [text for part in parts for text in unpack_texts(part[name])] for name in ("ids", "uris")
+    return SplitIncidence(
+        incidence=incidence,
+        splits=numbers("split_codes"),
+        split_names=tuple(parts[0]["splits"]),
+        ids=texts("ids"),
+        uris=texts("uris"),
     )
-    return SplitIncidence(incidence, splits, tuple(parts[0]["splits"]), ids, uris)
 
 
 def _drop_unused(incidence: Incidence) -> Incidence:
     """Return the same images, without the classes and concepts that none of them has."""
-    shown = np.bincount(incidence.indices, minlength=len(incidence.concepts)) > 0
-    classes = incidence.class_sizes() > 0
+    has_image = np.bincount(incidence.indices, minlength=len(incidence.concepts)) > 0
+    class_has_image = incidence.class_sizes() > 0
+    new_labels = (np.cumsum(class_has_image) - 1).astype(np.int32)
     return replace(
-        incidence.restrict(shown),
-        labels=(np.cumsum(classes) - 1).astype(np.int32)[incidence.labels],
-        classes=tuple(compress(incidence.classes, classes)),
+        incidence.restrict(has_image),
+        labels=new_labels[incidence.labels],
+        classes=tuple(compress(incidence.classes, class_has_image)),
     )

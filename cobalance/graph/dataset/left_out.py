@@ -24,23 +24,25 @@ def read_left_out(store: GraphStore, dataset: str) -> list[dict[str, Any]]:
         Rows as `cobalance.graph.dataset.read.annotations_of` takes them, and of each ``loaded``
         (its digest as loaded) and ``by_tag`` (whether a tag leaves it out still).
     """
-    rows = store.read(statements.LEFT_OUT, dataset=dataset, exclude=EXCLUDE)
-    return [
-        {
-            **dict.fromkeys(IMAGE_COLUMNS),
-            **row["image"],
-            "mentions": json.loads(row["image"]["mentions"]),
-            "by_tag": row["by_tag"],
-        }
-        for row in rows
-    ]
+    images = []
+    for row in store.read(statements.LEFT_OUT, dataset=dataset, exclude=EXCLUDE):
+        # A node lacks the properties that are None.
+        image = {**dict.fromkeys(IMAGE_COLUMNS), **row["image"]}
+        image["mentions"] = json.loads(image["mentions"])
+        image["by_tag"] = row["by_tag"]
+        images.append(image)
+    return images
 
 
 def write_left_out(store: GraphStore, dataset: str, annotations: Annotations) -> None:
     """Change the concepts of images that are left out."""
-    every = np.arange(len(annotations.images))
-    edges = ImageContents.of(annotations).edges(every)
-    texts = [json.dumps([*zip(*columns, strict=True)]) for columns in edges]
+    all_images = np.arange(len(annotations.images))
+    edges = ImageContents.of(annotations).edges(all_images)
     ids = annotations.images["id"].tolist()
-    for some in batches([[image, text] for image, text in zip(ids, texts, strict=True)]):
-        store.write(statements.SET_LEFT_OUT, dataset=dataset, rows=list(some))
+    rows = [
+        [image, json.dumps([*zip(*columns, strict=True)])]
+        for image, columns in zip(ids, edges, strict=True)
+    ]
+
+    for batch in batches(rows):
+        store.write(statements.SET_LEFT_OUT, dataset=dataset, rows=list(batch))

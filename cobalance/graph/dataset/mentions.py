@@ -49,26 +49,30 @@ def replace_mentions(
     changed = _changed_images(left_out, sources, found)
     if len(changed.images):
         write_left_out(store, dataset, changed)
-    held = read_annotations(store, dataset, progress)
-    changed = _changed_images(held, sources, found)
+
+    present = read_annotations(store, dataset, progress)
+    changed = _changed_images(present, sources, found)
     return write_changes(store, dataset, changed, progress=progress)
 
 
 def _changed_images(
-    held: Annotations, sources: Collection[str], found: pd.DataFrame
+    annotations: Annotations, sources: Collection[str], found: pd.DataFrame
 ) -> Annotations:
     """The images that lose or gain mentions, with all that they show then."""
-    mentions = held.mentions
+    mentions = annotations.mentions
     is_old = mentions["source"].isin(list(sources)).to_numpy()
     is_tag = (mentions["source"] == TAG_SOURCE).to_numpy()
-    new = _new_mentions(held.images, mentions[~is_old & ~is_tag], found)
+    new = _new_mentions(annotations.images, mentions[~is_old & ~is_tag], found)
 
     # Tags come last: whatever else mentions a concept stands in the place of a tag.
     is_new = _pairs(mentions).isin(_pairs(new))
-    kept = mentions[~is_old & ~(is_tag & is_new)]
+    remaining = mentions[~is_old & ~(is_tag & is_new)]
+
     changed = np.union1d(mentions.loc[is_old, "image"].to_numpy(), new["image"].to_numpy())
-    every = pd.concat([frame[frame["image"].isin(changed)].astype(_PLAIN) for frame in (kept, new)])
-    return Annotations(held.images, every.astype(_CODED)).take(changed)
+    remaining = remaining[remaining["image"].isin(changed)]
+    # The categories of both frames differ: they are concatenated as texts.
+    merged = pd.concat([remaining.astype(_PLAIN), new.astype(_PLAIN)])
+    return Annotations(annotations.images, merged.astype(_CODED)).take(changed)
 
 
 def _pairs(mentions: pd.DataFrame) -> pd.MultiIndex:
@@ -80,7 +84,7 @@ _PLAIN = {"concept": STRING, "source": STRING}
 _CODED = {"concept": "category", "source": "category"}
 
 
-def _new_mentions(images: pd.DataFrame, kept: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+def _new_mentions(images: pd.DataFrame, others: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """Mentions as `Annotations` has them, of concepts that an image does not have yet."""
     rows = pd.Series(np.arange(len(images)), index=images["id"].to_numpy(object))
     new = pd.DataFrame(
@@ -91,6 +95,7 @@ def _new_mentions(images: pd.DataFrame, kept: pd.DataFrame, found: pd.DataFrame)
             "score": found["score"].to_numpy(np.float64),
         }
     )
+
     new = new[new["image"].notna()].astype({"image": np.int64})
-    new = new[~_pairs(new).isin(_pairs(kept))]
-    return new.reindex(columns=kept.columns).assign(segmentation=None)
+    new = new[~_pairs(new).isin(_pairs(others))]
+    return new.reindex(columns=others.columns).assign(segmentation=None)

@@ -19,7 +19,7 @@ from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.database.sync import NodeRow, apply_change, compare, read_digests
+from cobalance.graph.database.sync import Change, NodeRow, apply_change, compare, read_digests
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import has_clique_table, read_former, write_clique_table
 from cobalance.graph.dataset.compared import read_comparison
@@ -110,21 +110,23 @@ class HeldImages:
         incidence = images.of_split(None)
         if options.split is not None and not len(incidence.labels):
             raise UnknownNameError("split", options.split, sorted(self.images.split_names))
+
         counting: Any = {
             "max_size": options.max_size,
             "min_support": options.min_support,
             "common": options.common,
             "max_cliques": max_cliques,
         }
-        followed = changed = None
+        update = changed = None
         if self.former is not None:
             mined, before = self.former
-            followed = update_mined(mined, before.of_split(None), incidence, **counting)
-        if followed is None:
+            update = update_mined(mined, before.of_split(None), incidence, **counting)
+        if update is None:
             cliques = mine_cliques(incidence, **counting)
         else:
-            cliques, _ = followed
+            cliques, _ = update
             changed = count_changed(before.incidence, before.ids, images.incidence, images.ids)
+
         cliques = with_clusters(cliques, incidence)
         left_out = int((~incidence.concepts_of_all(options.common)).sum())
         return Counted(cliques, left_out, changed)
@@ -175,36 +177,40 @@ def mine_dataset(
     """
     state = dataset_state(store, dataset)
     state.require_complete()
-    held = None
+
+    loaded = None
     if images is None:
         progress("read images", 0, None)
-        held = load_images(store, dataset)
-        images = HeldImages(held, _former(store, state, since, options))
+        loaded = load_images(store, dataset)
+        images = HeldImages(loaded, _read_former(store, state, since, options))
+
     # Before anything is counted: a concept to compare by may be gone.
-    comparison = read_comparison(store, state, compared, options.split, held)
+    comparison = read_comparison(store, state, compared, options.split, loaded)
 
     progress("count cliques", 0, None)
-    cliques, left_out, changed = images.count(options, max_cliques)
+    counted = images.count(options, max_cliques)
+    cliques = counted.cliques
 
     progress("measure imbalances", 0, None)
     table = imbalance_table(cliques, confidence=options.confidence)
-    leaning = int(table["leans"].sum())
-    unproven = int(((table["gap"] > 0) & ~table["leans"]).sum())
+    totals = _total_properties(cliques, table)
     names, digests, rows_at = _rows_to_write(cliques, table)
 
     progress("compare", 0, None)
     stored = read_digests(store, schema.CLIQUE, dataset)
     change = compare(stored, names, digests, delete=True)
     mining = options.to_json()
-    wanted = replace(state, cliques_digest=state.digest, mining=mining)
+    mined_state = replace(state, cliques_digest=state.digest, mining=mining)
+    is_stale = state.mined_as != mined_state.mined_as
 
-    if change or state.mined_as != wanted.mined_as or not has_clique_table(store, wanted):
+    if change or is_stale or not has_clique_table(store, mined_state):
         claim = Claim.take(store, dataset)
+        # Interrupted from here on, the dataset is marked as not mined.
         values = {"cliques_digest": None, "mining": mining}
         store.write(UPDATE_DATASET, dataset=dataset, values=values)
         edges = (schema.HAS, schema.COUNTED_IN)
         apply_change(claim, schema.CLIQUE, edges, change, rows_at, "write cliques", progress)
-        write_clique_table(claim, wanted.mined_as, cliques)
+        write_clique_table(claim, mined_state.mined_as, cliques)
 
         if state.sample is not None:
             progress("choose images", 0, None)
@@ -213,47 +219,63 @@ def mine_dataset(
             sync_sample(claim, state.digest or 0, chosen, progress)
 
         claim.write(statements.DELETE_IMAGES_ASIDE)
-        claim.finish(
-            guards="cliques_digest",
-            cliques_digest=state.digest,
-            mined_classes=list(cliques.classes),
-            mined_images=cliques.class_sizes.tolist(),
-            cliques=len(cliques),
-            single_cliques=int((cliques.sizes() == 1).sum()),
-            imbalanced_cliques=int((table["gap"] > 0).sum()),
-            leaning_cliques=leaning,
-            unproven_cliques=unproven,
-            **comparison,
-        )
+        properties = {"cliques_digest": state.digest, **totals, **comparison}
+        claim.finish(guards="cliques_digest", **properties)
         store.write(statements.LINK_QUERIES, dataset=dataset)
     elif state.compared or compared:
         store.write(UPDATE_DATASET, dataset=dataset, values=comparison)
 
+    return _report(counted, change, totals, class_sizes(store, dataset))
+
+
+def _report(
+    counted: Counted, change: Change, totals: dict[str, Any], own_sizes: dict[str, int]
+) -> MiningReport:
+    """Report on a mining, of a dataset whose classes have these sizes."""
+    cliques = counted.cliques
     sizes, counts = np.unique(cliques.sizes(), return_counts=True)
     return MiningReport(
-        dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
-        left_out,
-        tuple(sorted(class_sizes(store, dataset).keys() - set(cliques.classes))),
-        leaning,
-        unproven,
-        len(change.created),
-        len(change.updated),
-        len(change.deleted),
-        change.unchanged,
-        int(cliques.class_sizes.sum()),
-        changed,
+        by_size=dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
+        left_out=counted.left_out,
+        without_images=tuple(sorted(own_sizes.keys() - set(cliques.classes))),
+        leaning=totals["leaning_cliques"],
+        unproven=totals["unproven_cliques"],
+        created=len(change.created),
+        updated=len(change.updated),
+        deleted=len(change.deleted),
+        unchanged=change.unchanged,
+        images=int(cliques.class_sizes.sum()),
+        changed=counted.changed,
     )
 
 
-def _former(
+def _total_properties(cliques: Cliques, table: pd.DataFrame) -> dict[str, Any]:
+    """Properties of the dataset's node that count its mined images and cliques."""
+    has_gap, leans = table["gap"] > 0, table["leans"]
+    return {
+        "mined_classes": list(cliques.classes),
+        "mined_images": cliques.class_sizes.tolist(),
+        "cliques": len(cliques),
+        "single_cliques": int((cliques.sizes() == 1).sum()),
+        "imbalanced_cliques": int(has_gap.sum()),
+        "leaning_cliques": int(leans.sum()),
+        "unproven_cliques": int((has_gap & ~leans).sum()),
+    }
+
+
+def _read_former(
     store: GraphStore, state: DatasetState, since: str | None, options: MiningOptions
 ) -> tuple[Cliques, SplitIncidence] | None:
     """Cliques that can be followed, and their images; None where all images are to be counted."""
-    if state.cliques_digest == state.digest:  # asked to mine the same images again
+    # To mine the same images again is to count them all again.
+    if state.cliques_digest == state.digest:
         return None
-    own = read_former(store, state, options)
-    base = find_dataset(store, since) if own is None and since is not None else None
-    return own if base is None else read_former(store, base, options)
+
+    former = read_former(store, state, options)
+    if former is None and since is not None:
+        base = find_dataset(store, since)
+        former = None if base is None else read_former(store, base, options)
+    return former
 
 
 def _rows_to_write(
@@ -262,21 +284,21 @@ def _rows_to_write(
     """Names and digests of all cliques, and a function for the rows at some positions."""
     names, counts = cliques.names(), cliques.counts.tolist()
     content = table.filter(_STATISTICS).assign(names=[repr(clique) for clique in names])
+
     hashed = pd.util.hash_pandas_object(content, index=False).to_numpy()
-    for of_class in cliques.counts.T:
-        hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + of_class.astype(np.uint64)
+    for class_counts in cliques.counts.T:
+        hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + class_counts.astype(np.uint64)
     digests = hashed.view(np.int64).tolist()
+
     missing = [None] * len(table)
-    statistics = [plain_values(table[each]) if each in table else missing for each in _STATISTICS]
+    statistics = [plain_values(table[name]) if name in table else missing for name in _STATISTICS]
 
     def rows_at(positions: IntArray) -> list[NodeRow]:
-        return [
-            (
-                names[i],
-                [digests[i], *(column[i] for column in statistics)],
-                [[names[i]], [cliques.classes, counts[i]]],
-            )
-            for i in positions.tolist()
-        ]
+        rows: list[NodeRow] = []
+        for position in positions.tolist():
+            name = names[position]
+            properties = [digests[position], *(column[position] for column in statistics)]
+            rows.append((name, properties, [[name], [cliques.classes, counts[position]]]))
+        return rows
 
     return names, digests, rows_at

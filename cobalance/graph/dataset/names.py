@@ -36,15 +36,18 @@ def state_with_names(
     UnknownNameError
         It has no node of the kind with one of the names.
     """
-    found = _look_up(store, dataset, names)
-    if found["dataset"] is None:
-        return dataset_state(store, dataset)  # raises, with the names that there are
-    state = DatasetState.of(found["dataset"])
+    row = _look_up(store, dataset, names)
+    if row["dataset"] is None:
+        # It raises an error with the names of the datasets that there are.
+        return dataset_state(store, dataset)
+
+    state = DatasetState.of(row["dataset"])
     if mined:
         state.require_mined()
     else:
         state.require_complete()
-    _raise_unknown(store, dataset, names, found)
+
+    _raise_unknown(store, dataset, names, row)
     return state
 
 
@@ -54,13 +57,14 @@ def check_names(store: GraphStore, dataset: str, names: Names) -> None:
 
 
 def _look_up(store: GraphStore, dataset: str, names: Names) -> Row:
-    of_kinds = [list(of_kind) for of_kind in names.values()]
-    (row,) = store.read(unknown_names_statement([*names]), dataset=dataset, names=of_kinds)
+    names_by_kind = [list(names_of_kind) for names_of_kind in names.values()]
+    text = unknown_names_statement([*names])
+    (row,) = store.read(text, dataset=dataset, names=names_by_kind)
     return row
 
 
-def _raise_unknown(store: GraphStore, dataset: str, names: Names, found: Row) -> None:
-    for node, missing in zip(names, found["unknown"], strict=True):
+def _raise_unknown(store: GraphStore, dataset: str, names: Names, row: Row) -> None:
+    for node, missing in zip(names, row["unknown"], strict=True):
         if missing:
             known = read_names(store, dataset, node)
             raise UnknownNameError(node.label.lower(), missing[0], known)
@@ -86,7 +90,8 @@ def splits_of(store: GraphStore, dataset: str, ids: Sequence[str]) -> set[str | 
 def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:
     """Images of each class, by name in ascending order."""
     rows = store.read(statements.CLASS_SIZES, dataset=dataset)
-    return {row["name"]: row["images"] for row in sorted(rows, key=lambda row: str(row["name"]))}
+    rows.sort(key=lambda row: str(row["name"]))
+    return {row["name"]: row["images"] for row in rows}
 
 
 def read_names(store: GraphStore, dataset: str, node: Node) -> list[str]:

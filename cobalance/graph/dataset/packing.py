@@ -12,7 +12,8 @@ from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.statements import write_statement
 
-_QUICKLY = 1  # zlib's level: a sixth of the bytes, in a tenth of the time of the thorough one
+# zlib's level: it gives a sixth of the bytes, in a tenth of the time of the thorough level.
+_LEVEL = 1
 
 
 def write_packed(claim: Claim, node: Node, rows: Sequence[list[Any]]) -> None:
@@ -22,7 +23,7 @@ def write_packed(claim: Claim, node: Node, rows: Sequence[list[Any]]) -> None:
 
 def pack(numbers: IntArray | FloatArray, dtype: np.dtype[Any]) -> bytes:
     """Compress numbers."""
-    return zlib.compress(np.ascontiguousarray(numbers, dtype=dtype).tobytes(), _QUICKLY)
+    return zlib.compress(np.ascontiguousarray(numbers, dtype=dtype).tobytes(), _LEVEL)
 
 
 def unpack(packed: Iterable[bytes], dtype: np.dtype[Any]) -> Any:
@@ -32,10 +33,12 @@ def unpack(packed: Iterable[bytes], dtype: np.dtype[Any]) -> Any:
 
 def pack_texts(texts: Sequence[str | None]) -> bytes:
     """Compress texts."""
-    return zlib.compress(json.dumps(texts).encode(), _QUICKLY)
+    return zlib.compress(json.dumps(texts).encode(), _LEVEL)
 
 
 def unpack_texts(packed: bytes | None) -> list[str]:
-    """Read texts; none of none."""
-    texts: list[str] = [] if packed is None else json.loads(zlib.decompress(packed))
+    """Read texts; an empty list where there are no packed ones."""
+    if packed is None:
+        return []
+    texts: list[str] = json.loads(zlib.decompress(packed))
     return texts

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, astuple, fields
 from typing import Any, Literal
 
@@ -70,13 +70,15 @@ def write_plan(
         state.require_mined()
     else:
         state.require_complete()
+
     keys = [query_key(name, query) for query in queries]
     digests = [_digest(position, query) for position, query in enumerate(queries)]
-    known_classes = set(read_names(store, dataset, schema.CLASS))
     stored = {
         tuple(row["key"]): row["digest"]
         for row in store.stream(statements.STORED_QUERIES, dataset=dataset, plan=name)
     }
+    change = compare(stored, keys, digests, delete=True)
+
     claim = Claim.take(store, dataset)
     properties = {
         "planner": planner,
@@ -89,39 +91,44 @@ def write_plan(
         "budget": budget,
         "planner_options": json.dumps(dict(planner_options or {}), ensure_ascii=False),
     }
-    store.write(
-        statements.MERGE_PLAN, dataset=dataset, plan=name, properties=schema.PLAN.check(properties)
-    )
+    checked = schema.PLAN.check(properties)
+    store.write(statements.MERGE_PLAN, dataset=dataset, plan=name, properties=checked)
+
+    class_names = set(read_names(store, dataset, schema.CLASS))
 
     def rows_at(positions: npt.NDArray[np.int64]) -> list[NodeRow]:
         rows: list[NodeRow] = []
         for i in positions.tolist():
-            class_name, concepts, n, edit, sources = queries[i]
-            edited = edit_properties(edit)
-            ordered = edit is not None or bool(sources)
-            properties: list[Any] = [
-                *(digests[i], name, class_name, list(concepts), n, list(sources) or None),
-                *edited.values(),
-                i if ordered else None,
-            ]
-            # An image may be edited to show a group that is no class of the dataset.
-            classes = [class_name] if edit is None or class_name in known_classes else []
-            # With a compared concept it need not have been mined.
-            cliques = [] if ordered or state.compared else [concepts]
-            images = sources if edit is None else [edit.source_image]
-            rows.append((keys[i], properties, [[cliques], [classes], [images], [[name]]]))
+            properties, edges = _query_row(queries[i], i, state, class_names)
+            rows.append((keys[i], [digests[i], name, *properties], [*edges, [[name]]]))
         return rows
 
-    apply_change(
-        claim,
-        schema.GENERATION_QUERY,
-        (schema.REBALANCES, schema.FOR_CLASS, schema.EDITS, schema.ASKED_BY),
-        compare(stored, keys, digests, delete=True),
-        rows_at,
-        "write plan",
-        progress,
-    )
+    edges = (schema.REBALANCES, schema.FOR_CLASS, schema.EDITS, schema.ASKED_BY)
+    apply_change(claim, schema.GENERATION_QUERY, edges, change, rows_at, "write plan", progress)
     claim.finish(guards="cliques_digest")
+
+
+def _query_row(
+    query: PlannedQuery, position: int, state: DatasetState, class_names: Collection[str]
+) -> tuple[list[Any], list[list[Sequence[Any]]]]:
+    """A query's properties behind its plan, and its edges to cliques, classes and images."""
+    class_name, concepts, n, edit, sources = query
+    is_ordered = edit is not None or bool(sources)
+    properties: list[Any] = [
+        class_name,
+        list(concepts),
+        n,
+        list(sources) or None,
+        *edit_properties(edit).values(),
+        position if is_ordered else None,
+    ]
+
+    # An image may be edited to show a group that is no class of the dataset.
+    classes = [class_name] if edit is None or class_name in class_names else []
+    # With a compared concept it need not have been mined.
+    cliques = [] if is_ordered or state.compared else [concepts]
+    images = sources if edit is None else [edit.source_image]
+    return properties, [[cliques], [classes], [images]]
 
 
 def query_key(plan: str, query: PlannedQuery) -> tuple[str, ...]:
@@ -170,8 +177,9 @@ def find_outdated(
     digest, mined_as = plan.get("images_digest"), plan.get("mined_as")
     if digest is not None and digest != state.digest:
         return "images"
-    of_cliques = digest is None or mined_as is not None
-    if of_cliques and not (state.is_mined and mined_as == state.mined_as):
+
+    needs_cliques = digest is None or mined_as is not None
+    if needs_cliques and not (state.is_mined and mined_as == state.mined_as):
         return "cliques"
     return None
 
@@ -186,28 +194,36 @@ def replan_actions(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, 
     plan : mapping
         The properties of the plan's node.
     """
-    kept = dict(plan)
-    own = json.loads(kept.get("planner_options") or "{}")
-    if kept.get("images_digest") is not None:
-        named = {} if kept["name"] == kept["planner"] else {"name": kept["name"]}
-        changed = {option: _hashable(value) for option, value in own.items()}
-        options = {"recipe": kept["planner"], **named, **changed}
+    name, planner = plan.get("name"), plan.get("planner")
+    planner_options = json.loads(plan.get("planner_options") or "{}")
+    if plan.get("images_digest") is not None:
+        options = {"recipe": planner}
+        if name != planner:
+            options["name"] = name
+        for option, value in planner_options.items():
+            options[option] = _hashable(value)
         return (Action("plan_counterfactuals", state.name, **options),)
-    largest = json.loads(state.mining or "{}").get("max_size")
+
+    options = {option: plan[option] for option in _PLAN_OPTIONS if plan.get(option) is not None}
+    if name == planner:
+        options.pop("name", None)
+
     first: tuple[Part, ...] = ()
-    if largest is not None and (kept.get("min_size") or 0) > largest:
-        size = kept.get("max_size") or kept["min_size"]
-        first = (Action("mine", state.name, max_size=size), ", then ")
-    elif None not in (largest, kept.get("max_size")) and kept["max_size"] >= largest:
-        del kept["max_size"]  # which is then as mined
-    if kept.get("name") == kept.get("planner"):
-        kept.pop("name", None)
-    if kept.get("min_size") == (1 if kept.get("planner") == DEFAULT_PLANS[0] else 2):
-        del kept["min_size"]  # the planner's own
-    given = {name: kept[name] for name in _PLAN_OPTIONS if kept.get(name) is not None}
-    if own:
-        given["planner_options"] = own
-    return (*first, Action("plan", state.name, **given))
+    smallest, largest = options.get("min_size"), options.get("max_size")
+    largest_mined = json.loads(state.mining or "{}").get("max_size")
+    if largest_mined is not None and smallest is not None and smallest > largest_mined:
+        first = (Action("mine", state.name, max_size=largest or smallest), ", then ")
+    elif largest_mined is not None and largest is not None and largest >= largest_mined:
+        # By default a plan has the cliques of all sizes that were mined.
+        del options["max_size"]
+
+    smallest_by_default = 1 if planner == DEFAULT_PLANS[0] else 2
+    if smallest == smallest_by_default:
+        del options["min_size"]
+
+    if planner_options:
+        options["planner_options"] = planner_options
+    return (*first, Action("plan", state.name, **options))
 
 
 def _hashable(value: Any) -> Any:
@@ -217,8 +233,9 @@ def _hashable(value: Any) -> Any:
 
 def read_plan_options(store: GraphStore, dataset: str, name: str) -> dict[str, Any]:
     """Read the planner's own options of a plan; none where there is no such plan."""
-    rows = store.read(statements.PLAN, dataset=dataset, plan=name)
-    return dict(json.loads(rows[0]["plan"].get("planner_options") or "{}")) if rows else {}
+    for row in store.read(statements.PLAN, dataset=dataset, plan=name):
+        return dict(json.loads(row["plan"].get("planner_options") or "{}"))
+    return {}
 
 
 def read_plan_sizes(store: GraphStore, dataset: str, name: str) -> tuple[int, int] | None:
@@ -251,37 +268,43 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
         for other images than the dataset has now.
     """
     state = dataset_state(store, dataset)
-    plans = (row["plan"] for row in store.read(statements.PLANS, dataset=dataset))
-    known = {plan["name"]: plan for plan in plans}
-    if name not in known:
-        if known:
-            raise UnknownNameError("plan", name, known)
-        named = {} if name in DEFAULT_PLANS else {"name": name}
-        remedy = (*replan_actions(state, named), ".")
+    rows = store.read(statements.PLANS, dataset=dataset)
+    plans = {row["plan"]["name"]: row["plan"] for row in rows}
+    if name not in plans:
+        if plans:
+            raise UnknownNameError("plan", name, plans)
+        options = {} if name in DEFAULT_PLANS else {"name": name}
+        remedy = (*replan_actions(state, options), ".")
         raise NotFoundError("plan", name, f"{dataset!r} has no plan yet. ", *remedy)
-    changed = find_outdated(state, known[name])
+
+    changed = find_outdated(state, plans[name])
     if changed is not None:
         raise StaleError(
             f"The plan {name!r} of {dataset!r} was made for other {changed} than the dataset has "
             "now. ",
-            *replan_actions(state, known[name]),
+            *replan_actions(state, plans[name]),
             ".",
         )
+
     rows = store.read(statements.PLAN_QUERIES, dataset=dataset, plan=name)
-    rows.sort(
-        key=lambda row: (
-            row["position"] is not None,
-            row["position"] or 0,
-            -len(row["concepts"]),
-            row["concepts"],
-            row["class_name"],
-        )
-    )
+    rows.sort(key=_place_in_plan)
     return [
         PlannedQuery(
-            *(row["class_name"], tuple(row["concepts"]), row["n"]),
-            read_edit(row),
-            tuple(row["sources"] or ()),
+            class_name=row["class_name"],
+            concepts=tuple(row["concepts"]),
+            n=row["n"],
+            edit=read_edit(row),
+            sources=tuple(row["sources"] or ()),
         )
         for row in rows
     ]
+
+
+def _place_in_plan(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (
+        row["position"] is not None,
+        row["position"] or 0,
+        -len(row["concepts"]),
+        row["concepts"],
+        row["class_name"],
+    )

@@ -52,33 +52,37 @@ def annotations_of(
     rows: Iterable[Mapping[str, Any]], progress: Callable[[int], None] | None = None
 ) -> Annotations:
     """Collect images by id from rows as `statements.IMAGES` reads them."""
-    images: dict[str, list[Any]] = {name: [] for name in IMAGE_COLUMNS}
+    columns: dict[str, list[Any]] = {name: [] for name in IMAGE_COLUMNS}
     lengths: list[int] = []
     concepts: list[str] = []
     sources: list[str] = []
     scores: list[float] = []
     counts: list[int] = []
-    known: dict[str, str] = {}  # each name is kept once
+    # The driver gives a new string for every mention: equal ones are held once.
+    distinct: dict[str, str] = {}
     for row in rows:
         mentions = row["mentions"]
-        for name, column in images.items():
+        for name, column in columns.items():
             column.append(row[name])
         lengths.append(len(mentions))
         for concept, source, score, count in mentions:
-            concepts.append(known.setdefault(concept, concept))
-            sources.append(known.setdefault(source, source))
+            concepts.append(distinct.setdefault(concept, concept))
+            sources.append(distinct.setdefault(source, source))
             scores.append(np.nan if score is None else score)
             counts.append(count)
         if progress and len(lengths) % _STEP == 0:
             progress(len(lengths))
     if progress:
         progress(len(lengths))
-    order = sorted(range(len(lengths)), key=images["id"].__getitem__)
-    frame = image_frame({name: [column[at] for at in order] for name, column in images.items()})
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    image = np.repeat(place, lengths)
-    return Annotations(frame, _mention_frame(image, concepts, sources, scores, counts))
+
+    order = sorted(range(len(lengths)), key=columns["id"].__getitem__)
+    for name, column in columns.items():
+        columns[name] = [column[position] for position in order]
+    new_positions = np.empty(len(order), dtype=np.int64)
+    new_positions[order] = np.arange(len(order))
+    image = np.repeat(new_positions, lengths)
+    mention_frame = _mention_frame(image, concepts, sources, scores, counts)
+    return Annotations(image_frame(columns), mention_frame)
 
 
 def read_classes(store: GraphStore, dataset: str) -> pd.DataFrame:
@@ -127,12 +131,12 @@ def load_images(store: GraphStore, dataset: str) -> SplitIncidence:
         The dataset was counted elsewhere.
     """
     state = find_dataset(store, dataset)
-    images = None if state is None else read_incidence_table(store, state)
-    if images is None:
-        if state is not None:
-            state.require_all_images("Counting")
-        images = scan_incidence(store, dataset)
-    return images
+    if state is not None:
+        images = read_incidence_table(store, state)
+        if images is not None:
+            return images
+        state.require_all_images("Counting")
+    return scan_incidence(store, dataset)
 
 
 def load_named_images(
@@ -148,28 +152,32 @@ def load_named_images(
     images = read_incidence_table(store, dataset_state(store, dataset))
     if images is None or not images.ids:
         images = scan_incidence(store, dataset)
-    kept = images.take(images.in_split(split))
-    return (kept.of_split(None), kept.ids) if kept.ids else None
+
+    selected = images.take(images.in_split(split))
+    if not selected.ids:
+        return None
+    return selected.of_split(None), selected.ids
 
 
 def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
     """Read the incidence and the images' splits image by image, also while they are written."""
     class_codes: dict[str, int] = {}
     concept_codes: dict[str, int] = {}
-    split_codes: dict[str, int] = {}
-    labels, splits, lengths, codes = array("i"), array("i"), array("i"), array("i")
+    split_codes: dict[str | None, int] = {None: -1}
     cluster_codes: dict[str | None, int] = {None: -1}
+    labels, splits, lengths, codes = array("i"), array("i"), array("i"), array("i")
     clusters = array("i")
     ids: list[str] = []
     for row in store.stream(statements.IMAGE_CONCEPTS, dataset=dataset):
         ids.append(row["id"])
         labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
-        split = row["split"]
-        splits.append(-1 if split is None else split_codes.setdefault(split, len(split_codes)))
+        # The codes of None, -1, are there first and do not count.
+        splits.append(split_codes.setdefault(row["split"], len(split_codes) - 1))
         clusters.append(cluster_codes.setdefault(row["cluster"], len(cluster_codes) - 1))
-        found = row["concepts"]
-        lengths.append(len(found))
-        codes.extend([concept_codes.setdefault(name, len(concept_codes)) for name in found])
+        lengths.append(len(row["concepts"]))
+        for name in row["concepts"]:
+            codes.append(concept_codes.setdefault(name, len(concept_codes)))
+
     incidence = build_incidence(
         np.repeat(np.arange(len(lengths)), lengths),
         np.array(codes, dtype=np.int64),
@@ -179,7 +187,12 @@ def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
     )
     if len(cluster_codes) > 1:
         incidence = replace(incidence, clusters=np.array(clusters, dtype=np.int64))
-    return SplitIncidence(incidence, np.array(splits, dtype=np.int64), tuple(split_codes), ids)
+    return SplitIncidence(
+        incidence=incidence,
+        splits=np.array(splits, dtype=np.int64),
+        split_names=tuple(name for name in split_codes if name is not None),
+        ids=ids,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,11 +219,16 @@ def read_class_images(
         There is no such dataset, or it is not complete.
     """
     dataset_state(store, dataset).require_complete()
-    found: dict[str, list[tuple[str, str]]] = {}
+    files: dict[str, list[tuple[str, str]]] = {}
     for row in store.stream(statements.REAL_FILES, dataset=dataset, split=split):
-        found.setdefault(row["class_name"], []).append((row["id"], row["uri"]))
+        files.setdefault(row["class_name"], []).append((row["id"], row["uri"]))
+
     # Sorted here: a choice by place must not depend on how a server compares letters.
-    return {name: ClassImages(*zip(*sorted(found[name]), strict=True)) for name in sorted(found)}
+    images_by_class = {}
+    for class_name, class_files in sorted(files.items()):
+        ids, uris = zip(*sorted(class_files), strict=True)
+        images_by_class[class_name] = ClassImages(ids, uris)
+    return images_by_class
 
 
 def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
@@ -229,10 +247,10 @@ def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
     """
     dataset_state(store, dataset).require_complete("Reading concepts")
     columns = ["id", "class_name", "split", "synthetic", "concepts"]
-    rows = [
-        [*(row[name] for name in columns[:-1]), tuple(sorted(row["concepts"]))]
-        for row in store.stream(statements.IMAGE_CONCEPTS, dataset=dataset)
-    ]
+    rows = []
+    for row in store.stream(statements.IMAGE_CONCEPTS, dataset=dataset):
+        concepts = tuple(sorted(row["concepts"]))
+        rows.append([row["id"], row["class_name"], row["split"], row["synthetic"], concepts])
     # As objects: a split that is missing stays None.
     frame = pd.DataFrame(sorted(rows), columns=columns, dtype=object)
     return frame.astype({"synthetic": bool})
@@ -240,8 +258,8 @@ def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
 
 def read_clusters(store: GraphStore, dataset: str) -> pd.DataFrame:
     """Read ``id``, ``split`` and ``cluster`` of every image, the latter two None where missing."""
-    found = store.read_frame(statements.IMAGE_CLUSTERS, dataset=dataset).astype(object)
-    return found.where(found.notna(), None)
+    frame = store.read_frame(statements.IMAGE_CLUSTERS, dataset=dataset).astype(object)
+    return frame.where(frame.notna(), None)
 
 
 def read_image_files(store: GraphStore, dataset: str, ids: Sequence[str]) -> pd.DataFrame:
@@ -264,6 +282,7 @@ def _mention_frame(
 ) -> pd.DataFrame:
     """Repeat each concept's mention as often as the image has it, by image and concept."""
     concept, source = category(concepts), category(sources)
+    # By image and concept, and each row as often as the image has the concept.
     order = np.lexsort((concept.codes, image))
     rows = np.repeat(order, np.array(counts, dtype=np.int64)[order])
     unknown = np.full(len(rows), np.nan)

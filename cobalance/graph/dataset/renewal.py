@@ -27,16 +27,21 @@ def renew_digests(store: GraphStore, state: DatasetState) -> DatasetState:
     """
     if state.digests != 0 or state.sample is not None:
         return state
-    held = annotations_of(store.stream(statements.IMAGES, dataset=state.name))
-    sources = held.mentions["source"]
-    was_loaded = ~sources.astype(object).map(lambda name: bool(_LAID_OVER.fullmatch(name)))
-    as_loaded = Annotations(held.images, held.mentions[was_loaded.astype(bool)])
-    counted, loaded = (image_digests(each).tolist() for each in (held, as_loaded))
+
+    annotations = annotations_of(store.stream(statements.IMAGES, dataset=state.name))
+    images, mentions = annotations.images, annotations.mentions
+    was_loaded = mentions["source"].astype(object).map(_LAID_OVER.fullmatch).isna()
+    as_loaded = Annotations(images, mentions[was_loaded])
+
+    # An image's node has a digest as loaded only where it differs from that of its content.
+    counted, loaded = image_digests(annotations).tolist(), image_digests(as_loaded).tolist()
     rows = [
         [image, now, before if before != now else None]
-        for image, now, before in zip(held.images["id"].tolist(), counted, loaded, strict=True)
+        for image, now, before in zip(images["id"].tolist(), counted, loaded, strict=True)
     ]
+
+    # Without a digest the dataset is incomplete until it is written.
     store.write(UPDATE_DATASET, dataset=state.name, values={"digest": None, "digests": 1})
-    for some in batches(rows):
-        store.write(statements.SET_DIGESTS, dataset=state.name, rows=list(some))
+    for batch in batches(rows):
+        store.write(statements.SET_DIGESTS, dataset=state.name, rows=list(batch))
     return dataset_state(store, state.name)

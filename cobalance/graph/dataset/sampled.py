@@ -98,23 +98,27 @@ class ImageTotals:
     def of(cls, images: SplitIncidence, digest: int) -> "ImageTotals":
         """Count images in memory."""
         incidence = images.incidence
-        names = (*images.split_names, None)  # -1 is the last
-        found = np.bincount(images.splits % len(names), minlength=len(names)).tolist()
+
+        # The code -1, of an image without a split, is the last: the modulo makes it so.
+        names = (*images.split_names, None)
+        split_sizes = np.bincount(images.splits % len(names), minlength=len(names)).tolist()
+        splits = {name: n for name, n in zip(names, split_sizes, strict=True) if n}
+
         return cls(
-            incidence.concepts,
-            incidence.classes,
-            incidence.class_sizes(),
-            incidence.without_concepts(),
-            cooccurrence(incidence),
-            {name: n for name, n in zip(names, found, strict=True) if n},
-            digest,
+            concepts=incidence.concepts,
+            classes=incidence.classes,
+            class_sizes=incidence.class_sizes(),
+            without_concepts=incidence.without_concepts(),
+            edges=cooccurrence(incidence),
+            splits=splits,
+            digest=digest,
         )
 
     def concept_images(self) -> IntArray:
         """Images with each concept: int64, shape (n_concepts,)."""
-        found = np.zeros(len(self.concepts), dtype=np.int64)
-        np.add.at(found, self.edges.class_concept[:, 1], self.edges.class_concept_images)
-        return found
+        counts = np.zeros(len(self.concepts), dtype=np.int64)
+        np.add.at(counts, self.edges.class_concept[:, 1], self.edges.class_concept_images)
+        return counts
 
 
 def write_sampled(
@@ -148,17 +152,18 @@ def write_sampled(
         The database fails.
     """
     images, digests = annotations.images, image_digests(annotations)
-    held = dataclasses.replace(
+    packed = dataclasses.replace(
         split_incidence(annotations), ids=images["id"].tolist(), uris=plain_values(images["uri"])
     )
-    totals = ImageTotals.of(held, dataset_digest(digests, (), len(digests)))
+
+    totals = ImageTotals.of(packed, dataset_digest(digests, (), len(digests)))
     return write_totals(
         store,
         dataset,
         totals,
         sample,
         source=source,
-        images=held,
+        images=packed,
         if_exists=if_exists,
         progress=progress,
     )
@@ -171,12 +176,13 @@ def dry_run_sampled(
     state = find_loaded(store, dataset)
     digests = image_digests(annotations)
     if state is None:
-        return IngestReport(len(digests), 0, 0, 0, 0)
+        return IngestReport(created=len(digests), updated=0, deleted=0, unchanged=0, kept=0)
+
     digest = dataset_digest(digests, (), len(digests))
     before = _check_replaceable(store, state, digest, if_exists)
     if state.digest == digest:
-        return IngestReport(0, 0, 0, len(digests), 0)
-    return IngestReport(len(digests), 0, before, 0, 0)
+        return IngestReport(created=0, updated=0, deleted=0, unchanged=len(digests), kept=0)
+    return IngestReport(created=len(digests), updated=0, deleted=before, unchanged=0, kept=0)
 
 
 def write_totals(
@@ -202,21 +208,26 @@ def write_totals(
     """
     state = make_dataset(store, dataset)
     n_images = int(totals.class_sizes.sum())
-    kept = {
+    sample_properties = {
         "sample": sample.per_class,
         "sample_seed": sample.seed,
         "images_at": images_at,
     }
-    if state.is_complete and state.digest == totals.digest and kept == state.kept:
-        return IngestReport(0, 0, 0, n_images, 0)
+    if state.is_complete and state.digest == totals.digest and sample_properties == state.kept:
+        return IngestReport(created=0, updated=0, deleted=0, unchanged=n_images, kept=0)
     before = _check_replaceable(store, state, totals.digest, if_exists)
+
     claim = Claim.take(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
     # Mining chooses the images to keep anew.
-    store.write(UPDATE_DATASET, dataset=dataset, values={**kept, "cliques_digest": None})
+    store.write(
+        UPDATE_DATASET, dataset=dataset, values={**sample_properties, "cliques_digest": None}
+    )
     sync_sample(claim, totals.digest, None, progress)
+
     _keep_only(store, dataset, schema.CLASS, totals.classes)
     _keep_only(store, dataset, schema.CONCEPT, totals.concepts)
+
     progress("co-occurrence", 0, None)
     write_cooccurrence(claim, totals.edges, totals.concepts, totals.classes)
     for node, count, names, counts in (
@@ -225,11 +236,13 @@ def write_totals(
         (schema.CONCEPT, "images", totals.concepts, totals.concept_images()),
     ):
         set_counts(claim, node, count, names, counts)
+
     if images is not None:
         mined = read_mined_digest(store, dataset)
         write_incidence_table(claim, totals.digest, images, mined=mined)
     else:
         claim.write(clear_statement(schema.INCIDENCE_TABLE))
+
     claim.finish(
         guards="digest",
         digest=totals.digest,
@@ -238,7 +251,7 @@ def write_totals(
         splits=[name or "" for name in totals.splits],
         split_images=[*totals.splits.values()],
     )
-    return IngestReport(n_images, 0, before, 0, 0)
+    return IngestReport(created=n_images, updated=0, deleted=before, unchanged=0, kept=0)
 
 
 def sync_sample(
@@ -251,13 +264,17 @@ def sync_sample(
     digest : int
         `DatasetState.digest`.
     """
-    annotations = _annotations_of(sample) if sample else Annotations.from_records(())
+    if sample:
+        annotations, incidence = _annotations_of(sample), sample.incidence
+    else:
+        annotations = Annotations.from_records(())
+        incidence = incidence_of(annotations)
+
     ids, digests = annotations.images["id"], image_digests(annotations)
     stored = read_digests(claim.store, schema.IMAGE, claim.dataset)
     change = compare(stored, ids.tolist(), digests.tolist(), delete=True)
     write_images(claim, annotations, change, digests, progress)
-    shown = sample.incidence if sample else incidence_of(annotations)
-    write_image_lists(claim, digest, ids.array, shown)
+    write_image_lists(claim, digest, ids.array, incidence)
 
 
 def choose_sample(images: SplitIncidence, cliques: Cliques, sample: Sample) -> SplitIncidence:
@@ -278,13 +295,15 @@ def _check_replaceable(
             Action("drop_dataset", state.name),
             " first.",
         )
+
     if state.digest is None or state.digest == digest:
         return 0
     if if_exists != "replace":
         raise ConflictError(
             f"The dataset {state.name!r} holds {images:,} other images, and images cannot be added "
             "to a sample. Name another dataset, or give ",
-            *(Setting("if_exists", "replace"), " to put these in place of those."),
+            Setting("if_exists", "replace"),
+            " to put these in place of those.",
         )
     return images
 
@@ -293,24 +312,28 @@ def _keep_only(store: GraphStore, dataset: str, node: Node, names: Sequence[str]
     """Have nodes of these names alone, and no clique that was derived from others."""
     if gone := sorted({*read_names(store, dataset, node)}.difference(names)):
         store.write_in_batches(drop_statement(schema.CLIQUE), names=[dataset])
-    for some in batches(gone):
-        store.write(delete_statement(node), dataset=dataset, keys=list(some))
-    for some in batches(names):
-        store.write(merge_statement(node), dataset=dataset, keys=list(some))
+
+    for batch in batches(gone):
+        store.write(delete_statement(node), dataset=dataset, keys=list(batch))
+    for batch in batches(names):
+        store.write(merge_statement(node), dataset=dataset, keys=list(batch))
 
 
 def _annotations_of(sample: SplitIncidence) -> Annotations:
     """Annotations of packed images: each concept mentioned once, without scores and sizes."""
-    incidence, splits = sample.incidence, (*sample.split_names, None)  # -1 is the last
+    incidence = sample.incidence
+    splits = (*sample.split_names, None)  # the code -1 is the last
     mentions = [Mention(name) for name in incidence.concepts]
     bounds, codes = incidence.indptr.tolist(), incidence.indices.tolist()
-    return Annotations.from_records(
-        ImageRecord(
+
+    records = []
+    for row, image in enumerate(sample.ids):
+        record = ImageRecord(
             image,
-            incidence.classes[incidence.labels[row]],
-            tuple(mentions[code] for code in codes[bounds[row] : bounds[row + 1]]),
-            splits[sample.splits[row]],
-            sample.uris[row],
+            class_name=incidence.classes[incidence.labels[row]],
+            mentions=tuple(mentions[code] for code in codes[bounds[row] : bounds[row + 1]]),
+            split=splits[sample.splits[row]],
+            uri=sample.uris[row],
         )
-        for row, image in enumerate(sample.ids)
-    )
+        records.append(record)
+    return Annotations.from_records(records)

@@ -65,14 +65,20 @@ class DatasetState:
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> "DatasetState":
         """Build the state from the properties of a dataset's node."""
-        mined = (properties.get("mined_classes", ()), properties.get("mined_images", ()))
-        own = classes = tuple(zip(*mined, strict=True))
-        if compared := tuple(properties.get("compared") or ()):
-            images, total = properties["compared_images"], sum(images for _, images in own)
-            sizes = {compared[0]: images, rest_of(compared[0]): total - images}
-            classes = tuple(sorted(sizes.items()))
+        class_names = properties.get("mined_classes", ())
+        class_images = properties.get("mined_images", ())
+        own_classes = mined_classes = tuple(zip(class_names, class_images, strict=True))
+
+        compared = tuple(properties.get("compared") or ())
+        if compared:
+            images = properties["compared_images"]
+            sizes = {compared[0]: images, rest_of(compared[0]): sum(class_images) - images}
+            mined_classes = tuple(sorted(sizes.items()))
+
         values: dict[str, Any] = {field.name: properties.get(field.name) for field in fields(cls)}
-        values |= {"mined_classes": classes, "own_classes": own, "compared": compared}
+        values["mined_classes"] = mined_classes
+        values["own_classes"] = own_classes
+        values["compared"] = compared
         return cls(**values)
 
     @property
@@ -108,31 +114,34 @@ class DatasetState:
                 Action("rename_dataset", self.name, self.renaming_to),
                 " again.",
             )
+
         if self.restoring is not None:
             raise StaleError(
                 f"Restoring {self.name!r} from a backup did not end. ",
                 Action("restore", ...),
                 " with the same file again.",
             )
+
         if not self.is_complete:
             raise StaleError(
                 f"Loading the images of {self.name!r} did not end. ",
                 Action("ingest", ..., dataset=self.name),
                 " with the same file again: it goes on where it stopped.",
             )
+
         if whole is not None:
             self.require_all_images(whole)
 
     def require_mined(self) -> None:
         """Raise unless the cliques were mined from the current images."""
         self.require_complete()
-        if self.cliques_digest != self.digest:
-            reason = (
-                "has not been mined yet"
-                if self.mining is None
-                else "has changed since it was mined"
-            )
-            raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
+        if self.cliques_digest == self.digest:
+            return
+
+        reason = "has changed since it was mined"
+        if self.mining is None:
+            reason = "has not been mined yet"
+        raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
 
     def require_own_classes(self, what: str) -> None:
         """Raise where it is compared by concepts, and the work (``"Planning"``) needs classes."""
@@ -176,12 +185,13 @@ def dataset_state(store: GraphStore, name: str, *, may_load: bool = True) -> Dat
         false how to load it.
     """
     state = find_dataset(store, name)
-    if state is None:
-        names = sorted(row["name"] for row in store.read(statements.DATASET_NAMES))
-        known = suggest_names(name, names, "The store has") if names else "The store is empty."
-        load = (" ", Action("ingest", ..., dataset=name), ".") if may_load else ()
-        raise NotFoundError("dataset", name, known, *load)
-    return state
+    if state is not None:
+        return state
+
+    names = sorted(row["name"] for row in store.read(statements.DATASET_NAMES))
+    existing = suggest_names(name, names, "The store has") if names else "The store is empty."
+    remedy = (" ", Action("ingest", ..., dataset=name), ".") if may_load else ()
+    raise NotFoundError("dataset", name, existing, *remedy)
 
 
 def find_dataset(store: GraphStore, name: str) -> DatasetState | None:

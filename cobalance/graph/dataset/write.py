@@ -89,6 +89,7 @@ class StoredDigests:
             stored.loaded[image] = loaded
             if counted != loaded:
                 stored.laid_over[image] = counted
+
         return stored
 
     @property
@@ -110,6 +111,7 @@ def without_own_tags(annotations: Annotations) -> Annotations:
     sources = annotations.mentions["source"]
     if TAG_SOURCE not in sources.cat.categories:
         return annotations
+
     renamed = sources.astype(STRING).replace(TAG_SOURCE, LOADED_TAG_SOURCE).astype("category")
     return replace(annotations, mentions=annotations.mentions.assign(source=renamed))
 
@@ -154,10 +156,12 @@ def write_annotations(
         The database fails.
     """
     state = renew_digests(store, make_dataset(store, dataset))
+
     progress("compare", 0, None)
     digests = image_digests(annotations)
     source = source or f"frame {int(digests.sum()) & 0xFFFFFF:06x}"
     ids = annotations.images["id"].array
+
     stored, change, report = _compare(store, state, ids, digests, source, if_exists)
     if change or not state.is_complete:
         wanted = _Wanted(annotations, digests, stored, change, source)
@@ -184,11 +188,13 @@ def write_changes(
         file gives (0) makes the next load of the image's file bring its content back.
     """
     state = renew_digests(store, dataset_state(store, dataset))
+
     progress("compare", 0, None)
     digests = image_digests(annotations)
     stored = StoredDigests.read(store, dataset)
     ids = annotations.images["id"].array
     change = compare(stored.counted_digests(), _values(ids), _values(digests), delete=False)
+
     if change or not state.is_complete:
         as_loaded = {**stored.loaded, **(loaded or {})}
         wanted = _Wanted(annotations, digests, stored, change, state.source or "", as_loaded)
@@ -196,7 +202,13 @@ def write_changes(
 
     updated = len(change.updated)
     others = len(stored.loaded) - updated - change.unchanged
-    return IngestReport(len(change.created), updated, 0, change.unchanged, others)
+    return IngestReport(
+        created=len(change.created),
+        updated=updated,
+        deleted=0,
+        unchanged=change.unchanged,
+        kept=others,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,14 +254,17 @@ def _write(store: GraphStore, dataset: str, wanted: _Wanted, progress: Progress)
     """Write changes of images, and all that is counted of the images that there are then."""
     change, stored, replaced = wanted.change, wanted.stored, wanted.replaced
     claim = Claim.take(store, dataset)
+
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=wanted.source)
     _release(store, dataset, stored.left_out & replaced, change.deleted)
-    write_images(
-        *(claim, wanted.annotations, change, wanted.digests, progress), loaded=wanted.loaded
-    )
+    write_images(claim, wanted.annotations, change, wanted.digests, progress, loaded=wanted.loaded)
     _delete_orphans(store, dataset)
 
-    others = {image: of for image, of in stored.counted_digests().items() if image not in replaced}
+    others = stored.counted_digests()
+    for image in replaced:
+        others.pop(image, None)
+
+    # Another writer at the same time would leave a number of images that none of them counted.
     n_images = len(wanted.written) + len(others)
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     if counted["images"] != n_images:
@@ -258,6 +273,7 @@ def _write(store: GraphStore, dataset: str, wanted: _Wanted, progress: Progress)
     # Images that stay may show more than the annotations say: by a label or a tag.
     as_given = n_images == len(wanted.digests) and not stored.laid_over.keys() - replaced
     images = split_incidence(wanted.annotations) if as_given else scan_incidence(store, dataset)
+
     digest = dataset_digest(wanted.digests[wanted.written], others.values(), n_images)
     _write_counts(claim, images, digest, progress)
     store.write(statements.LINK_QUERIES, dataset=dataset)
@@ -271,7 +287,8 @@ def _write_counts(claim: Claim, images: SplitIncidence, digest: int, progress: P
     write_cooccurrence(claim, cooccurrence(incidence), incidence.concepts, incidence.classes)
 
     sizes, empty = incidence.class_sizes(), incidence.without_concepts()
-    with_images = np.flatnonzero(sizes).tolist()  # a class without an image has no node
+    # A class without an image has no node.
+    with_images = np.flatnonzero(sizes).tolist()
     names = [incidence.classes[code] for code in with_images]
     set_counts(claim, schema.CLASS, "without_concepts", names, empty[with_images])
 
@@ -285,6 +302,7 @@ def _release(store: GraphStore, dataset: str, left_out: set[str], deleted: Colle
     gone = left_out.intersection(deleted)
     for ids in batches(sorted(left_out - gone)):
         store.write(statements.BRING_BACK, dataset=dataset, ids=list(ids))
+
     for ids in batches(sorted(gone)):
         delete = delete_statement(schema.EXCLUDED_IMAGE)
         store.write(delete, dataset=dataset, keys=list(ids))
@@ -306,10 +324,14 @@ def dry_run(
     """
     state = find_loaded(store, dataset)
     if state is None:
-        return IngestReport(len(annotations.images), 0, 0, 0, 0)
+        n_images = len(annotations.images)
+        return IngestReport(created=n_images, updated=0, deleted=0, unchanged=0, kept=0)
+
     progress("compare", 0, None)
-    ids, digests = annotations.images["id"].array, image_digests(without_own_tags(annotations))
-    return _compare(store, state, ids, digests, source, if_exists)[-1]
+    ids = annotations.images["id"].array
+    digests = image_digests(without_own_tags(annotations))
+    _, _, report = _compare(store, state, ids, digests, source, if_exists)
+    return report
 
 
 def _compare(
@@ -328,27 +350,40 @@ def _compare(
             Action("drop_dataset", state.name),
             " first.",
         )
+
     stored = StoredDigests.read(store, state.name)
     delete = if_exists == "replace"
     change = compare(stored.loaded, _values(ids), _values(digests), delete=delete)
-    created, updated, deleted = len(change.created), len(change.updated), len(change.deleted)
+    updated, deleted = len(change.updated), len(change.deleted)
     shared = change.unchanged + updated
     report = IngestReport(
-        created, updated, deleted, change.unchanged, len(stored.loaded) - shared - deleted
+        created=len(change.created),
+        updated=updated,
+        deleted=deleted,
+        unchanged=change.unchanged,
+        kept=len(stored.loaded) - shared - deleted,
     )
-    own = bool(shared) and (source == state.source or 10 * updated <= shared)
-    told = if_exists in (None, "replace") or (if_exists == "append" and not shared)
-    if own or told or not stored.loaded:
+
+    # Images of another source share no id with the dataset's, or come under another name and
+    # differ in more than a tenth of those that they share.
+    is_same_source = bool(shared) and (source == state.source or 10 * updated <= shared)
+    is_allowed = if_exists in (None, "replace") or (if_exists == "append" and not shared)
+    if is_same_source or is_allowed or not stored.loaded:
         return stored, change, report
-    theirs = inflect(len(stored.loaded), "images")
+
+    if shared:
+        difference = f"say otherwise of {updated:,} by the same ids"
+        condition = "ids of their own and "
+    else:
+        difference, condition = "are others", ""
+    present = inflect(len(stored.loaded), "images")
     raise ConflictError(
-        f"The dataset {state.name!r} holds {theirs} from {state.source}; those now "
-        f"loaded from {source} ",
-        f"say otherwise of {updated:,} by the same ids" if shared else "are others",
-        ". Name another dataset, or give ",
-        *(Setting("if_exists", "replace"), " to put these images in place of those, or "),
-        *(("ids of their own and ",) if shared else ()),
-        *(Setting("if_exists", "append"), " to add them."),
+        f"The dataset {state.name!r} holds {present} from {state.source}; those now "
+        f"loaded from {source} {difference}. Name another dataset, or give ",
+        Setting("if_exists", "replace"),
+        f" to put these images in place of those, or {condition}",
+        Setting("if_exists", "append"),
+        " to add them.",
     )
 
 
@@ -372,6 +407,7 @@ def make_dataset(store: GraphStore, dataset: str) -> DatasetState:
     check_name(dataset)
     for row in store.read(statements.RENAMED_TO, dataset=dataset):
         dataset_state(store, row["name"]).require_complete()
+
     store.write(statements.CREATE_DATASET, dataset=dataset)
     state = dataset_state(store, dataset)
     if state.renaming_to or state.restoring:
@@ -397,29 +433,33 @@ def write_images(
     loaded : mapping of str to int
         By id, of the images that are not written as they were loaded.
     """
-    wanted = np.concatenate([change.created, change.updated])
+    written = np.concatenate([change.created, change.updated])
     images = annotations.images
     contents = ImageContents.of(annotations)
-    classes = images["class_name"].iloc[wanted].unique().tolist()
+
+    classes = images["class_name"].iloc[written].unique().tolist()
     claim.write(merge_statement(schema.CLASS), keys=classes)
-    claim.write(merge_statement(schema.CONCEPT), keys=contents.concepts_of(wanted))
+    claim.write(merge_statement(schema.CONCEPT), keys=contents.concepts_of(written))
 
     def rows_at(positions: IntArray) -> list[NodeRow]:
         batch = images.iloc[positions]
         keys, labels = batch["id"].tolist(), plain_values(batch["class_name"])
-        of_content = digests[positions].tolist()
-        pairs = zip(map(loaded.get, keys), of_content, strict=True)
-        columns = {
-            "digest": of_content,
-            "loaded": [None if before == now else before for before, now in pairs],
-            **{name: plain_values(batch[name]) for name in batch},
-        }
+        columns = {name: plain_values(batch[name]) for name in batch}
+        columns["digest"] = digests[positions].tolist()
+        # An image's node has a digest as loaded only where it differs from that of its content.
+        columns["loaded"] = [
+            None if loaded.get(key) == digest else loaded.get(key)
+            for key, digest in zip(keys, columns["digest"], strict=True)
+        ]
+
         missing = [None] * len(batch)
         names = schema.IMAGE.property_names
         values = zip(*(columns.get(name, missing) for name in names), strict=True)
-        found = zip(keys, values, labels, contents.edges(positions), strict=True)
         return [
-            (key, list(properties), [[[label]], edges]) for key, properties, label, edges in found
+            (key, list(properties), [[[label]], contained])
+            for key, properties, label, contained in zip(
+                keys, values, labels, contents.edges(positions), strict=True
+            )
         ]
 
     edges = (schema.LABELED, schema.CONTAINS)
@@ -440,11 +480,9 @@ def _delete_orphans(store: GraphStore, dataset: str) -> None:
     queries stay: they name their class, and are linked to it again should it come back.
     """
     store.write(statements.FORGET_CLIQUES, dataset=dataset)
-    for edge, derived in (
-        (schema.LABELED, (schema.COUNTED_IN,)),
-        (schema.CONTAINS, (schema.HAS,)),
-    ):
-        for text in orphan_statements(edge, derived):
+    derived_from = {schema.LABELED: schema.COUNTED_IN, schema.CONTAINS: schema.HAS}
+    for edge, derived in derived_from.items():
+        for text in orphan_statements(edge, [derived]):
             store.write_in_batches(text, dataset=dataset)
 
 
@@ -455,28 +493,27 @@ def write_cooccurrence(
     class_names: Sequence[str],
 ) -> None:
     """Write the weights w_ij of the paper's section 3.2, concept pairs and class-concept pairs."""
-    for edge, starts, pairs, images in (
-        (schema.CO_OCCURS, concept_names, counted.concept_pairs, counted.pair_images),
-        (
-            schema.CLASS_CO_OCCURS,
-            class_names,
-            counted.class_concept,
-            counted.class_concept_images,
-        ),
+    concept_edges = (concept_names, counted.concept_pairs, counted.pair_images)
+    class_edges = (class_names, counted.class_concept, counted.class_concept_images)
+    for edge, (starts, pairs, images) in (
+        (schema.CO_OCCURS, concept_edges),
+        (schema.CLASS_CO_OCCURS, class_edges),
     ):
         weights = zip(pairs.tolist(), images.tolist(), strict=True)
-        wanted = {(starts[a], concept_names[b]): (n,) for (a, b), n in weights}
-        sync_edges(claim, edge, wanted)
+        edges = {(starts[start], concept_names[end]): (n,) for (start, end), n in weights}
+        sync_edges(claim, edge, edges)
 
 
 def set_counts(
     claim: Claim, node: Node, count: str, names: Sequence[str], counts: IntArray
 ) -> None:
     """Set a count of existing classes or concepts."""
-    for rows in batches([[name, n] for name, n in zip(names, counts.tolist(), strict=True)]):
-        claim.write_all(set_statement(node, count), len(rows), rows=list(rows))
+    rows = [[name, n] for name, n in zip(names, counts.tolist(), strict=True)]
+    for batch in batches(rows):
+        claim.write_all(set_statement(node, count), len(batch), rows=list(batch))
 
 
 def dataset_digest(digests: IntArray, others: Iterable[int], n_images: int) -> int:
     """Digest a dataset as the sum of its images' digests, as a signed 64-bit number."""
-    return int(np.array([*others, digests.sum(), n_images], dtype=np.int64).sum())  # wraps around
+    # The sum wraps around at 64 bits.
+    return int(np.array([*others, digests.sum(), n_images], dtype=np.int64).sum())
