@@ -45,11 +45,14 @@ def bind_with_state(
     """Bind a query and return the dataset's state with it; one round trip, or two for a plan."""
     query = CATALOGUE[name]
     bound = query.bind(given)
+
     names: dict[Node, list[str]] = {}
     for parameter_name, parameter in query.parameters.items():
-        if parameter.names is not None and (value := bound[parameter_name]):
+        value = bound[parameter_name]
+        if parameter.names is not None and value:
             values = value if isinstance(value, list) else [value]
             names.setdefault(parameter.names, []).extend(values)
+
     state = state_with_names(store, bound["dataset"], names, mined=query.reads_cliques)
     if query.counts_images:
         state.require_all_images(f"The query {name}")

@@ -28,15 +28,30 @@ def read_clique_images(
     The names come from the graph, in the state that the caller has read: they are not checked. If
     the dataset is `compared` by a concept, `class_name` says whether the images show that.
     """
-    within = class_name if compared is None else None
-    without = compared if compared != class_name else None
-    concepts = [*concepts, class_name] if compared == class_name else list(concepts)
+    within = without = None
+    if compared is None:
+        within = class_name
+    elif compared == class_name:
+        concepts = [*concepts, class_name]
+    else:
+        without = compared
+
     ids = find_images(store, dataset, concepts, within, without=without, skip=skip, limit=limit)
-    if ids is None:
-        query = CATALOGUE["images-of-clique"]
-        asked = {"dataset": dataset, "concepts": concepts, "class": within, "without": without}
-        return store.read_frame(query.text, **query.bind({**asked, "limit": limit, "skip": skip}))
-    return store.read_frame(statements.IMAGES_BY_ID, dataset=dataset, ids=ids)
+    if ids is not None:
+        return store.read_frame(statements.IMAGES_BY_ID, dataset=dataset, ids=ids)
+
+    query = CATALOGUE["images-of-clique"]
+    parameters = query.bind(
+        {
+            "dataset": dataset,
+            "concepts": list(concepts),
+            "class": within,
+            "without": without,
+            "limit": limit,
+            "skip": skip,
+        }
+    )
+    return store.read_frame(query.text, **parameters)
 
 
 def count_in_images(
@@ -49,11 +64,13 @@ def count_in_images(
     UnknownNameError
         The dataset has no such concept.
     """
-    asked = {"dataset": dataset, "concepts": list(concepts), "split": split}
-    name, compared = "imbalance-of-concepts", dataset_state(store, dataset).compared
+    name = "imbalance-of-concepts"
+    parameters = {"dataset": dataset, "concepts": list(concepts), "split": split}
+    compared = dataset_state(store, dataset).compared
     if compared:
-        name, asked = "concepts-against-rest", asked | {"compared": compared[0]}
-    query, bound = bind_named(store, name, asked)
+        name = "concepts-against-rest"
+        parameters["compared"] = compared[0]
+    query, bound = bind_named(store, name, parameters)
     return store.read_frame(query.text, **bound)
 
 

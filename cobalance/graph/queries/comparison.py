@@ -59,19 +59,22 @@ def compare_imbalances(
         No such status.
     """
     check_request(min_gap, limit, statuses)
-    states = {name: dataset_state(store, name) for name in (before, after)}
-    options = {name: mining_of(state) for name, state in states.items()}
-    sizes_before, sizes_after = (dict(states[name].mined_classes) for name in (before, after))
+    state_before, state_after = dataset_state(store, before), dataset_state(store, after)
+    mined_before, mined_after = mining_of(state_before), mining_of(state_after)
+    sizes_before, sizes_after = dict(state_before.mined_classes), dict(state_after.mined_classes)
     check_classes(before, sizes_before, after, sizes_after)
+
     if max_size is None:
-        max_size = min(mined.max_size for mined in options.values())
+        max_size = min(mined_before.max_size, mined_after.max_size)
     if min_size > max_size:
         raise OptionError(f"min_size is {min_size}, above max_size, which is {max_size}.")
+
     notes: list[Text] = []
-    notes += _differences(before, options[before], after, options[after], max_size)
+    notes += _differences(before, mined_before, after, mined_after, max_size)
     notes += _of_older_version(store, before, after)
     return compare_cliques(
-        *(load_cliques(store, name, max_size=max_size) for name in (before, after)),
+        load_cliques(store, before, max_size=max_size),
+        load_cliques(store, after, max_size=max_size),
         min_gap=min_gap,
         min_size=min_size,
         max_size=max_size,
@@ -109,18 +112,22 @@ def _differences(
     for name, mined in ((before, mined_before), (after, mined_after)):
         if mined.max_size > max_size:
             notes.append(f"Cliques of {name!r} above size {max_size} are not compared.")
-    for label, one, other in (
+
+    for label, former, latter in (
         ("the smallest support", mined_before.min_support, mined_after.min_support),
         ("the split", mined_before.split or "all", mined_after.split or "all"),
-        ("the classes to be common to", _all(mined_before), _all(mined_after)),
+        ("the classes to be common to", _common_to(mined_before), _common_to(mined_after)),
     ):
-        if one != other:
-            notes.append(f"They were mined differently: {label} is {one} before and {other} after.")
+        if former != latter:
+            difference = f"{label} is {former} before and {latter} after."
+            notes.append(f"They were mined differently: {difference}")
     return notes
 
 
-def _all(options: MiningOptions) -> str:
-    return "all" if options.common is None else ", ".join(options.common) or "none"
+def _common_to(options: MiningOptions) -> str:
+    if options.common is None:
+        return "all"
+    return ", ".join(options.common) or "none"
 
 
 def compare_dataset_splits(
@@ -161,11 +168,13 @@ def compare_dataset_splits(
     first, second = clean_name(first), clean_name(second)
     if first == second:
         raise OptionError(f"{first!r} is named twice. Give two different splits.")
+
     images = load_incidence(store, dataset, first), load_incidence(store, dataset, second)
-    for name, part in zip((first, second), images, strict=True):
-        if not len(part.labels):
-            known = [split for split in split_sizes(store, dataset) if split is not None]
-            raise UnknownNameError("split", name, known)
+    for name, incidence in zip((first, second), images, strict=True):
+        if not len(incidence.labels):
+            names = [split for split in split_sizes(store, dataset) if split is not None]
+            raise UnknownNameError("split", name, names)
+
     options = state.mining_options()
     return ComparedSplits.of(
         (first, second),

@@ -68,10 +68,11 @@ class CountedDataset(ClassSizes):
         state = dataset_state(store, dataset)
         state.require_complete()
         sizes = class_sizes(store, dataset)
-        of_pairs = sizes
+        pair_sizes = sizes
         if state.is_mined:
-            of_pairs = dict.fromkeys(sizes, 0) | dict(state.own_classes)
-        return cls(store=store, state=state, class_sizes=sizes, pair_class_sizes=of_pairs)
+            # A class without an image in the split was not mined, and has none.
+            pair_sizes = dict.fromkeys(sizes, 0) | dict(state.own_classes)
+        return cls(store=store, state=state, class_sizes=sizes, pair_class_sizes=pair_sizes)
 
     @property
     def mined(self) -> bool:
@@ -86,8 +87,9 @@ class CountedDataset(ClassSizes):
         query = CATALOGUE[name]
         bound = query.bind({"dataset": self.state.name, **parameters})
         rows = self.store.read(query.text, **bound)
-        stale = query.reads_cliques and not self.mined
-        return [row | {"counts": []} for row in rows] if stale else rows
+        if query.reads_cliques and not self.mined:
+            rows = [row | {"counts": []} for row in rows]
+        return rows
 
     def concept_frame(self, rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
         """Build a frame of concepts: the given columns, and ``count_<class>`` (int64)."""
@@ -105,15 +107,15 @@ class CountedDataset(ClassSizes):
         dtype: type[np.int64 | np.float64],
     ) -> pd.DataFrame:
         """Build a frame; a class that is not in a row's counts has 0, all have `uncounted`."""
+        values: dict[str, Any] = {}
+        for column in columns:
+            column_values = [row[column] for row in rows]
+            values[column] = pd.Series(column_values, dtype=_DTYPES.get(column, object))
+
         counts = [dict(row["counts"]) for row in rows]
-        given = {
-            column: pd.Series([row[column] for row in rows], dtype=_DTYPES.get(column, object))
-            for column in columns
-        }
-        by_class = {
-            COUNT + name: np.array(
-                [found.get(name, 0) if found else uncounted for found in counts], dtype=dtype
-            )
-            for name in self.class_sizes
-        }
-        return pd.DataFrame(given | by_class)
+        for name in self.class_sizes:
+            class_counts = [
+                row_counts.get(name, 0) if row_counts else uncounted for row_counts in counts
+            ]
+            values[COUNT + name] = np.array(class_counts, dtype=dtype)
+        return pd.DataFrame(values)

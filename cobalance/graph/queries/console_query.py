@@ -48,11 +48,13 @@ class ConsoleQuery:
         """Run it; see `run_console_query` and `bind_named` for the errors raised."""
         text, parameters = self.text, self.given
         if self.is_saved:
-            given_limit = parameters.get("limit")
-            if "limit" in CATALOGUE[text].parameters and given_limit in (None, self.most_rows):
-                parameters = {**parameters, "limit": self.most_rows + 1}  # more than are shown
+            limit = parameters.get("limit")
+            if "limit" in CATALOGUE[text].parameters and limit in (None, self.most_rows):
+                # One row more than is shown tells that there are more.
+                parameters = {**parameters, "limit": self.most_rows + 1}
             query, parameters = bind_named(store, self.text, parameters)
             text = query.text
+
         return run_console_query(
             store.open_driver,
             store.database,
@@ -66,18 +68,19 @@ class ConsoleQuery:
 def names_in(store: GraphStore, result: ConsoleResult) -> dict[str, str]:
     """Read the names of a result's nodes and of the other ends of its relationships, by id."""
     names, ends = dict[str, str](), dict[str, None]()
-    left: list[Any] = [value for row in result.rows for value in row]
-    while left:
-        value = left.pop()
+    remaining: list[Any] = [value for row in result.rows for value in row]
+    while remaining:
+        value = remaining.pop()
         match value:
             case NodeValue():
                 names[value["id"]] = name_of(value["labels"], value["properties"])
             case RelationshipValue():
                 ends |= dict.fromkeys((value["start"], value["end"]))
             case list():
-                left.extend(value)
+                remaining.extend(value)
             case dict():
-                left.extend(value.values())
+                remaining.extend(value.values())
+
     return names | read_node_names(store, [end for end in ends if end not in names])
 
 
@@ -141,13 +144,13 @@ def search_saved(words: str) -> list[str]:
     >>> search_saved("Weakest CHAIN")
     ['shortest-link']
     """
-    wanted = words.casefold().split()
+    searched = words.casefold().split()
     ranks = dict[str, tuple[int, bool, str]]()
     for name, query in CATALOGUE.items():
-        told = (name, f"{name} {query.purpose}", f"{name} {query.purpose} {query.text}")
-        found = [all(word in text.casefold() for word in wanted) for text in told]
-        if any(found):
-            ranks[name] = found.index(True), query.scans_images, name
+        texts = (name, f"{name} {query.purpose}", f"{name} {query.purpose} {query.text}")
+        matches = [all(word in text.casefold() for word in searched) for text in texts]
+        if any(matches):
+            ranks[name] = matches.index(True), query.scans_images, name
     return sorted(ranks, key=ranks.__getitem__)
 
 

@@ -60,18 +60,21 @@ def read_contrasts(store: GraphStore, dataset: str) -> Contrasts:
     sizes = class_sizes(store, dataset)
     query = CATALOGUE["class-concept-edges"]
     edges = store.read_frame(query.text, **query.bind({"dataset": dataset}))
+
     names, rows = np.unique(edges["concept"].to_numpy(dtype=object), return_inverse=True)
     codes = {name: code for code, name in enumerate(sizes)}
     counts = np.zeros((len(names), len(codes)), dtype=np.int64)
     counts[rows, [codes[name] for name in edges["class"]]] = edges["images"]
-    of_classes = np.array([*sizes.values()], dtype=np.int64)
-    residuals = standardized_residuals(counts, of_classes)
+
+    class_images = np.array([*sizes.values()], dtype=np.int64)
+    residuals = standardized_residuals(counts, class_images)
+    # Rounded, so that equal residuals stay in the order of names whatever their last digits.
     furthest = np.abs(residuals).max(axis=1, initial=0).round(9)
     order = np.argsort(-furthest, kind="stable")
     return Contrasts(
-        sizes,
-        tuple(names[order].tolist()),
-        counts[order],
-        residuals[order],
-        strongest_contrast(counts[order[:MOST_COMPARED]], of_classes),
+        class_sizes=sizes,
+        concepts=tuple(names[order].tolist()),
+        counts=counts[order],
+        residuals=residuals[order],
+        strongest=strongest_contrast(counts[order[:MOST_COMPARED]], class_images),
     )

@@ -20,10 +20,15 @@ from cobalance.statistics.q_values import check_q_value
 from cobalance.statistics.selection import find_rows, fold_repeats
 
 _FLOATS = [
-    *("lift", "log_odds_ratio", "log_odds_ratio_low", "log_odds_ratio_high"),
-    *("p_value", "q_value"),
+    "lift",
+    "log_odds_ratio",
+    "log_odds_ratio_low",
+    "log_odds_ratio_high",
+    "p_value",
+    "q_value",
 ]
-_BEYOND = 50  # rows after the last, which may have the same images
+_BEYOND = 50
+"""Rows after the last, which may have the same images."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,9 @@ class Ranking:
     @property
     def largest_first(self) -> bool:
         """The order in which rows come."""
-        return self.by not in SMALLEST_FIRST if self.descending is None else self.descending
+        if self.descending is None:
+            return self.by not in SMALLEST_FIRST
+        return self.descending
 
     def __post_init__(self) -> None:
         if self.max_size is not None and self.max_size < (self.min_size or 1):
@@ -96,20 +103,29 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
         "max_q_value": ranking.max_q_value,
         "limit": ranking.limit,
     }
-    given = {name: value for name, value in parameters.items() if value is not None}
-    name = "imbalances-by-gap" if ranking.by == GAP else "imbalances"
-    name = "imbalances-with-concepts" if ranking.concepts else name
+    filters = {name: value for name, value in parameters.items() if value is not None}
+    if ranking.concepts:
+        name = "imbalances-with-concepts"
+    elif ranking.by == GAP:
+        name = "imbalances-by-gap"
+    else:
+        name = "imbalances"
+
     try:
-        query, bound, state = bind_with_state(store, name, given)
-    except UnknownNameError:  # a compared concept is no class
-        if not (state := dataset_state(store, dataset)).compared:
+        query, bound, state = bind_with_state(store, name, filters)
+    except UnknownNameError:
+        # Where a dataset is compared by concepts, the ranking may name one as its class.
+        state = dataset_state(store, dataset)
+        if not state.compared:
             raise
     if state.compared:
         state.require_mined()
         return _read_compared(store, state, ranking)
+
     sizes = dict(state.mined_classes)
     by, by_class = _sort_column(ranking.by, list(sizes))
     text: Cypher = query.text
+    # The catalogue's queries sort by evidence or gap, with concepts by evidence alone.
     indexed = (EVIDENCE,) if ranking.concepts else (EVIDENCE, GAP)
     if by not in indexed or not ranking.largest_first:
         text = statements.IMBALANCES_BY_ANYTHING
@@ -122,9 +138,11 @@ def _read_compared(store: GraphStore, state: DatasetState, ranking: Ranking) -> 
     """The top imbalances of a concept and the rest, sorted and cut in memory."""
     cliques = read_cliques(store, state)
     check_known("concept", ranking.concepts, cliques.concepts)
-    check_known("class", [ranking.class_name] if ranking.class_name else (), cliques.classes)
+    if ranking.class_name:
+        check_known("class", [ranking.class_name], cliques.classes)
     by, ascending = ranking.by, not ranking.largest_first
-    _sort_column(by, cliques.classes)  # raises
+    _check_column(by, cliques.classes)
+
     table = read_compared_table(store, state)
     if by == EVIDENCE:
         table = by_evidence(table, ascending=ascending)
@@ -135,6 +153,7 @@ def _read_compared(store: GraphStore, state: DatasetState, ranking: Ranking) -> 
 
 def filter_imbalances(frame: pd.DataFrame, ranking: Ranking) -> pd.DataFrame:
     """The first rows of a table of imbalances that pass a ranking's filters, in their order."""
+    # Of an empty frame the maps give objects.
     names = frame["concepts"].map(frozenset)
     passed = names.map(frozenset(ranking.concepts).issubset).astype(bool)
     if ranking.any_of:
@@ -162,18 +181,18 @@ def read_imbalances_of(
     """
     state = dataset_state(store, dataset)
     state.require_mined()
+
     if state.compared:
         rows = find_rows(read_cliques(store, state), cliques)
         table = read_compared_table(store, state).iloc[rows[rows >= 0]]
         return table.reset_index(drop=True)
-    wanted = [list(names) for names in cliques]
-    text = statements.IMBALANCES_OF
-    found = _as_table(
-        store.read_frame(text, dataset=dataset, cliques=wanted), dict(state.mined_classes)
-    )
-    place = {names: at for at, names in enumerate(cliques)}
-    order = found["concepts"].map(place.__getitem__).argsort(kind="stable")
-    return found.iloc[order].reset_index(drop=True)
+
+    lists = [list(names) for names in cliques]
+    frame = store.read_frame(statements.IMBALANCES_OF, dataset=dataset, cliques=lists)
+    table = _as_table(frame, dict(state.mined_classes))
+    positions = {names: position for position, names in enumerate(cliques)}
+    order = table["concepts"].map(positions.__getitem__).argsort(kind="stable")
+    return table.iloc[order].reset_index(drop=True)
 
 
 def leaning_concepts(store: GraphStore, dataset: str, concepts: Sequence[str]) -> set[str]:
@@ -183,6 +202,7 @@ def leaning_concepts(store: GraphStore, dataset: str, concepts: Sequence[str]) -
         table = read_compared_table(store, state)
         leaning = table.loc[table["leans"] & (table["size"] == 1), "concepts"]
         return {name for (name,) in leaning}.intersection(concepts)
+
     rows = store.read(statements.LEANING_CONCEPTS, dataset=dataset, concepts=list(concepts))
     return {row["name"] for row in rows}
 
@@ -210,54 +230,58 @@ def read_folded_imbalances(store: GraphStore, dataset: str, ranking: Ranking) ->
     # Equal counts are equal in any order but that of a size: a group's rows follow each other.
     frame = read_imbalances(store, dataset, replace(ranking, limit=ranking.limit + _BEYOND))
     cliques = frame["concepts"].tolist()
-    counts = frame[[name for name in frame if str(name).startswith(COUNT)]].to_numpy()
+    counts = frame.filter(regex=f"^{COUNT}").to_numpy()
     groups = [rows for rows in fold_repeats(cliques, counts) if min(rows) < ranking.limit]
+
     folded = frame.iloc[[rows[0] for rows in groups]].reset_index(drop=True)
-    folded["repeats"] = pd.Series(
-        [tuple(cliques[i] for i in rows[1:]) for rows in groups], dtype=object
-    )
+    repeats = [tuple(cliques[row] for row in rows[1:]) for rows in groups]
+    folded["repeats"] = pd.Series(repeats, dtype=object)
     return folded
 
 
 def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
     """The property to sort by; for a count or rate, which rank alike, the class."""
-    if by == EVIDENCE:
-        return by, None
+    _check_column(by, classes)
     for prefix in (COUNT, RATE):
-        if by.startswith(prefix) and by.removeprefix(prefix) in classes:
+        if by.startswith(prefix):
             return "count", by.removeprefix(prefix)
-    properties = schema.CLIQUE.properties
-    numeric = [p.name for p in properties if p.type in (int, float) and p.name != "digest"]
-    if by not in numeric:
-        columns = [
-            EVIDENCE,
-            *numeric,
-            *(prefix + name for prefix in (COUNT, RATE) for name in classes),
-        ]
-        raise UnknownNameError("column to sort by", by, columns)
     return by, None
 
 
-def _as_table(found: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
-    counts = pd.DataFrame([dict(of_clique) for of_clique in found["counts"]], columns=[*sizes])
+def _check_column(by: str, classes: Sequence[str]) -> None:
+    """Raise UnknownNameError unless imbalances of these classes can be sorted by a column."""
+    numbers = [node for node in schema.CLIQUE.properties if node.type in (int, float)]
+    columns = [EVIDENCE, *(number.name for number in numbers if number.name != "digest")]
+    for prefix in (COUNT, RATE):
+        columns += [prefix + name for name in classes]
+    check_known("column to sort by", [by], columns)
+
+
+def _as_table(frame: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
+    """The columns of `imbalance_table` of cliques as the database returns them."""
+    counts = pd.DataFrame(frame["counts"].map(dict).tolist(), columns=[*sizes])
     rates = counts / pd.Series(sizes)
-    clusters = [] if found["clusters"].isna().all() else ["clusters"]
-    statistics = ["gap", "over_represented", "under_represented", *_FLOATS, "test"]
-    found["concepts"] = found["concepts"].map(tuple)
-    found[_FLOATS] = found[_FLOATS].astype(float)  # all None where one class alone has images
+    frame["concepts"] = frame["concepts"].map(tuple)
+    # They are all None where one class alone has images.
+    frame[_FLOATS] = frame[_FLOATS].astype(float)
     evidence = evidence_columns(
         counts.to_numpy(dtype=np.int64),
         np.array([*sizes.values()], dtype=np.int64),
         [*sizes],
-        found["q_value"].to_numpy(),
+        frame["q_value"].to_numpy(),
     )
+
+    first = ["concepts", "size"]
+    if frame["clusters"].notna().any():
+        first.append("clusters")
+    statistics = ["gap", "over_represented", "under_represented", *_FLOATS, "test"]
     return pd.concat(
         [
-            found[["concepts", "size", *clusters]],
+            frame[first],
             counts.add_prefix(COUNT),
             rates.add_prefix(RATE),
-            found[statistics],
-            pd.DataFrame(evidence, index=found.index),
+            frame[statistics],
+            pd.DataFrame(evidence, index=frame.index),
         ],
         axis=1,
     )

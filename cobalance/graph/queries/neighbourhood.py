@@ -82,30 +82,43 @@ def read_neighbourhood(
         No such class or concept.
     """
     counted = CountedDataset.of(store, dataset)
-    asked = list(dict.fromkeys([centre, *expanded] if kind == "concept" else expanded))
-    classes = [centre] if kind == "class" else []
-    check_names(store, dataset, {schema.CONCEPT: asked, schema.CLASS: classes})
-    of_class: list[Row] = []
     if kind == "class":
-        of_class = counted.ask("concepts-of-class", **{"class": centre, "limit": limit})
-    found = counted.ask("neighbours-of-concepts", concepts=asked, limit=limit) if asked else []
-    start = [row["concept"] for row in of_class] if kind == "class" else [centre]
-    shown, opened = _reach(start, asked, found)
-    of_opened = [row for row in found if row["concept"] in opened]
-    pairs = _edge_rows(of_opened)
-    hidden = {row["concept"]: row["found"] for row in of_opened}
-    for end in (end for row in pairs for end in (row["source"], row["target"]) if end in hidden):
-        hidden[end] -= 1
-    nodes = [
-        row
-        | {"kind": "concept", "name": row["concept"]}
-        | {"expanded": row["concept"] in opened, "hidden": hidden.get(row["concept"], 0)}
-        for row in (counted.ask("concept-counts", concepts=list(shown)) if shown else [])
-    ]
+        names, classes = list(dict.fromkeys(expanded)), [centre]
+    else:
+        names, classes = list(dict.fromkeys([centre, *expanded])), []
+    check_names(store, dataset, {schema.CONCEPT: names, schema.CLASS: classes})
+
+    class_rows: list[Row] = []
+    start = [centre]
     if kind == "class":
-        nodes.insert(0, _class_node_row(centre, counted.class_sizes[centre], of_class))
+        class_rows = counted.ask("concepts-of-class", **{"class": centre, "limit": limit})
+        start = [row["concept"] for row in class_rows]
+    neighbour_rows: list[Row] = []
+    if names:
+        neighbour_rows = counted.ask("neighbours-of-concepts", concepts=names, limit=limit)
+
+    shown, opened = _reach(start, names, neighbour_rows)
+    opened_rows = [row for row in neighbour_rows if row["concept"] in opened]
+    pairs = _edge_rows(opened_rows)
+
+    # An edge that is shown may come from either end.
+    hidden = {row["concept"]: row["found"] for row in opened_rows}
+    for row in pairs:
+        for end in (row["source"], row["target"]):
+            if end in hidden:
+                hidden[end] -= 1
+
+    nodes: list[Row] = []
+    if kind == "class":
+        nodes.append(_class_node_row(centre, counted.class_sizes[centre], class_rows))
+    if shown:
+        for row in counted.ask("concept-counts", concepts=list(shown)):
+            name = row["concept"]
+            properties = {"expanded": name in opened, "hidden": hidden.get(name, 0)}
+            nodes.append({**row, "kind": "concept", "name": name, **properties})
     nodes.sort(key=lambda row: (row["kind"], row["name"]) != (kind, centre))
-    edges = [*_class_edge_rows(centre, of_class), *pairs]
+
+    edges = [*_class_edge_rows(centre, class_rows), *pairs]
     edges.sort(key=lambda row: (-row["images"], row["source"], row["target"]))
     return Neighbourhood(
         nodes=counted.concept_frame(nodes, ["kind", "name", "images", "expanded", "hidden"]),
@@ -135,10 +148,12 @@ def shortest_link(store: GraphStore, dataset: str, a: str, b: str) -> Link | Non
     state_with_names(store, dataset, {schema.CONCEPT: [a, b]})
     if a == b:
         return Link((a,), ())
+
     query = CATALOGUE["shortest-link"]
     rows = store.read(query.text, **query.bind({"dataset": dataset, "concepts": [a, b]}))
     if not rows:
         return None
+
     concepts, images = rows[0]["concepts"], rows[0]["images"]
     direction = 1 if concepts[0] == a else -1
     return Link(tuple(concepts[::direction]), tuple(images[::direction]))
@@ -159,28 +174,33 @@ def to_graphml(nodes: pd.DataFrame, edges: pd.DataFrame) -> bytes:
     >>> b'<data key="d1">&lt;road&gt;</data>' in to_graphml(nodes, edges)
     True
     """
-    import networkx as nx  # a tenth of a second
+    # Importing it takes a tenth of a second.
+    import networkx as nx
 
     graph = nx.Graph()
     key_of: dict[tuple[str, str], str] = {}
+
     for row in defined_rows(nodes):
         key = key_of[row["kind"], row["name"]] = f"n{len(key_of)}"
         graph.add_node(key, **_for_xml({"kind": row["kind"], "label": row["name"], **row}))
+
     for row in defined_rows(edges):
         ends = key_of[row["source_kind"], row["source"]], key_of["concept", row["target"]]
         graph.add_edge(*ends, **_for_xml(row))
+
     target = io.BytesIO()
     nx.write_graphml(graph, target)
     return target.getvalue()
 
 
 def _reach(
-    start: Sequence[str], asked: Sequence[str], found: Sequence[Row]
+    start: Sequence[str], expanded: Sequence[str], rows: Sequence[Row]
 ) -> tuple[set[str], set[str]]:
     """Find the concepts within reach of `start`, and the expanded ones among them."""
-    neighbours: dict[str, list[str]] = {name: [] for name in asked}
-    for row in found:
+    neighbours: dict[str, list[str]] = {name: [] for name in expanded}
+    for row in rows:
         neighbours[row["concept"]].append(row["neighbour"])
+
     shown, opened = set(start), set[str]()
     while reached := (shown & neighbours.keys()) - opened:
         opened |= reached
@@ -188,17 +208,17 @@ def _reach(
     return shown, opened
 
 
-def _edge_rows(found: Iterable[Row]) -> list[Row]:
+def _edge_rows(rows: Iterable[Row]) -> list[Row]:
     """Edges between concepts, once each, from the lower name to the higher as in the graph."""
     edges: dict[tuple[str, str], Row] = {}
-    for row in found:
+    for row in rows:
         source, target = sorted((row["concept"], row["neighbour"]))
         edges[source, target] = row | {"source_kind": "concept", "source": source, "target": target}
     return list(edges.values())
 
 
-def _class_edge_rows(class_name: str, of_class: Iterable[Row]) -> Iterator[Row]:
-    for row in of_class:
+def _class_edge_rows(class_name: str, rows: Iterable[Row]) -> Iterator[Row]:
+    for row in rows:
         yield row | {
             "source_kind": "class",
             "source": class_name,
@@ -207,24 +227,26 @@ def _class_edge_rows(class_name: str, of_class: Iterable[Row]) -> Iterator[Row]:
         }
 
 
-def _class_node_row(class_name: str, images: int, of_class: Sequence[Row]) -> Row:
+def _class_node_row(class_name: str, images: int, rows: Sequence[Row]) -> Row:
+    """The node of a class whose first concepts are these rows."""
+    n_concepts = rows[0]["found"] if rows else 0
     return {
         "kind": "class",
         "name": class_name,
         "images": images,
         "counts": [[class_name, images]],
         "expanded": True,
-        "hidden": of_class[0]["found"] - len(of_class) if of_class else 0,
+        "hidden": n_concepts - len(rows),
     }
 
 
 def _for_xml(row: Mapping[str, Any]) -> dict[str, Any]:
     """Numbers and texts of a row, cleaned for XML, without the names of its ends."""
-    return {
-        _clean(name): _clean(value) if isinstance(value, str) else value
-        for name, value in row.items()
-        if name in ("kind", "label", "images", "lift") or name.startswith(COUNT)
-    }
+    cleaned = {}
+    for name, value in row.items():
+        if name in ("kind", "label", "images", "lift") or name.startswith(COUNT):
+            cleaned[_clean(name)] = _clean(value) if isinstance(value, str) else value
+    return cleaned
 
 
 def _clean(text: str) -> str:

@@ -65,16 +65,22 @@ def name_of(labels: Sequence[str], properties: Mapping[str, Any]) -> str:
     kind = labels[0] if labels else "node"
     if isinstance(properties.get("name"), str):
         return str(properties["name"])
+
     concepts = properties.get("concepts")
-    if isinstance(concepts, list) and all(isinstance(one, str) for one in concepts):
-        whose = f"{properties['class_name']}: " if properties.get("class_name") else ""
-        return whose + (" + ".join(concepts) or "no concept")
+    if isinstance(concepts, list) and all(isinstance(name, str) for name in concepts):
+        class_name = f"{properties['class_name']}: " if properties.get("class_name") else ""
+        return class_name + (" + ".join(concepts) or "no concept")
+
     if kind != "Image" and isinstance(properties.get("plan"), str):
         return f"{kind} of {properties['plan']}"
+
     key = properties.get("key")
     if isinstance(key, list) and key:
         return " · ".join(map(str, key))
-    return str(properties["id"]) if isinstance(properties.get("id"), str) else kind
+
+    if isinstance(properties.get("id"), str):
+        return str(properties["id"])
+    return kind
 
 
 def read_node(store: GraphStore, element_id: str) -> NodeDetails | None:
@@ -107,6 +113,7 @@ def ids_beginning(store: GraphStore, prefix: str, *nodes: Node) -> dict[str, str
 def _details(rows: Sequence[Mapping[str, Any]]) -> NodeDetails | None:
     if not rows:
         return None
+
     row = rows[0]
     degrees = {name: count for name, count in row["degrees"].items() if count}
     return NodeDetails(tuple(row["labels"]), dict(row["properties"]), degrees)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from cobalance.base.arrays import FloatArray
 from cobalance.graph.database import schema
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.names import check_names
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset, class_counts
 from cobalance.statistics.contrasts import skew
@@ -72,12 +72,16 @@ def read_overview(
     concepts = counted.concept_frame(rows, ["concept", "images"])
     if missing := set(always).difference(concepts["concept"]):
         check_names(store, dataset, {schema.CONCEPT: sorted(missing)})
+
     names = concepts["concept"].tolist()
-    pairs = counted.ask("edges-between-concepts", concepts=names, limit=max_edges) if names else []
+    pairs: list[Row] = []
+    if names:
+        pairs = counted.ask("edges-between-concepts", concepts=names, limit=max_edges)
+    n_concepts = int(rows[0]["found"]) if rows else 0
     return Overview(
         concepts=concepts,
         edges=counted.pair_frame(pairs, ["concept_1", "concept_2", "images"]),
         class_sizes=counted.class_sizes,
         pair_class_sizes=counted.pair_class_sizes,
-        hidden_concepts=int(rows[0]["found"]) - len(rows) if rows else 0,
+        hidden_concepts=n_concepts - len(rows),
     )

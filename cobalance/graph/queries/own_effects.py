@@ -40,16 +40,20 @@ def read_own_imbalances(
         As `read_imbalances` does.
     """
     cliques = load_cliques(store, dataset)
-    added = own_effects(cliques) if own else pd.DataFrame({"closed": find_closed(cliques)})
+    columns = own_effects(cliques) if own else pd.DataFrame({"closed": find_closed(cliques)})
+
+    # More rows are read until enough of them are closed, or there are no more.
     limit = ranking.limit
     while True:
         frame = read_imbalances(store, dataset, replace(ranking, limit=limit))
         rows = find_rows(cliques, frame["concepts"].tolist())
-        joined = pd.concat([frame, added.iloc[rows].reset_index(drop=True)], axis=1)
-        kept = joined[joined["closed"]] if closed else joined
-        if len(kept) >= ranking.limit or len(frame) < limit:
-            kept = kept if own else kept[frame.columns]
-            return kept.head(ranking.limit).reset_index(drop=True)
+        selected = pd.concat([frame, columns.iloc[rows].reset_index(drop=True)], axis=1)
+        if closed:
+            selected = selected[selected["closed"]]
+        if len(selected) >= ranking.limit or len(frame) < limit:
+            if not own:
+                selected = selected[frame.columns]
+            return selected.head(ranking.limit).reset_index(drop=True)
         limit *= 4
 
 
@@ -72,16 +76,15 @@ def read_own_effects(
         The dataset has not been mined, or has changed since.
     """
     all_cliques = load_cliques(store, dataset)
-    parts = {
-        part
-        for one in cliques
-        for size in range(1, len(one) + 1)
-        for part in combinations(one, size)
-    }
+    parts = set[tuple[str, ...]]()
+    for clique in cliques:
+        for size in range(1, len(clique) + 1):
+            parts.update(combinations(clique, size))
+
     rows = np.sort(find_rows(all_cliques, list(parts)))
     few = all_cliques.take(rows[rows >= 0])
-    found = own_effects(few).iloc[find_rows(few, cliques)]
-    return found[_OWN_COLUMNS].reset_index(drop=True)
+    effects = own_effects(few).iloc[find_rows(few, cliques)]
+    return effects[_OWN_COLUMNS].reset_index(drop=True)
 
 
 def read_standing(store: GraphStore, dataset: str) -> pd.DataFrame:
@@ -105,18 +108,25 @@ def read_standing(store: GraphStore, dataset: str) -> pd.DataFrame:
     cliques = load_cliques(store, dataset)
     effects = own_effects(cliques)
     stands = ((effects["own_q_value"] <= MAX_Q_VALUE) & (effects[OWN] > 0)).to_numpy()
-    _, alike = np.unique(cliques.counts, axis=0, return_inverse=True)
-    rows = np.flatnonzero(np.isin(alike.ravel(), alike.ravel()[stands]))
+
+    # Cliques with the same images have equal counts: all others are left out of the comparison.
+    _, count_codes = np.unique(cliques.counts, axis=0, return_inverse=True)
+    count_codes = count_codes.ravel()
+    rows = np.flatnonzero(np.isin(count_codes, count_codes[stands]))
     few = cliques.take(rows)
-    names, strength = few.names(), effects[OWN].where(stands, 0.0).to_numpy()[rows].round(12)
+    names = few.names()
+
+    # Rounded, so that effects that are equal but for their last digits keep the cliques' order.
+    strength = effects[OWN].where(stands, 0.0).to_numpy()[rows].round(12)
     groups = [group for group in fold_repeats(names, few.counts) if strength[group].any()]
     groups.sort(key=lambda group: -strength[group].max())
-    best = [rows[max(group, key=strength.__getitem__)] for group in groups]
+
     frame = read_imbalances_of(store, dataset, [names[group[0]] for group in groups])
     repeats = [tuple(names[row] for row in group[1:]) for group in groups]
     frame["repeats"] = pd.Series(repeats, dtype=object)
-    own = effects.iloc[best].reset_index(drop=True)
-    return pd.concat([frame, own[[*_OWN_COLUMNS, "own_q_value"]]], axis=1)
+    best = [rows[max(group, key=strength.__getitem__)] for group in groups]
+    strongest = effects.iloc[best].reset_index(drop=True)
+    return pd.concat([frame, strongest[[*_OWN_COLUMNS, "own_q_value"]]], axis=1)
 
 
 def read_summary(

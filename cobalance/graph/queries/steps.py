@@ -1,12 +1,13 @@
 """A concept graph step by step: as it is, with planned, accepted and all generated images."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.queries import statements
 from cobalance.graph.queries.concept_counts import CountedDataset
 from cobalance.graph.queries.overview import Overview
@@ -47,29 +48,27 @@ def with_images(overview: Overview, added: Iterable[Images]) -> Overview:
     """
     concepts, edges = overview.concepts.copy(), overview.edges.copy()
     sizes, pair_sizes = dict(overview.class_sizes), dict(overview.pair_class_sizes)
-    rows = {name: row for row, name in enumerate(concepts["concept"])}
-    ends = [np.array([rows[name] for name in edges[column]], dtype=np.int64) for column in _PAIR]
-    known = [query for query in added if query[0] in sizes]
-    at = [
-        (query, rows[name])
-        for query, (_, names, _) in enumerate(known)
-        for name in names
-        if name in rows
-    ]
-    shown = np.zeros((len(known), len(rows)))
-    shown[tuple(np.array(at, dtype=np.int64).reshape(-1, 2).T)] = 1
-    class_of = np.array([query[0] for query in known], dtype=object)
-    images = np.array([query[2] for query in known], dtype=np.float64)
-    for name in sizes:
-        of_class = class_of == name
-        some, new = shown[of_class], images[of_class]
-        both = (some.T * new) @ some  # images with each two concepts; one on the diagonal
-        single, pair = (found.astype(np.int64) for found in (both.diagonal(), both[*ends]))
-        for frame, more in ((concepts, single), (edges, pair)):
-            frame["images"] += more
-            frame[COUNT + name] += more
-        sizes[name] += int(new.sum())
-        pair_sizes[name] += int(new.sum())
+    codes = {name: code for code, name in enumerate(concepts["concept"])}
+    starts = edges[_PAIR[0]].map(codes).to_numpy(dtype=np.int64)
+    ends = edges[_PAIR[1]].map(codes).to_numpy(dtype=np.int64)
+
+    queries = [query for query in added if query[0] in sizes]
+    query_classes = np.array([class_name for class_name, _, _ in queries], dtype=object)
+    query_images = np.array([n_images for _, _, n_images in queries], dtype=np.float64)
+    shows = np.zeros((len(queries), len(codes)))
+    for row, (_, names, _) in enumerate(queries):
+        shows[row, [codes[name] for name in names if name in codes]] = 1
+
+    for class_name in sizes:
+        of_class = query_classes == class_name
+        class_shows, class_images = shows[of_class], query_images[of_class]
+        # New images with each two concepts; those with one concept are on the diagonal.
+        shared = ((class_shows.T * class_images) @ class_shows).astype(np.int64)
+        for frame, new_images in ((concepts, shared.diagonal()), (edges, shared[starts, ends])):
+            frame["images"] += new_images
+            frame[COUNT + class_name] += new_images
+        sizes[class_name] += int(class_images.sum())
+        pair_sizes[class_name] += int(class_images.sum())
     return replace(
         overview, concepts=concepts, edges=edges, class_sizes=sizes, pair_class_sizes=pair_sizes
     )
@@ -102,10 +101,10 @@ def read_steps(
         As from `CountedDataset.of`.
     """
     steps = [Step("dataset", first)]
-    asked = store.read(statements.ASKED_AND_ACCEPTED, before=before, after=after)
+    rows = store.read(statements.ASKED_AND_ACCEPTED, before=before, after=after)
     columns: tuple[tuple[StepId, str], ...] = ("plan", "asked"), ("accepted", "accepted")
     for step, column in columns:
-        added = [(row["class_name"], row["concepts"], row[column]) for row in asked if row[column]]
+        added = [(row["class_name"], row["concepts"], row[column]) for row in rows if row[column]]
         if added:
             steps.append(Step(step, with_images(first, added)))
     if after is not None:
@@ -117,17 +116,21 @@ def _counts_in(store: GraphStore, dataset: str, first: Overview) -> Overview:
     """The counts of the same concepts and edges in another dataset, with the same classes."""
     counted = CountedDataset.of(store, dataset)
     names = first.concepts["concept"].tolist()
-    concepts = counted.concept_frame(
-        counted.ask("concept-counts", concepts=names), ["concept", "images"]
-    )
-    most = len(names) * (len(names) - 1) // 2
-    pairs = counted.ask("edges-between-concepts", concepts=names, limit=most) if most else []
-    edges = counted.pair_frame(pairs, [*_PAIR, "images"])
-    columns = first.concepts.columns, first.edges.columns
+    concept_rows = counted.ask("concept-counts", concepts=names)
+    concepts = counted.concept_frame(concept_rows, ["concept", "images"])
+
+    # Every pair of concepts may be an edge; a limit is 1 or more.
+    n_pairs = math.comb(len(names), 2)
+    pair_rows: list[Row] = []
+    if n_pairs:
+        pair_rows = counted.ask("edges-between-concepts", concepts=names, limit=n_pairs)
+    edges = counted.pair_frame(pair_rows, [*_PAIR, "images"])
+
+    concept_columns, edge_columns = first.concepts.columns, first.edges.columns
     return replace(
         first,
-        concepts=first.concepts[["concept"]].merge(concepts, how="left")[columns[0]],
-        edges=first.edges[_PAIR].merge(edges, how="left")[columns[1]],
+        concepts=first.concepts[["concept"]].merge(concepts, how="left")[concept_columns],
+        edges=first.edges[_PAIR].merge(edges, how="left")[edge_columns],
         class_sizes=counted.class_sizes,
         pair_class_sizes=counted.pair_class_sizes,
     )

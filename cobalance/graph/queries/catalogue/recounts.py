@@ -38,12 +38,13 @@ def _from_images(size: int) -> str:
     One concept after another, each with those behind it: the groups that the database has to hold
     at once are then those of one concept.
     """
-    names = [f"c{j}" for j in range(1, size + 1)]
+    names = [f"c{position}" for position in range(1, size + 1)]
     extensions = "".join(
         f"\n  MATCH (i)-[:CONTAINS]->({after}:Concept) "
         f"WHERE {before}.name < {after}.name AND NOT {after} IN uncommon"
         for before, after in pairwise(names)
     )
+
     return f"""
 MATCH (y:Class {{dataset: $dataset}})
 WHERE $split IS NULL OR EXISTS {{ (:Image {{dataset: $dataset, split: $split}})-[:LABELED]->(y) }}
