@@ -38,8 +38,8 @@ class Claim:
 
     def is_held(self) -> bool:
         """Whether no other process has claimed the dataset since."""
-        held = self.store.read(statements.HAS_WRITER, dataset=self.dataset, writer=self.token)
-        return bool(held)
+        rows = self.store.read(statements.HAS_WRITER, dataset=self.dataset, writer=self.token)
+        return bool(rows)
 
     def write(self, text: Cypher, **parameters: Any) -> list[Row]:
         """Run a write that takes ``$dataset`` and ``$writer``."""

@@ -74,17 +74,19 @@ class Property:
     @property
     def type_name(self) -> str:
         """The type as documentation shows it."""
-        return {Json: "JSON"}.get(self.type) or (
-            str(self.type) if self.type in (list[str], list[int]) else str(self.type.__name__)
-        )
+        if self.type is Json:
+            return "JSON"
+        if self.type in (list[str], list[int]):
+            return str(self.type)
+        return str(self.type.__name__)
 
     def check(self, values: Iterable[object]) -> None:
         """Raise TypeError if a value has another type; items of a list are not checked."""
         # A set of types costs next to nothing, even for a million values.
-        wrong = set(map(type, values)) - {*_ACCEPTED[self.type], NoneType}
-        if wrong:
-            found = ", ".join(sorted(each.__name__ for each in wrong))
-            raise TypeError(f"{self.name} holds {self.type_name}, not {found}")
+        wrong_types = set(map(type, values)) - {*_ACCEPTED[self.type], NoneType}
+        if wrong_types:
+            names = ", ".join(sorted(wrong_type.__name__ for wrong_type in wrong_types))
+            raise TypeError(f"{self.name} holds {self.type_name}, not {names}")
 
 
 Scope = Literal["dataset", "store", "none"]
@@ -141,6 +143,7 @@ class Node:
     ) -> None:
         vars(self).update(label=label, about=about, key=key, properties=properties)
         vars(self).update(indexed=indexed, scope=scope)
+
         _check_name(label)
         unknown = {name for names in indexed for name in names}
         unknown -= {key.name, *self.property_names}
@@ -150,7 +153,7 @@ class Node:
     @property
     def property_names(self) -> tuple[str, ...]:
         """Names of the properties, without the key and the dataset."""
-        return tuple(each.name for each in self.properties)
+        return tuple(declared.name for declared in self.properties)
 
     @property
     def definitions(self) -> Iterator[Definition]:
@@ -158,6 +161,8 @@ class Node:
         name = self.label.lower()
         within = (DATASET,) if self.scope == "dataset" else ()
         yield Definition("constraint", f"{name}_key", self.label, (*within, self.key.name))
+
+        # The key of a node whose key is unique in the store does not begin with its dataset.
         indexes = [(DATASET,)] if self.scope == "store" else []
         for names in (*indexes, *self.indexed):
             yield Definition("index", f"{name}_{'_'.join(names)}", self.label, (*within, *names))
@@ -171,20 +176,25 @@ class Node:
         >>> tag.projection("t", leave_out=["dataset"])
         '.name, at: t.at.epochMillis'
         """
-        moments = {each.name for each in self.properties if each.type is datetime}
-        return ", ".join(
-            f"{name}: {variable}.{name}.epochMillis" if name in moments else f".{name}"
-            for name in (self.key.name, DATASET, *self.property_names)
-            if name not in leave_out
-        )
+        moments = {declared.name for declared in self.properties if declared.type is datetime}
+        entries = []
+        for name in (self.key.name, DATASET, *self.property_names):
+            if name in leave_out:
+                continue
+            if name in moments:
+                entries.append(f"{name}: {variable}.{name}.epochMillis")
+            else:
+                entries.append(f".{name}")
+        return ", ".join(entries)
 
     def parse(self, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Read a `projection`: moments in UTC, and JSON as what it holds."""
-        parsers = {each.name: _PARSERS.get(each.type) for each in self.properties}
-        return {
-            name: value if value is None or not (parse := parsers.get(name)) else parse(value)
-            for name, value in stored.items()
-        }
+        parsed = dict(stored)
+        for declared in self.properties:
+            parse = _PARSERS.get(declared.type)
+            if parse is not None and parsed.get(declared.name) is not None:
+                parsed[declared.name] = parse(parsed[declared.name])
+        return parsed
 
     def check(self, properties: Mapping[str, object]) -> dict[str, object]:
         """Check properties before a write: each must be declared, and of its type.
@@ -196,11 +206,11 @@ class Node:
         ValueError
             One is not declared.
         """
-        declared = {each.name: each for each in self.properties}
+        by_name = {declared.name: declared for declared in self.properties}
         for name, value in properties.items():
-            if name not in declared:
+            if name not in by_name:
                 raise ValueError(f"{self.label} has no property {name!r}")
-            declared[name].check([value])
+            by_name[name].check([value])
         return dict(properties)
 
 
@@ -223,7 +233,7 @@ class Edge:
     @property
     def property_names(self) -> tuple[str, ...]:
         """Names of the properties."""
-        return tuple(each.name for each in self.properties)
+        return tuple(declared.name for declared in self.properties)
 
 
 def _check_name(name: str) -> None:

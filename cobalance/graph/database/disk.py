@@ -5,7 +5,8 @@ from pathlib import Path
 
 from cobalance.base.errors import Setting, StoreUnavailableError
 
-LEAST_FREE_MB = 64  # what a few transactions and a new log file may take
+# As much as a few transactions and a new log file may take.
+LEAST_FREE_MB = 64
 
 
 def full_disk(folder: Path) -> StoreUnavailableError | None:

@@ -51,6 +51,7 @@ def migrate(driver: Driver, database: str) -> int:
         "MATCH (m:Migration) RETURN coalesce(max(m.version), 0) AS version", database_=database
     )
     current = int(records[0]["version"])
+
     if current > VERSION:
         raise SchemaVersionError(
             f"The database {database!r} has schema version {current}; this cobalance knows "
@@ -58,6 +59,7 @@ def migrate(driver: Driver, database: str) -> int:
             Setting("database"),
             " to another database.",
         )
+
     if 0 < current < FIRST:
         raise SchemaVersionError(
             f"The database {database!r} was made by a version of cobalance from before 0.1.0, "
@@ -67,18 +69,23 @@ def migrate(driver: Driver, database: str) -> int:
             Setting("home"),
             ".",
         )
-    if current < VERSION:
-        for definition in (each for node in ALL_NODES for each in node.definitions):
+    if current == VERSION:
+        return VERSION
+
+    for node in ALL_NODES:
+        for definition in node.definitions:
             _create(driver, database, definition)
-        for text in changes_since(current):
-            driver.execute_query(text, database_=database)
-        driver.execute_query(
-            "MERGE (m:Migration {version: $version}) "
-            "ON CREATE SET m.name = 'schema version ' + $version, m.applied_at = datetime()",
-            version=VERSION,
-            database_=database,
-        )
-        driver.execute_query("CALL db.awaitIndexes(300)", database_=database)
+    for text in changes_since(current):
+        driver.execute_query(text, database_=database)
+
+    # The version is recorded last: a kill before repeats all of the statements.
+    driver.execute_query(
+        "MERGE (m:Migration {version: $version}) "
+        "ON CREATE SET m.name = 'schema version ' + $version, m.applied_at = datetime()",
+        version=VERSION,
+        database_=database,
+    )
+    driver.execute_query("CALL db.awaitIndexes(300)", database_=database)
     return VERSION
 
 
@@ -99,5 +106,6 @@ def _create(driver: Driver, database: str, definition: Definition) -> None:
     except (ClientError, ResultFailedError) as error:
         # IF NOT EXISTS looks before it takes the lock: another process has just created the same.
         # The driver may raise it from the rollback, as the cause of a failed result.
-        if _CREATED not in (getattr(each, "code", None) for each in (error, error.__cause__)):
+        codes = (getattr(error, "code", None), getattr(error.__cause__, "code", None))
+        if _CREATED not in codes:
             raise

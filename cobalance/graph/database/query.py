@@ -115,28 +115,34 @@ class Query:
                     ".",
                 )
             bound[name] = self._check(name, value, parameter)
+
         return bound
 
     def _check(self, name: str, value: Any, parameter: Parameter) -> Any:
+        """The value, with names cleaned; OptionError if the parameter cannot have it."""
         if parameter.type is float and type(value) is int:
             return float(value)
         if value is None and parameter.default is None:
             return None
+
         is_list = parameter.type is list
         fits = type(value) is parameter.type
         if not fits or (is_list and not all(type(item) is str for item in value)):
             raise OptionError(
                 f"{self.name}: {name} is {value!r}; it takes {_TYPES[parameter.type]}."
             )
+
         is_name = parameter.is_name or parameter.names is not None
         if not is_list:
             return clean_name(value) if is_name and parameter.type is str else value
+
         items = [*map(clean_name, value)] if is_name else value
         if len(set(items)) < len(items):
             raise OptionError(f"{self.name}: {name} names {items} twice; name each once.")
         if not items and parameter.default is REQUIRED:
             raise OptionError(f"{self.name}: {name} is empty; name at least one.")
-        return sorted(items)  # as Clique.concepts is
+        # The concepts of a clique's node are in ascending order.
+        return sorted(items)
 
 
 def describe_parameters(query: Query) -> str:
@@ -149,14 +155,15 @@ def describe_parameters(query: Query) -> str:
     >>> describe_parameters(Query("rare", "", "", (), parameters))
     'dataset [limit=50]'
     """
-    return " ".join(
-        name
-        if parameter.default is REQUIRED
-        else f"[{name}]"
-        if parameter.default in (None, [])
-        else f"[{name}={json.dumps(parameter.default)}]"
-        for name, parameter in query.parameters.items()
-    )
+    words = []
+    for name, parameter in query.parameters.items():
+        if parameter.default is REQUIRED:
+            words.append(name)
+        elif parameter.default in (None, []):
+            words.append(f"[{name}]")
+        else:
+            words.append(f"[{name}={json.dumps(parameter.default)}]")
+    return " ".join(words)
 
 
 _TYPES = {

@@ -296,5 +296,5 @@ STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
 ALL_NODES = (
     NODES + JOB_NODES + EVALUATION_NODES + ANNOTATION_NODES + MARK_NODES + COPIES + STORE_NODES
 )
-EDGES = tuple(each for each in dict(globals()).values() if isinstance(each, Edge))
+EDGES = tuple(edge for edge in dict(globals()).values() if isinstance(edge, Edge))
 """All kinds of edges, in the order of their declarations."""

@@ -60,7 +60,8 @@ _ENCRYPTION = {
 _SCHEMES = {name + how: words for name in ("bolt", "neo4j") for how, words in _ENCRYPTION.items()}
 """Of Bolt. The driver knows ``http`` as well, without the sessions used here."""
 
-logging.getLogger("neo4j").addHandler(logging.NullHandler())  # its warnings are our errors
+# The driver logs as warnings what is raised here as an error.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -88,7 +89,8 @@ class GraphStore(AbstractContextManager["GraphStore"]):
         self.driver = open_driver()
         self.uri = uri
         self.database = database
-        self.folder: Path | None = None  # of a local server: its disk is not written full
+        # The data folder of a local server: its disk is not to be written full.
+        self.folder: Path | None = None
         self.is_closed = self.has_written = False
 
     @classmethod
@@ -125,9 +127,11 @@ class GraphStore(AbstractContextManager["GraphStore"]):
                     store.driver.verify_connectivity()
                     _check_version(store)
                     migrate(store.driver, database)
+                # Whoever connects closes the store, unless one of the checks has failed.
                 opened.pop_all()
                 return store
-        except (ConfigurationError, ValueError) as error:  # by any part of the address
+        except (ConfigurationError, ValueError) as error:
+            # The driver raises them for any part of the address.
             raise _bad_address(uri, str(error).rstrip(".")) from error
 
     def close(self) -> None:
@@ -168,11 +172,11 @@ class GraphStore(AbstractContextManager["GraphStore"]):
 
     def server(self) -> tuple[str, str]:
         """Version and edition of the server, such as ``5.26.30`` and ``community``."""
-        (found,) = self.read(
+        (row,) = self.read(
             "CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' "
             "RETURN versions[0] AS version, edition"
         )
-        return found["version"], found["edition"]
+        return row["version"], row["edition"]
 
     def write_all(self, text: Cypher, expected: int, **parameters: Any) -> None:
         """Run a write that returns ``written``; roll it back unless that is `expected`."""
@@ -211,9 +215,11 @@ class GraphStore(AbstractContextManager["GraphStore"]):
     def _session(self, access: str = WRITE_ACCESS) -> Iterator[Session]:
         if self.is_closed:
             raise StoreUnavailableError("The store is closed. Connect again.")
-        if access == WRITE_ACCESS and self.folder and (full := full_disk(self.folder)):
-            raise full
-        self.has_written |= access == WRITE_ACCESS
+        if access == WRITE_ACCESS:
+            if self.folder and (error := full_disk(self.folder)):
+                raise error
+            self.has_written = True
+
         with (
             _our_errors(self.uri, "", self.database, self.folder),
             self.driver.session(
@@ -238,7 +244,8 @@ def encryption(uri: str) -> str:
 
 
 def _bad_address(uri: str, reason: str) -> StoreUnavailableError:
-    address = uri if "://" in uri else uri.rpartition("@")[2]  # no login without a scheme
+    # What stands before the @ may be a login, which is not to be shown.
+    address = uri if "://" in uri else uri.rpartition("@")[2]
     return StoreUnavailableError(
         f"{address!r} is not an address of a Neo4j server: {reason}. Set ",
         Setting("uri"),
@@ -266,10 +273,11 @@ def _our_errors(
     try:
         yield
     except (Neo4jError, DriverError) as error:
+        # Any other error than a mistake in a request may come of a full disk.
         is_mistake = isinstance(error, ClientError) and not has_failed(error)
         full = None if folder is None or is_mistake else full_disk(folder)
-        known = unavailable_error(error, database, uri, username)
-        raise full or known or _other_error(error) from error
+        unavailable = unavailable_error(error, database, uri, username)
+        raise full or unavailable or _other_error(error) from error
 
 
 def has_failed(error: Neo4jError | DriverError) -> bool:
@@ -284,28 +292,37 @@ def unavailable_error(
     """The error for an unavailable server; None if the driver's error is of another kind."""
     server = uri or "The server"
     if isinstance(error, AuthError):
+        user = f"user {username!r}" if username else "the user"
         return StoreUnavailableError(
-            f"{server} refuses {f'user {username!r}' if username else 'the user'}. Check ",
-            *(Setting("username"), " and ", Setting("password"), "."),
+            f"{server} refuses {user}. Check ",
+            Setting("username"),
+            " and ",
+            Setting("password"),
+            ".",
         )
+
     if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionAcquisitionTimeoutError):
-        if (tls := _tls_error(error, server)) is not None:
-            return tls
+        tls_error = _tls_error(error, server)
+        if tls_error is not None:
+            return tls_error
+        place = f" at {uri}" if uri else ""
+        # The first line gives the reason, and the address before what it stands for.
         reason = str(error).partition("\n")[0].partition(" (resolved to")[0].rstrip(":.")
         return StoreUnavailableError(
-            f"No Neo4j server answers{f' at {uri}' if uri else ''}: {reason}. Start it, or ",
+            f"No Neo4j server answers{place}: {reason}. Start it, or ",
             Action("server_status"),
             " to see which server is used.",
         )
-    if isinstance(error, Neo4jError) and error.code == (
-        "Neo.ClientError.Database.DatabaseNotFound"
-    ):
+
+    if not isinstance(error, Neo4jError):
+        return None
+    if error.code == "Neo.ClientError.Database.DatabaseNotFound":
         return StoreUnavailableError(
             f"{server} has no database {database!r}. Set ",
             Setting("database"),
             " to one that it has.",
         )
-    if isinstance(error, Neo4jError) and has_failed(error):
+    if has_failed(error):
         message = str(error.message).rstrip(".")
         return StoreUnavailableError(f"{message}. The next try restarts a local server.")
     return None
@@ -313,8 +330,9 @@ def unavailable_error(
 
 def _tls_error(error: BaseException, server: str) -> StoreUnavailableError | None:
     """The error for encryption that failed; None for another cause, which is below the driver's."""
-    below = [error]
-    for cause in below:  # which grows
+    causes = [error]
+    # The list grows while its errors are looked at.
+    for cause in causes:
         if isinstance(cause, SSLCertVerificationError):
             return StoreUnavailableError(
                 f"{server} has a certificate that is not to be trusted: "
@@ -326,10 +344,13 @@ def _tls_error(error: BaseException, server: str) -> StoreUnavailableError | Non
             return StoreUnavailableError(
                 f"{server} does not speak TLS. Configure its certificate, see docs/operate.md, or "
                 "set ",
-                *(Setting("uri"), " to an address without +s and +ssc."),
+                Setting("uri"),
+                " to an address without +s and +ssc.",
             )
-        below += getattr(cause, "exceptions", ())  # of a routing table's requests
-        below += filter(None, (cause.__cause__, cause.__context__))
+
+        # The requests for a routing table raise a group of exceptions.
+        causes += getattr(cause, "exceptions", ())
+        causes += filter(None, (cause.__cause__, cause.__context__))
     return None
 
 

@@ -17,9 +17,13 @@ from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Edge, Node
 from cobalance.graph.database.store import GraphStore, other_writer
 
-BATCH = 1000  # rows; with boxes, 500 to 2,000 load equally fast, and 5,000 a third slower
-EDGE_BATCH = 10_000  # edges alone
-SESSIONS = 2  # Neo4j commits two streams of new nodes 1.5 times as fast as one
+# Rows of nodes with their edges. With boxes, 500 to 2,000 load equally fast, and 5,000 a third
+# slower.
+BATCH = 1000
+# Rows of edges alone.
+EDGE_BATCH = 10_000
+# Neo4j commits two streams of new nodes 1.5 times as fast as one.
+SESSIONS = 2
 
 Key = str | tuple[str, ...]
 K = TypeVar("K", str, tuple[str, ...])
@@ -57,29 +61,38 @@ def compare(
     >>> change.created.tolist(), change.updated.tolist(), change.deleted, change.unchanged
     ([2], [1], ('c',), 1)
     """
-    created, updated, position = array("q"), array("q"), -1
-    left = set(stored) if delete else set()
+    created, updated = array("q"), array("q")
+    n_unchanged = 0
+    deleted = set(stored) if delete else set()
+
     for position, (key, digest) in enumerate(zip(keys, digests, strict=True)):
-        known = stored.get(key)
-        if known is None:
+        stored_digest = stored.get(key)
+        if stored_digest is None:
             created.append(position)
-        elif known != digest:
+        elif stored_digest != digest:
             updated.append(position)
-        left.discard(key)
+        else:
+            n_unchanged += 1
+        deleted.discard(key)
+
     return Change(
-        np.array(created, dtype=np.int64),
-        np.array(updated, dtype=np.int64),
-        tuple(sorted(left)),
-        position + 1 - len(created) - len(updated),
+        created=np.array(created, dtype=np.int64),
+        updated=np.array(updated, dtype=np.int64),
+        deleted=tuple(sorted(deleted)),
+        unchanged=n_unchanged,
     )
 
 
 def read_digests(store: GraphStore, node: Node, dataset: str) -> dict[Any, int]:
     """Read the content digest of every node of a kind in a dataset, by key."""
-    rows = store.stream(statements.digests_statement(node), dataset=dataset)
-    keyed = ((row["key"], row["digest"]) for row in rows)
-    # The driver returns a tuple as a list.
-    return {tuple(key) if isinstance(key, list) else key: digest for key, digest in keyed}
+    digests: dict[Any, int] = {}
+    for row in store.stream(statements.digests_statement(node), dataset=dataset):
+        key = row["key"]
+        # The driver returns a tuple as a list.
+        if isinstance(key, list):
+            key = tuple(key)
+        digests[key] = row["digest"]
+    return digests
 
 
 def apply_change(
@@ -109,6 +122,7 @@ def apply_change(
     def work() -> Iterator[tuple[str, dict[str, Any], int]]:
         for keys in batches(change.deleted):
             yield statements.delete_statement(node), {"keys": list(keys)}, 0
+
         for positions, replace in ((change.created, False), (change.updated, True)):
             text = statements.write_statement(node, *edges, replace=replace)
             for start in range(0, len(positions), BATCH):
@@ -117,17 +131,18 @@ def apply_change(
                 yield text, _with_targets(rows, len(edges)), len(rows)
 
     def write(text: str, parameters: dict[str, Any], expected: int) -> int:
-        if expected:
-            try:
-                claim.write_all(text, expected, **parameters)
-            except ConstraintViolatedError as error:
-                # Of two writers at once, the second may come upon keys that the first has written.
-                if claim.is_held():
-                    raise
-                raise other_writer() from error
-            return expected
-        claim.write(text, **parameters)
-        return len(parameters["keys"])
+        if not expected:
+            claim.write(text, **parameters)
+            return len(parameters["keys"])
+
+        try:
+            claim.write_all(text, expected, **parameters)
+        except ConstraintViolatedError as error:
+            # Of two writers at once, the second may come upon keys that the first has written.
+            if claim.is_held():
+                raise
+            raise other_writer() from error
+        return expected
 
     for count in in_parallel(write, work()):
         done += count
@@ -137,8 +152,8 @@ def apply_change(
 def _check_types(node: Node, edges: Sequence[Edge], rows: Sequence[NodeRow]) -> None:
     """Raise TypeError if a value to be written is not of the type that the schema declares."""
     node.key.check(key for key, _, _ in rows)
-    for at, declared in enumerate(node.properties):
-        declared.check(properties[at] for _, properties, _ in rows)
+    for position, declared in enumerate(node.properties):
+        declared.check(properties[position] for _, properties, _ in rows)
     for kind, edge in enumerate(edges):
         for column, declared in enumerate(edge.properties, start=1):
             declared.check(chain.from_iterable(columns[kind][column] for _, _, columns in rows))
@@ -147,13 +162,14 @@ def _check_types(node: Node, edges: Sequence[Edge], rows: Sequence[NodeRow]) -> 
 def _with_targets(rows: list[NodeRow], n_edges: int) -> dict[str, Any]:
     """Replace the end keys of edges by positions in a list of the distinct ends of this batch."""
     targets: list[dict[Key, int]] = [{} for _ in range(n_edges)]
-    sent = []
+    parameter_rows = []
     for key, properties, edges_by_kind in rows:
         row: list[Any] = [key, properties]
         for ends, (keys, *columns) in zip(targets, edges_by_kind, strict=True):
-            row.append([[ends.setdefault(end, len(ends)) for end in keys], *columns])
-        sent.append(row)
-    return {"rows": sent, "targets": [list(ends) for ends in targets]}
+            positions = [ends.setdefault(end, len(ends)) for end in keys]
+            row.append([positions, *columns])
+        parameter_rows.append(row)
+    return {"rows": parameter_rows, "targets": [list(ends) for ends in targets]}
 
 
 def sync_edges(claim: Claim, edge: Edge, wanted: Mapping[tuple[str, str], tuple[Any, ...]]) -> bool:
@@ -172,17 +188,21 @@ def sync_edges(claim: Claim, edge: Edge, wanted: Mapping[tuple[str, str], tuple[
         for row in claim.store.stream(statements.edges_statement(edge), dataset=claim.dataset)
     }
     gone = sorted([*ends] for ends in stored.keys() - wanted.keys())
-    new = [(*ends, values) for ends, values in sorted(wanted.items()) if ends not in stored]
-    changed = [
-        [*ends, *values] for ends, values in wanted.items() if stored.get(ends, values) != values
-    ]
+    new, changed = [], []
+    for ends, values in sorted(wanted.items()):
+        if ends not in stored:
+            new.append((*ends, values))
+        elif stored[ends] != values:
+            changed.append([*ends, *values])
+
     for rows in batches(gone, EDGE_BATCH):
         claim.write_all(statements.delete_edges_statement(edge), len(rows), rows=rows)
     for rows in batches(changed, EDGE_BATCH):
         claim.write_all(statements.update_edges_statement(edge), len(rows), rows=rows)
     create = statements.create_edges_statement(edge)
-    for some in batches(new, EDGE_BATCH):
-        claim.write_all(create, len(some), **_by_start(some, len(edge.properties)))
+    for new_edges in batches(new, EDGE_BATCH):
+        columns = _by_start(new_edges, len(edge.properties))
+        claim.write_all(create, len(new_edges), **columns)
     return bool(gone or changed or new)
 
 
@@ -194,7 +214,8 @@ def _by_start(
     ends: dict[str, int] = {}
     for start, end, values in edges:
         columns = starts.setdefault(start, [[] for _ in range(1 + n_properties)])
-        for column, value in zip(columns, (ends.setdefault(end, len(ends)), *values), strict=True):
+        position = ends.setdefault(end, len(ends))
+        for column, value in zip(columns, (position, *values), strict=True):
             column.append(value)
     return {"rows": [*starts.items()], "ends": list(ends)}
 

@@ -49,6 +49,7 @@ def hold(lock: FileLock, every_s: float, report: Callable[[float], None]) -> Ite
             lock.acquire(timeout=every_s)
         except Timeout:
             report(time.monotonic() - began)
+
     try:
         yield
     finally:
@@ -97,6 +98,7 @@ def write_private(file: Path, text: str) -> None:
     temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
     try:
         with open(descriptor, "w", encoding="utf-8") as content:
             content.write(text)

@@ -27,7 +27,8 @@ STAGE = "download Neo4j (140 MB, once)"
 _PARALLEL = 6
 _CHUNK_BYTES = 1 << 16
 _REPORT_S = 0.1
-_TIMEOUT_S = (10, 30)  # to connect, and between two pieces of an answer
+# To connect, and between two pieces of an answer.
+_TIMEOUT_S = (10, 30)
 _FRUITLESS_TRANSFERS = 4
 _SIGNATURE_NAME = re.compile(r"META-INF/[^/]+\.(SF|RSA|DSA|EC)", re.IGNORECASE)
 
@@ -69,13 +70,14 @@ def ensure_jars(
         folder.mkdir(parents=True, exist_ok=True)
 
         def report(_: float = 0.0) -> None:
-            present = (
-                min(_size(folder / jar.name) or _size(folder / f"{jar.name}.part"), jar.size)
-                for jar in lock.jars
-            )
-            progress(STAGE, sum(present), lock.total_bytes)
+            n_bytes = 0
+            for jar in lock.jars:
+                present = _size(folder / jar.name) or _size(folder / f"{jar.name}.part")
+                n_bytes += min(present, jar.size)
+            progress(STAGE, n_bytes, lock.total_bytes)
 
         with hold(FileLock(folder / "download.lock"), _REPORT_S, report):
+            # Another process may have downloaded them meanwhile.
             if missing := _missing(folder, lock):
                 _download(missing, folder, repository or _default_repository(), report)
     except OSError as error:
@@ -137,15 +139,20 @@ def _default_repository() -> str:
 def _download(
     missing: list[Jar], folder: Path, repository: str, report: Callable[[], None]
 ) -> None:
-    for jar in missing:  # damaged files must not count as progress, nor survive a failure
+    """Download jars into a folder, several at a time."""
+    # Damaged files must not count as progress, nor survive a failure.
+    for jar in missing:
         (folder / jar.name).unlink(missing_ok=True)
+
     stopped = threading.Event()
     with _session() as session, ThreadPoolExecutor(_PARALLEL) as pool:
         try:
+            # The largest first, so that no thread is left alone with one at the end.
             jobs: set[Future[None]] = {
                 pool.submit(_fetch, session, jar, folder, repository, stopped)
                 for jar in sorted(missing, key=lambda jar: -jar.size)
             }
+
             while jobs:
                 done, jobs = wait(jobs, timeout=_REPORT_S, return_when=FIRST_EXCEPTION)
                 for job in done:
@@ -175,23 +182,26 @@ def _fetch(
     """Download one jar into `folder`, under a temporary name until its checksum matches."""
     part = folder / f"{jar.name}.part"
     address = f"{repository.rstrip('/')}/{jar.repository_path}"
-    fruitless = 0
+    n_fruitless = 0
     while not stopped.is_set():
-        have = _size(part)
+        size_before = _size(part)
         try:
-            broken = _transfer(session, address, part, stopped)
+            transfer_error = _transfer(session, address, part, stopped)
         except requests.RequestException as error:
             raise _unreachable(jar, repository, error) from error
-        if broken is not None:
-            fruitless = fruitless + 1 if _size(part) <= have else 0
-            if fruitless == _FRUITLESS_TRANSFERS:
-                raise _unreachable(jar, repository, broken) from broken
+
+        if transfer_error is not None:
+            has_grown = _size(part) > size_before
+            n_fruitless = 0 if has_grown else n_fruitless + 1
+            if n_fruitless == _FRUITLESS_TRANSFERS:
+                raise _unreachable(jar, repository, transfer_error) from transfer_error
         elif _is_complete(part, jar):
             os.replace(part, folder / jar.name)
             return
         elif not stopped.is_set():
             part.unlink(missing_ok=True)
-            if not have:  # a resumed file may have begun wrong: download it again
+            # A file that was resumed may have begun wrong: it is downloaded again.
+            if not size_before:
                 raise _not_as_locked(jar, repository)
 
 
@@ -210,12 +220,16 @@ def _transfer(
     A server without range requests sends the file from its start, which replaces `part`.
     """
     headers = {"Accept-Encoding": "identity", "User-Agent": "cobalance"}
-    if have := _size(part):
-        headers["Range"] = f"bytes={have}-"
+    size = _size(part)
+    if size:
+        headers["Range"] = f"bytes={size}-"
+
     with session.get(address, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
         if answer.status_code == requests.codes.requested_range_not_satisfiable:
-            return None  # nothing is left to send: complete or wrong, as its checksum tells
+            # Nothing is left to send: the file is complete or wrong, as its checksum tells.
+            return None
         answer.raise_for_status()
+
         resumed = answer.status_code == requests.codes.partial_content
         with part.open("ab" if resumed else "wb") as file:
             try:
@@ -247,6 +261,7 @@ def _unreachable(
         cause = f"{host} stopped sending {jar.name}"
     else:
         cause = f"{host} cannot be reached"
+
     return StoreUnavailableError(
         f"The local Neo4j needs its jars (140 MB, once) and {cause}: connect to the network "
         "and try again, ",

@@ -15,19 +15,24 @@ _OPENED_PACKAGES = ("java.nio", "java.io", "java.lang", "sun.nio.ch")
 
 def start_jvm(jar_folder: str, jars: list[str], heap_mb: int) -> None:
     """Start the JVM with the jars on its class path; the working directory becomes their folder."""
-    os.putenv("LC_ALL", "C.UTF-8")  # otherwise Java cannot name files beyond ASCII
+    # Otherwise Java cannot name files beyond ASCII.
+    os.putenv("LC_ALL", "C.UTF-8")
     os.chdir(jar_folder)
+
     jpype.startJVM(
         str(jvm_library()),
-        "-Xrs",  # Python handles signals
+        # Python handles signals.
+        "-Xrs",
         # A fixed heap, half of it for short-lived objects, which is what loading creates.
         f"-Xms{heap_mb}m",
         f"-Xmx{heap_mb}m",
         f"-Xmn{heap_mb // 2}m",
-        f"-XX:MaxDirectMemorySize={heap_mb // 4}m",  # answers on their way to clients
+        # Answers on their way to clients.
+        f"-XX:MaxDirectMemorySize={heap_mb // 4}m",
         "-XX:+UseSerialGC",
         "-XX:+DisableExplicitGC",
-        "-XX:MetaspaceSize=128m",  # its final size: growing to it took full collections
+        # The final size: growing to it took full collections.
+        "-XX:MetaspaceSize=128m",
         "-Dlog4j2.disable.jmx=true",
         *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED_PACKAGES),
         # Bare names: JPype is slow with a class path beyond ASCII. Last the one whose manifest
@@ -50,7 +55,8 @@ def configuration(port: int, heap_mb: int, pagecache_mb: int) -> dict[str, str]:
         "server.bolt.enabled": "true",
         "server.bolt.listen_address": f"{HOST}:{port}",
         "server.bolt.advertised_address": f"{HOST}:{port}",
-        _quiet_period_setting(): "0",  # delayed a stop by 10 s
+        # By default it delays a stop by 10 s.
+        _quiet_period_setting(): "0",
         "server.http.enabled": "false",
         "dbms.security.auth_enabled": "true",
         # 24 random bytes cannot be guessed; a limit would let other users lock this one out.
@@ -81,6 +87,7 @@ def open_server(home: Home, settings: Mapping[str, str]) -> Any:
     home.configuration.parent.mkdir(exist_ok=True)
     text = "".join(f"{name}={value}\n" for name, value in settings.items())
     write_private(home.configuration, text)
+
     builder = jpype.JClass("org.neo4j.dbms.api.DatabaseManagementServiceBuilder")
     return (
         builder(_java_path(home.folder))
@@ -110,6 +117,7 @@ def set_password(home: Home, settings: Mapping[str, str], password: str) -> None
         if line.execute("--", password) != 0:
             raise RuntimeError("Neo4j did not accept the initial password")
         return
+
     server = open_server(home, {**settings, "server.bolt.enabled": "false"})
     try:
         parameters = jpype.JClass("java.util.HashMap")()

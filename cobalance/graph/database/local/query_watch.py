@@ -25,9 +25,11 @@ QUERY_SHARE = 0.125
 """Share of it that a query may hold by itself while the heap is full."""
 
 _EVERY_S = 0.5
-_FAILURES = 20  # in a row
+# In a row.
+_FAILURES = 20
 _LATE, _TOO_LARGE = "java/lang/IllegalStateException", "java/lang/OutOfMemoryError"
-_OLD_GENERATION = "Tenured Gen"  # of the serial collector
+# Of the serial collector, which the server runs with.
+_OLD_GENERATION = "Tenured Gen"
 _MARK = "cobalance_console_s"
 """Of the console's queries, and how long each may take, see `cobalance.graph.console.run`."""
 
@@ -85,12 +87,16 @@ class HeldMemory:
             Those that run; others are forgotten.
         """
         growth = left - self._left
-        since = max(allocated - self._allocated, 1)
+        n_allocated = max(allocated - self._allocated, 1)
+        held = {}
         for query in queries:
-            part = min(self._since.get(query, 0) / since, 1.0) if growth > 0 else 1.0
-            self.held[query] = max(self.held.get(query, 0) + int(growth * part), 0)
+            # Where less is left than before, the query may have held all of the difference.
+            share = 1.0
+            if growth > 0:
+                share = min(self._since.get(query, 0) / n_allocated, 1.0)
+            held[query] = max(self.held.get(query, 0) + int(growth * share), 0)
+        self.held = held
 
-        self.held = {query: held for query, held in self.held.items() if query in queries}
         if growth != 0:
             self._left, self._allocated, self._since = left, allocated, {}
 
@@ -113,10 +119,12 @@ class QueryWatch:
 
     def __init__(self, server: Any, stopper: ThreadStopper) -> None:
         self._stopper = stopper
+
         kernel = jpype.JClass("org.neo4j.kernel.impl.api.KernelTransactions")
         resolver = server.database("neo4j").getDependencyResolver()
         self._transactions = resolver.resolveDependency(kernel)
         self._clock = jpype.JClass("java.lang.System")
+
         management = jpype.JClass("java.lang.management.ManagementFactory")
         self._threads = management.getThreadMXBean()
         pools = management.getMemoryPoolMXBeans()
@@ -131,7 +139,7 @@ class QueryWatch:
             try:
                 self.check()
                 failures = 0
-            except Exception:  # noqa: BLE001 - of any class: Java's
+            except Exception:  # noqa: BLE001 - Java's are of any class
                 traceback.print_exc()
                 failures += 1
         stop.set()
@@ -156,21 +164,26 @@ class QueryWatch:
         """Return who holds most of a full heap, and more than a query may."""
         queries = self._console_queries()
         workers = self._workers(queries)
-        allocated = {}
+        allocated_by_thread = {}
         for worker in workers:
             thread = worker.address, worker.id
-            allocated[thread] = int(self._threads.getThreadAllocatedBytes(worker.id))
-            before = self._allocated.get(thread, allocated[thread])
-            self._memory.add(worker.address, allocated[thread] - before)
-        self._allocated = allocated
+            allocated = int(self._threads.getThreadAllocatedBytes(worker.id))
+            # What a thread has allocated before it came upon the query is not the query's.
+            before = self._allocated.get(thread, allocated)
+            self._memory.add(worker.address, allocated - before)
+            allocated_by_thread[thread] = allocated
+        self._allocated = allocated_by_thread
 
-        left, size = self._left_bytes(), int(self._heap.getUsage().getMax())
+        in_use, heap_size = self._left_bytes(), int(self._heap.getUsage().getMax())
         total = int(self._threads.getTotalThreadAllocatedBytes())
-        self._memory.settle(left, total, queries)
-        if not workers or left < HEAP_SHARE * size:
+        self._memory.settle(in_use, total, queries)
+        if not workers or in_use < HEAP_SHARE * heap_size:
             return None
+
         largest = max(workers, key=lambda worker: self._memory.held[worker.address])
-        return largest if self._memory.held[largest.address] >= QUERY_SHARE * size else None
+        if self._memory.held[largest.address] < QUERY_SHARE * heap_size:
+            return None
+        return largest
 
     def _left_bytes(self) -> int:
         """Bytes that the last collection of the old generation has left."""
@@ -182,18 +195,23 @@ class QueryWatch:
             self._stop(worker, _LATE, "the server shuts down")
 
     def _stop(self, worker: _Worker, exception: str, reason: str) -> None:
-        stopped = self._stopper.stop(worker.name, exception, f"The query was stopped: {reason}")
-        sys.stdout.write(f"{worker.name}: {reason}; {'stopped' if stopped else 'it has ended'}\n")
+        has_stopped = self._stopper.stop(worker.name, exception, f"The query was stopped: {reason}")
+        end = "stopped" if has_stopped else "it has ended"
+        sys.stdout.write(f"{worker.name}: {reason}; {end}\n")
         sys.stdout.flush()
 
     def _workers(self, late: dict[str, bool]) -> list[_Worker]:
+        """Threads that compute the queries of these client addresses."""
         if not late:
             return []
+
         workers = []
         for info in self._threads.getThreadInfo(self._threads.getAllThreadIds()):
+            # Between rows, or while it waits for the client, the server's own limits hold.
             if info is None or str(info.getThreadState()) != "RUNNABLE":
-                continue  # between rows or waiting for the client: the server's own limits hold
-            name = str(info.getThreadName())  # neo4j.BoltWorker-4 [bolt-10 - /127.0.0.1:35674]
+                continue
+            # Such as "neo4j.BoltWorker-4 [bolt-10 - /127.0.0.1:35674]".
+            name = str(info.getThreadName())
             address = name.rpartition("/")[2].removesuffix("]")
             if address in late:
                 workers.append(_Worker(int(info.getThreadId()), name, address, late[address]))
@@ -205,12 +223,12 @@ class QueryWatch:
         From the kernel, since ``SHOW TRANSACTIONS`` looks through every lock that is held: many
         during a load.
         """
-        found = {}
+        is_late = {}
         now_ms = int(self._clock.currentTimeMillis())
         for transaction in self._transactions.executingTransactions():
             limit_s = transaction.getMetaData().get(_MARK)
             client = transaction.clientInfo().orElse(None)
             if limit_s is not None and client is not None:
                 late_ms = now_ms - int(transaction.startTime()) - 1000 * float(limit_s)
-                found[str(client.clientAddress())] = late_ms > 1000 * GRACE_S
-        return found
+                is_late[str(client.clientAddress())] = late_ms > 1000 * GRACE_S
+        return is_late

@@ -38,8 +38,10 @@ STAGE = "Neo4j"
 """Stage name of the start, which counts seconds."""
 
 _POLL_S = 0.05
-_LONGEST_START_S = 120.0  # downloads not counted
-_MANY_SERVICES = "eclipse-collections-"  # jars whose signature Java would verify dozens of times
+# Downloads do not count.
+_LONGEST_START_S = 120.0
+# Jars whose signature Java would verify dozens of times.
+_MANY_SERVICES = "eclipse-collections-"
 
 
 @dataclass(frozen=True)
@@ -97,10 +99,13 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
             if state is None:
                 _start(settings, home, progress)
             endpoint = _await_ready(settings, home, progress)
+
             if not _is_sound(endpoint, home, settings.answer_timeout_s):
                 _end(endpoint.pid, settings.stop_timeout_s)
                 _start(settings, home, progress)
                 endpoint = _await_ready(settings, home, progress)
+
+            # The server counts the time that nobody uses it from here.
             home.last_used.touch()
             return endpoint
     except OSError as error:
@@ -123,6 +128,7 @@ def status(settings: LocalServerSettings) -> ServerStatus | None:
     state = _live_state(home)
     if state is None:
         return None
+
     try:
         process = psutil.Process(state.pid)
         with process.oneshot():
@@ -130,9 +136,15 @@ def status(settings: LocalServerSettings) -> ServerStatus | None:
             running_s = time.time() - process.create_time()
     except psutil.NoSuchProcess:
         return None
-    size_and_age = resident_mb, running_s
-    uri, limit_s = _uri(state), state.idle_stop_s
-    return ServerStatus(state.pid, state.phase, uri, *size_and_age, home.log, limit_s)
+    return ServerStatus(
+        pid=state.pid,
+        phase=state.phase,
+        uri=_uri(state),
+        resident_mb=resident_mb,
+        running_s=running_s,
+        log=home.log,
+        idle_stop_s=state.idle_stop_s,
+    )
 
 
 def stop(settings: LocalServerSettings) -> bool:
@@ -207,16 +219,19 @@ def _password(home: Home) -> tuple[str, bool]:
 def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> None:
     """Start a server process; return when its state file says ``starting``."""
     require_packages()
-    if (full := full_disk(home.folder)) is not None:
+    full = full_disk(home.folder)
+    if full is not None:
         raise full
-    folder = settings.cache.expanduser().resolve()
+
     # Only a start needs requests.
     from cobalance.graph.database.local.jars import copy_unsigned, ensure_jars
 
+    folder = settings.cache.expanduser().resolve()
     jars = [
         copy_unsigned(jar) if jar.name.startswith(_MANY_SERVICES) else jar
         for jar in ensure_jars(folder, settings.repository, progress=progress)
     ]
+
     password, is_new_password = _password(home)
     order = ServerOrder(
         jar_folder=str(folder),
@@ -228,6 +243,7 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         pagecache_mb=settings.pagecache_mb,
         more=dict(settings.more),
     )
+
     try:
         launched = subprocess.run(  # noqa: S603 -- our own module, in this Python
             _command(home),
@@ -253,9 +269,11 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
         if state.phase == "ready":
             password = home.password.read_text(encoding="utf-8")
             return Endpoint(_uri(state), USERNAME, password, state.pid)
+
         waited_s = time.monotonic() - since
         if waited_s > _LONGEST_START_S:
-            if (full := full_disk(home.folder)) is not None:
+            full = full_disk(home.folder)
+            if full is not None:
                 # It would not go on with room again either.
                 _end(state.pid, settings.stop_timeout_s)
                 raise full
@@ -265,8 +283,12 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
             )
         progress(STAGE, round(waited_s), None)
         time.sleep(_POLL_S)
-    last = ServerState.read(home.state)
-    raise _start_error(home, (last and last.reason) or "its process ended without an error message")
+
+    last_state = ServerState.read(home.state)
+    reason = "its process ended without an error message"
+    if last_state is not None and last_state.reason:
+        reason = last_state.reason
+    raise _start_error(home, reason)
 
 
 def _start_error(home: Home, reason: str) -> StoreUnavailableError:
@@ -295,7 +317,8 @@ def _is_sound(endpoint: Endpoint, home: Home, timeout_s: float) -> bool:
             connection_acquisition_timeout=timeout_s,
         )
         with driver, driver.session() as session:
-            session.begin_transaction().run("CREATE ()").consume()  # never committed
+            # It is never committed.
+            session.begin_transaction().run("CREATE ()").consume()
     except AuthError as error:
         raise StoreUnavailableError(
             f"The local Neo4j refuses the password in {home.password}: it was changed in the "

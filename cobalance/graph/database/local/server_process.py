@@ -23,7 +23,8 @@ from filelock import Timeout
 from cobalance.graph.database.disk import full_disk
 from cobalance.graph.database.local.home import HOST, Home, ServerState
 
-_HANDOVER_S = 10.0  # for the lock of a predecessor that is about to exit
+# For the lock of a predecessor that is about to exit.
+_HANDOVER_S = 10.0
 _LONGEST_TICK_S = 1.0
 
 
@@ -50,29 +51,37 @@ def main() -> None:
     home = Home(Path(sys.argv[1]))
     order = ServerOrder(**json.load(sys.stdin))
     _leave_parent()
-    serving = home.serving()  # deleting the object would release the lock
+
+    # The object stays until the end: deleting it would release the lock.
+    serving = home.serving()
     try:
         serving.acquire(timeout=_HANDOVER_S)
     except Timeout:
         _answer(error=f"another process, perhaps on another machine, serves {home.folder}")
         return
-    before = ServerState.read(home.state)
-    port = _usable_port(before.port if before else 0)
+
+    last_state = ServerState.read(home.state)
+    port = _usable_port(last_state.port if last_state else 0)
     ServerState(os.getpid(), "starting", port).write(home.state)
     _answer(pid=os.getpid())
+
     _redirect_output(home.log)
     try:
         _serve(home, order, port)
-        last = ServerState(os.getpid(), "stopped", port)
+        end_state = ServerState(os.getpid(), "stopped", port)
     except BaseException as error:  # noqa: BLE001 -- recorded in the state file before the exit
-        last = ServerState(os.getpid(), "failed", port, _root_cause(error))
-        with suppress(OSError):  # of a full disk
+        end_state = ServerState(os.getpid(), "failed", port, _root_cause(error))
+        # The disk may be full.
+        with suppress(OSError):
             traceback.print_exc()
-    with suppress(OSError):  # an old state of a process that has ended is none
-        last.write(home.state)
+
+    # Where it cannot be written, the old state is of a process that has ended, and counts as none.
+    with suppress(OSError):
+        end_state.write(home.state)
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(0 if last.phase == "stopped" else 1)  # whatever threads the JVM still has
+    # An ordinary exit would wait for the threads that the JVM still has.
+    os._exit(0 if end_state.phase == "stopped" else 1)
 
 
 def _leave_parent() -> None:
@@ -95,6 +104,7 @@ def _redirect_output(log: Path) -> None:
     log.parent.mkdir(exist_ok=True)
     if log.exists():
         os.replace(log, log.with_suffix(".log.1"))
+
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (descriptor, 1), (descriptor, 2)):
@@ -103,11 +113,12 @@ def _redirect_output(log: Path) -> None:
     os.close(nothing)
 
 
-def _usable_port(wanted: int) -> int:
+def _usable_port(preferred: int) -> int:
     """Return `wanted` if it is free on loopback, else any free port."""
-    for port in (wanted, 0):
+    for port in (preferred, 0):
         with socket.socket() as probe:
-            if os.name == "posix":  # as the server does: closed connections do not block the port
+            # As the server does, so that closed connections do not block the port.
+            if os.name == "posix":
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((HOST, port))
@@ -128,15 +139,18 @@ def _serve(home: Home, order: ServerOrder, port: int) -> None:
     jvm.start_jvm(order.jar_folder, order.jars, order.heap_mb)
     signal.signal(signal.SIGTERM, lambda *_: asked_to_stop.set())
     settings = jvm.configuration(port, order.heap_mb, order.pagecache_mb) | order.more
+
     if order.is_new_password:
         jvm.set_password(home, settings, order.password)
         os.replace(home.new_password, home.password)
+
     server = jvm.open_server(home, settings)
     watch = QueryWatch(server, ThreadStopper(jvm.jvm_library()))
     threading.Thread(target=watch.run, args=(asked_to_stop,), daemon=True).start()
     home.last_used.touch()
     ready = ServerState(os.getpid(), "ready", port, idle_stop_s=order.idle_stop_s)
     ready.write(home.state)
+
     try:
         _wait_until_unused(home, port, order.idle_stop_s, asked_to_stop)
     finally:
@@ -185,7 +199,8 @@ def _root_cause(error: BaseException) -> str:
     cause: Any = error
     while hasattr(cause, "getCause") and cause.getCause() is not None:
         cause = cause.getCause()
-    return next(iter(str(cause).splitlines()), "") or type(cause).__name__
+    lines = str(cause).splitlines() or [""]
+    return lines[0] or type(cause).__name__
 
 
 if __name__ == "__main__":

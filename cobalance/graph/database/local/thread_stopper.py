@@ -21,8 +21,10 @@ _GET_THREADS, _STOP_THREAD, _GET_THREAD_INFO, _DEALLOCATE, _ADD_CAPABILITIES = 3
 _FORCE_COLLECTION = 107
 
 _JNI_1_8, _JVMTI_1_2 = 0x00010008, 0x30010200
-_CAN_SIGNAL_THREAD = (0, 1 << 2) + (0,) * 14  # jvmtiCapabilities: 16 bytes, bit 10
-_REFERENCES = 4096  # JNI references of one call: one or two per thread of the server
+# The 16 bytes of jvmtiCapabilities, with bit 10 set.
+_CAN_SIGNAL_THREAD = (0, 1 << 2) + (0,) * 14
+# JNI references of one call: there are one or two for each thread of the server.
+_REFERENCES = 4096
 
 
 class _ThreadInfo(ctypes.Structure):
@@ -51,13 +53,14 @@ class ThreadStopper:
 
     def __init__(self, library: Path) -> None:
         machine, count = c_void_p(), c_int()
-        found = ctypes.CDLL(str(library)).JNI_GetCreatedJavaVMs
-        _check("JNI_GetCreatedJavaVMs", found(byref(machine), 1, byref(count)))
+        get_machines = ctypes.CDLL(str(library)).JNI_GetCreatedJavaVMs
+        _check("JNI_GetCreatedJavaVMs", get_machines(byref(machine), 1, byref(count)))
+
         self._machine = machine
         self._tools = self._environment(_JVMTI_1_2)
         self._lock = threading.Lock()
-        wanted = (c_ubyte * 16)(*_CAN_SIGNAL_THREAD)
-        _check("AddCapabilities", self._call_tool(_ADD_CAPABILITIES, wanted))
+        capabilities = (c_ubyte * 16)(*_CAN_SIGNAL_THREAD)
+        _check("AddCapabilities", self._call_tool(_ADD_CAPABILITIES, capabilities))
 
     def stop(self, name: str, exception: str, message: str) -> bool:
         """Throw an exception in a thread, wherever it is; False if no thread has the name.
@@ -93,7 +96,10 @@ class ThreadStopper:
     def _name(self, thread: c_void_p) -> str:
         info = _ThreadInfo()
         if self._call_tool(_GET_THREAD_INFO, thread, byref(info)) != 0:
-            return ""  # it has ended
+            # The thread has ended.
+            return ""
+
+        # The name is the tool's memory, which is to be given back.
         name = c_char_p(info.name).value or b""
         self._call_tool(_DEALLOCATE, c_void_p(info.name))
         return name.decode("utf-8", "replace")
