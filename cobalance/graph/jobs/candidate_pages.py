@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from cobalance.base.errors import check_known, require_one
@@ -77,8 +76,10 @@ def list_candidates(
     page : int
         From 1.
     """
-    check_known("verdict", [] if verdict is None else [verdict], CANDIDATE_STATES)
-    (found,) = store.read(
+    if verdict is not None:
+        check_known("verdict", [verdict], CANDIDATE_STATES)
+
+    (row,) = store.read(
         reads.CANDIDATES_OF_JOB if query is None else reads.CANDIDATES_OF_QUERY,
         job=job,
         query=query,
@@ -87,7 +88,8 @@ def list_candidates(
         skip=(page - 1) * per_page,
         limit=per_page,
     )
-    return CandidatePage(tuple(map(_candidate, found["candidates"])), found["total"])
+    candidates = tuple(_candidate(stored) for stored in row["candidates"])
+    return CandidatePage(candidates, row["total"])
 
 
 def count_decided(store: GraphStore, job: str, query: str | None = None) -> int:
@@ -99,8 +101,8 @@ def count_decided(store: GraphStore, job: str, query: str | None = None) -> int:
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
     """Read a candidate's provenance as its worker recorded it; NotFoundError without one."""
     row = require_one(store.read(reads.PROVENANCE, candidate=candidate), "candidate", candidate)
-    found: dict[str, Any] = json.loads(row["provenance"])
-    return found
+    provenance: dict[str, Any] = json.loads(row["provenance"])
+    return provenance
 
 
 def _candidate(stored: Row) -> Candidate:
@@ -109,7 +111,8 @@ def _candidate(stored: Row) -> Candidate:
 
 MOST_CANDIDATES = 60
 """Of a group that are read at once, unless told otherwise."""
-_FIRST_WINDOW, _LARGEST_WINDOW = 64, 4096  # queries that are looked at together
+# Queries that are looked at together.
+_FIRST_WINDOW, _LARGEST_WINDOW = 64, 4096
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ class EditedGroup:
     @property
     def chosen(self) -> tuple[Candidate, ...]:
         """The accepted candidates."""
-        return tuple(one for one in self.candidates if one.verdict == "accepted")
+        return tuple(candidate for candidate in self.candidates if candidate.verdict == "accepted")
 
 
 @dataclass(frozen=True)
@@ -170,8 +173,11 @@ class EditedImage:
     @property
     def mask_uri(self) -> str | None:
         """URI of the edit mask, from the first candidate that has one."""
-        made = (one for group in self.groups for one in group.candidates)
-        return next((one.mask_uri for one in made if one.mask_uri is not None), None)
+        for group in self.groups:
+            for candidate in group.candidates:
+                if candidate.mask_uri is not None:
+                    return candidate.mask_uri
+        return None
 
 
 def count_edited(store: GraphStore, job: str) -> int:
@@ -211,15 +217,15 @@ def find_edited(
     unreviewed : bool
         Only those of which a group has candidates, and no decision of a person's.
     """
-    found: list[int] = []
-    wanted = reads.UNREVIEWED_OF_EDITED if unreviewed else reads.FIRST_OF_EDITED
+    positions: list[int] = []
+    statement = reads.UNREVIEWED_OF_EDITED if unreviewed else reads.FIRST_OF_EDITED
     for window in _windows(start, queries, backwards=backwards):
         ids = [query_id(job, position) for position in window]
-        positions = [row["position"] for row in store.read(wanted, ids=ids)]
-        found += sorted(positions, reverse=backwards)
-        if len(found) >= n:
+        in_window = [row["position"] for row in store.read(statement, ids=ids)]
+        positions += sorted(in_window, reverse=backwards)
+        if len(positions) >= n:
             break
-    return found[:n]
+    return positions[:n]
 
 
 def read_edited(
@@ -233,26 +239,47 @@ def read_edited(
         At most so many candidates of each group.
     """
     ids = [query_id(job, position) for position in positions]
-    rows = store.read(reads.EDITED_IMAGES, ids=ids, most=most)
-    images = {}
-    for asked, of_image in groupby(rows, key=lambda row: int(row["asked"])):
-        images[asked] = _image(list(of_image))
-    return [images[position] for position in positions if position in images]
+    rows_by_position: dict[int, list[Row]] = {}
+    for row in store.read(reads.EDITED_IMAGES, ids=ids, most=most):
+        rows_by_position.setdefault(int(row["asked"]), []).append(row)
+    return [
+        _image(rows_by_position[position]) for position in positions if position in rows_by_position
+    ]
 
 
 def _image(rows: Sequence[Row]) -> EditedImage:
+    """The image that some queries edit, one row for each of them."""
     groups = tuple(_group(row) for row in rows)
-    made = (one for group in groups for one in group.candidates)
-    uri = rows[0]["uri"] or next((one.source_uri for one in made if one.source_uri), None)
     return EditedImage(
-        groups[0].position, rows[0]["source_image"], uri, tuple(rows[0]["concepts"]), groups
+        position=groups[0].position,
+        source_image=rows[0]["source_image"],
+        uri=rows[0]["uri"] or _source_uri(groups),
+        concepts=tuple(rows[0]["concepts"]),
+        groups=groups,
     )
 
 
+def _source_uri(groups: Sequence[EditedGroup]) -> str | None:
+    for group in groups:
+        for candidate in group.candidates:
+            if candidate.source_uri:
+                return candidate.source_uri
+    return None
+
+
 def _group(row: Row) -> EditedGroup:
-    names = ("query", "position", "class_name", "message", "made", "pending", "ranked")
-    found = sorted(map(_candidate, row["candidates"]), key=_place)
-    return EditedGroup(**{name: row[name] for name in (*names, "dropped")}, candidates=tuple(found))
+    candidates = sorted(map(_candidate, row["candidates"]), key=_place)
+    return EditedGroup(
+        query=row["query"],
+        position=row["position"],
+        class_name=row["class_name"],
+        message=row["message"],
+        made=row["made"],
+        pending=row["pending"],
+        ranked=row["ranked"],
+        dropped=row["dropped"],
+        candidates=tuple(candidates),
+    )
 
 
 def _place(candidate: Candidate) -> tuple[bool, int, bool, str]:
@@ -262,6 +289,7 @@ def _place(candidate: Candidate) -> tuple[bool, int, bool, str]:
 
 
 def _windows(start: int, queries: int, *, backwards: bool) -> Iterator[range]:
+    """Ranges of positions from one on, in either direction, each twice as long as the last."""
     size = _FIRST_WINDOW
     while 0 <= start < queries:
         if backwards:

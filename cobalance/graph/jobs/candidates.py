@@ -5,7 +5,6 @@ A report may be repeated: a worker that was killed reports again what it may hav
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 from cobalance.base.errors import (
@@ -112,21 +111,20 @@ def record_made(
     NotFoundError
         There is no such job: its dataset was dropped.
     """
-    rows = store.write(
-        statements.ADD_CANDIDATES,
-        job=job,
-        finish=finish,
-        queries=[[query, len(of_query)] for query, of_query in candidates.items()],
-        rows=[
-            {
+    queries, candidate_rows = [], []
+    for query, new_candidates in candidates.items():
+        queries.append([query, len(new_candidates)])
+        for candidate in new_candidates:
+            row = {
                 "query": query,
                 "key": candidate.id,
                 "index": candidate.index,
                 "properties": _properties_of(candidate),
             }
-            for query, of_query in candidates.items()
-            for candidate in of_query
-        ],
+            candidate_rows.append(row)
+
+    rows = store.write(
+        statements.ADD_CANDIDATES, job=job, finish=finish, queries=queries, rows=candidate_rows
     )
     if not rows and candidates:
         raise NotFoundError("job", job)
@@ -135,9 +133,10 @@ def record_made(
 
 def fingerprints(store: GraphStore, queries: Sequence[str]) -> list[list[Fingerprint]]:
     """Read the fingerprints of accepted and pending candidates, by query and id."""
-    rows = store.read(reads.FINGERPRINTS, queries=list(queries))
-    found = [Fingerprint(**row) for row in rows]
-    return [list(of_query) for _, of_query in groupby(found, key=lambda one: one.query)]
+    by_query: dict[str, list[Fingerprint]] = {}
+    for row in store.read(reads.FINGERPRINTS, queries=list(queries)):
+        by_query.setdefault(row["query"], []).append(Fingerprint(**row))
+    return list(by_query.values())
 
 
 def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None:
@@ -179,21 +178,23 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
         displaced=DISPLACED,
         short=_NONE_LEFT,
     )
-    if not rows:
-        if store.read(reads.HAS_CANDIDATE, candidate=candidate):
-            raise ConflictError(
-                f"Candidate {candidate!r} has no file, and cannot be accepted. Accept another one, "
-                "or queue its query again."
-            )
-        if lost := store.read(reads.DROPPED, query=candidate.rpartition("/")[0]):
-            raise ConflictError(
-                f"Candidate {candidate!r} was not kept: another one was chosen, and keep_losers of "
-                "its job is false. To have more made, reject the one that was chosen, and ",
-                Action("retry", lost[0]["job"], short=True),
-                ".",
-            )
-        raise NotFoundError("candidate", candidate)
-    return QueryCounts(**rows[0])
+    if rows:
+        return QueryCounts(**rows[0])
+
+    if store.read(reads.HAS_CANDIDATE, candidate=candidate):
+        raise ConflictError(
+            f"Candidate {candidate!r} has no file, and cannot be accepted. Accept another one, "
+            "or queue its query again."
+        )
+    # A candidate's id begins with that of its query.
+    for row in store.read(reads.DROPPED, query=candidate.rpartition("/")[0]):
+        raise ConflictError(
+            f"Candidate {candidate!r} was not kept: another one was chosen, and keep_losers of "
+            "its job is false. To have more made, reject the one that was chosen, and ",
+            Action("retry", row["job"], short=True),
+            ".",
+        )
+    raise NotFoundError("candidate", candidate)
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,12 @@ class QueryDecisions:
 def read_decisions(store: GraphStore, query: str) -> QueryDecisions:
     """Read the verdicts on a query's candidates; NotFoundError without such a query."""
     row = require_one(store.read(reads.DECISIONS, query=query), "query", query)
-    return QueryDecisions(query, row["message"], row["settled"], tuple(map(tuple, row["rows"])))
+    return QueryDecisions(
+        query=query,
+        message=row["message"],
+        settled=row["settled"],
+        rows=tuple(map(tuple, row["rows"])),
+    )
 
 
 def restore_decisions(store: GraphStore, before: QueryDecisions, after: QueryDecisions) -> None:
@@ -235,15 +241,21 @@ def restore_decisions(store: GraphStore, before: QueryDecisions, after: QueryDec
     StaleError
         Somebody has decided otherwise since, or more candidates were made. Nothing is changed.
     """
-    was = {row[0]: row for row in before.rows}
-    changed = [row for row in after.rows if row != was.get(row[0], row)]
+    rows_by_id = {row[0]: row for row in before.rows}
+    rows_before, rows_after = [], []
+    for row in after.rows:
+        row_before = rows_by_id.get(row[0], row)
+        if row != row_before:
+            rows_before.append(list(row_before))
+            rows_after.append(list(row))
+
     rows = store.write(
         verdict_statements.RESTORE,
         query=before.query,
         message=before.message,
         settled=after.settled,
-        before=[list(was[row[0]]) for row in changed],
-        after=[list(row) for row in changed],
+        before=rows_before,
+        after=rows_after,
     )
     if not rows:
         raise StaleError(
@@ -268,6 +280,7 @@ def read_verdicts(
         rows = store.read(reads.VERDICTS, job=job)
     else:
         rows = store.read(reads.SOME_VERDICTS, job=job, candidates=list(candidates))
+
     for row in rows:
         if row["rank"] is None:
             del row["rank"]
@@ -276,9 +289,8 @@ def read_verdicts(
 
 def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
     """Convert a candidate to properties of its node, without its id, query and number."""
-    properties = {
-        name: value for name, value in vars(candidate).items() if name not in ("id", "index")
-    }
-    for name in ("scores", "provenance"):
-        properties[name] = json_text(properties[name])
+    properties = dict(vars(candidate))
+    del properties["id"], properties["index"]
+    properties["scores"] = json_text(candidate.scores)
+    properties["provenance"] = json_text(candidate.provenance)
     return CANDIDATE.check(properties)

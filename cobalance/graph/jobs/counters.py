@@ -28,18 +28,18 @@ _OF_QUERY = {
 
 
 def take_out(*names: str) -> str:
-    """Before a change to the query ``q`` of the job ``j``: the counters that it may change."""
+    """Cypher before a change to the query ``q`` of the job ``j``: subtract it from counters."""
     return _add("-", names)
 
 
 def put_in(*names: str) -> str:
-    """After it."""
+    """Cypher after the change: add the query to the counters again."""
     return _add("+", names)
 
 
 def _add(sign: str, names: tuple[str, ...]) -> str:
-    changed = (f"j.{name} = j.{name} {sign} {_OF_QUERY[name]}" for name in names)
-    return f"\nSET {', '.join(changed)}\n"
+    items = (f"j.{name} = j.{name} {sign} {_OF_QUERY[name]}" for name in names)
+    return f"\nSET {', '.join(items)}\n"
 
 
 STARTED = ("queued", "running")
@@ -49,7 +49,13 @@ ENDED = ("queued", "running", "done", "failed", "short", "remaining", "unmade")
 """Counters that change as an open query ends."""
 
 MADE = (
-    *("short", "covered", "accepted", "rejected", "pending", "remaining", "unmade"),
+    "short",
+    "covered",
+    "accepted",
+    "rejected",
+    "pending",
+    "remaining",
+    "unmade",
     "microseconds",
 )
 """Counters that change with a query's candidates."""

@@ -89,12 +89,8 @@ def create_job(
     check_name(plan, "plan")
     queries = [PlannedQuery(*query) for query in queries]
     _check_queries(queries)
-    names = {
-        schema.CLASS: sorted({query.class_name for query in queries if query.edit is None}),
-        schema.CONCEPT: sorted({name for query in queries for name in query.concepts}),
-    }
-    state_with_names(store, dataset, names)
-    check_images(store, dataset, [query.edit.source_image for query in queries if query.edit])
+    _check_known(store, dataset, queries)
+
     settings = settings or {}
     properties = {
         "plan": plan,
@@ -109,12 +105,14 @@ def create_job(
         "best_of": 1,
         **{counter.name: 0 for counter in JOB_COUNTERS},
     }
-    is_known = job is not None
+
+    can_go_on = job is not None
     job = job or uuid.uuid4().hex[:16]
     try:
         _write_job(store, dataset, job, properties, queries, progress)
-    except BaseException:  # an interrupt, too
-        if not is_known:  # by its id, to go on with it
+    except BaseException:
+        # An interrupt, too: without its id nobody can go on with the job.
+        if not can_go_on:
             with suppress(StoreError):
                 store.write_in_batches(statements.DISCARD_QUERIES, job=job)
                 store.write(statements.DISCARD_JOB, job=job)
@@ -130,12 +128,14 @@ def _write_job(
     queries: Sequence[PlannedQuery],
     progress: Progress,
 ) -> None:
+    """Write a job and its queries, or the rest of them after an interrupted call."""
     row = {"key": job, "properties": JOB.check(properties)}
     created = store.write(statements.CREATE_JOB, dataset=dataset, row=row)
     if not created:
         raise busy_dataset(dataset)
     if created[0]["state"] != "preparing":
         return
+
     rows = [_query_row(job, position, query) for position, query in enumerate(queries)]
     written = 0
     for batch in batches(rows):
@@ -146,6 +146,7 @@ def _write_job(
 
 
 def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
+    """Key and properties of a job's query."""
     class_name, concepts, n, edit, sources = query
     properties = {
         "position": position,
@@ -198,6 +199,7 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
         It was cancelled before all of its queries were written.
     """
     rows = store.write(statements.RETRY_JOB, job=job, short=short)
+
     if not rows:
         if store.read(reads.HAS_JOB, job=job):
             raise ConflictError(
@@ -205,13 +207,16 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
                 "queries. Order the plan's images again."
             )
         raise NotFoundError("job", job)
+
     queued: int = rows[0]["queued"]
     return queued
 
 
 def _check_queries(queries: Sequence[PlannedQuery]) -> None:
+    """Raise DataError unless there are queries, each for images that no other asks for."""
     if not queries:
         raise DataError("The plan asks for no images. Choose cliques that have a gap.")
+
     seen = set[tuple[str, str]]()
     for class_name, concepts, n, edit, _ in queries:
         if not 1 <= n <= MAX_IMAGES or not (concepts or edit):
@@ -219,10 +224,26 @@ def _check_queries(queries: Sequence[PlannedQuery]) -> None:
                 f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for 1 or "
                 f"more, and {MAX_IMAGES:,} or fewer, with one concept or more."
             )
-        if edit is not None:
-            if (class_name, edit.source_image) in seen:
-                raise DataError(
-                    f"Two queries ask for the image {edit.source_image!r} edited to show "
-                    f"{class_name!r}. Keep one of them."
-                )
-            seen.add((class_name, edit.source_image))
+        if edit is None:
+            continue
+        if (class_name, edit.source_image) in seen:
+            raise DataError(
+                f"Two queries ask for the image {edit.source_image!r} edited to show "
+                f"{class_name!r}. Keep one of them."
+            )
+        seen.add((class_name, edit.source_image))
+
+
+def _check_known(store: GraphStore, dataset: str, queries: Sequence[PlannedQuery]) -> None:
+    """Raise an error unless the dataset has the classes, concepts and images of all queries."""
+    class_names, concepts, images = set[str](), set[str](), list[str]()
+    for query in queries:
+        concepts.update(query.concepts)
+        if query.edit is None:
+            class_names.add(query.class_name)
+        else:
+            images.append(query.edit.source_image)
+
+    names = {schema.CLASS: sorted(class_names), schema.CONCEPT: sorted(concepts)}
+    state_with_names(store, dataset, names)
+    check_images(store, dataset, images)

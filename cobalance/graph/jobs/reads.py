@@ -21,7 +21,13 @@ def works_for(work: str, extra: str) -> str:
 
 
 _UNREAD = (
-    *("recipe", "backend", "updated_at", "dataset_digest", "complete", "attempt", "round"),
+    "recipe",
+    "backend",
+    "updated_at",
+    "dataset_digest",
+    "complete",
+    "attempt",
+    "round",
     "round_spans",
 )
 _SUMMARY = f"""
@@ -118,15 +124,15 @@ _CANDIDATE = f"""c {{{CANDIDATE.projection("c", ("dataset", "job", "provenance",
 
 
 def _page(key: str) -> str:
-    found = (
+    match = (
         f"MATCH (c:Candidate {{{key}}}) "
         "WHERE c.job = $job AND c.verdict IS NOT NULL "
         "AND ($verdict IS NULL OR c.verdict = $verdict "
         "OR c.decided_at.epochMillis >= $since)"
     )
     return f"""
-RETURN COUNT {{ {found} }} AS total, COLLECT {{
-  {found}
+RETURN COUNT {{ {match} }} AS total, COLLECT {{
+  {match}
   WITH c ORDER BY c.created_at, c.id SKIP $skip LIMIT $limit
   MATCH (q:JobQuery {{id: c.query}})
   RETURN {_CANDIDATE}

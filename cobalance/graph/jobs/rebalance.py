@@ -74,21 +74,22 @@ def read_accepted(store: GraphStore, job: str) -> list[AcceptedImage]:
     images = []
     for row in sorted(rows, key=lambda row: str(row["id"])):
         provenance = json.loads(row["provenance"])
-        images.append(
-            AcceptedImage(
-                generated_id(row["id"]),
-                row["class_name"],
-                () if row["edited"] else tuple(Mention(name, SOURCE) for name in row["concepts"]),
-                uri=row["uri"],
-                width_px=provenance.get("width_px"),
-                height_px=provenance.get("height_px"),
-                job=job,
-                source_image=row["source_image"],
-                edited=row["edited"],
-                captions=tuple(row["captions"]),
-                patch_image=provenance.get("settings", {}).get("patch_image"),
-            )
+        # An edited image inherits the mentions of its source when it is written.
+        concepts = () if row["edited"] else row["concepts"]
+        image = AcceptedImage(
+            id=generated_id(row["id"]),
+            class_name=row["class_name"],
+            mentions=tuple(Mention(name, SOURCE) for name in concepts),
+            uri=row["uri"],
+            width_px=provenance.get("width_px"),
+            height_px=provenance.get("height_px"),
+            job=job,
+            source_image=row["source_image"],
+            edited=row["edited"],
+            captions=tuple(row["captions"]),
+            patch_image=provenance.get("settings", {}).get("patch_image"),
         )
+        images.append(image)
     return images
 
 
@@ -141,14 +142,12 @@ def _annotate_generated(
     """
     splits = set(split_of.values())
     usual = splits.pop() if len(splits) == 1 else DEFAULT_SPLIT
-    return Annotations.from_records(
-        replace(
-            image,
-            split=split_of.get(image.source_image or "", usual),
-            cluster=cluster_of.get(image.source_image or ""),
-        )
-        for image in images
-    )
+    records = []
+    for image in images:
+        source = image.source_image or ""
+        split, cluster = split_of.get(source, usual), cluster_of.get(source)
+        records.append(replace(image, split=split, cluster=cluster))
+    return Annotations.from_records(records)
 
 
 def write_rebalanced(
@@ -194,39 +193,60 @@ def write_rebalanced(
             f"The job {job.id!r} has no accepted candidate with a file yet. Let workers generate "
             "some, or accept some by hand."
         )
-    original = dataset_state(store, dataset)
-    held = read_annotations(store, dataset, progress)
-    own = held.images[~held.images["synthetic"]]
-    split_of = dict(zip(own["id"], plain_values(own["split"]), strict=True))
-    clusters = plain_values(own["cluster"]) if "cluster" in own else ()
-    cluster_of = dict(zip(own["id"], clusters, strict=False))
-    if taken := sorted(split_of.keys() & {image.id for image in images}):
-        raise ConflictError(
-            f"A real image has the id {taken[0]!r} of a generated one. Give it another id and "
-            "ingest it again."
-        )
-    there = set(held.images["id"])
-    new = [image for image in images if image.id not in there]
-    kept = held
-    if real is not None:
-        wanted = [*real, *(image.id for image in images)]
-        kept = held.take(np.flatnonzero(held.images["id"].isin(wanted)))
-    if new:
-        made = _annotate_generated(new, split_of, cluster_of)
-        kept = Annotations.concat([kept, _with_inherited(made, new, held)])
+
+    original_state = dataset_state(store, dataset)
+    original = read_annotations(store, dataset, progress)
+    annotations = _add_generated(original, images, real)
+
     _claim_copy(store, into, job.id)
-    made_of = {"demo": original.demo, "made_from": original.digest}
-    store.write(UPDATE_DATASET, dataset=into, values=made_of)
+    values = {"demo": original_state.demo, "made_from": original_state.digest}
+    store.write(UPDATE_DATASET, dataset=into, values=values)
     report = write_annotations(
         store,
         into,
-        without_own_tags(kept),
+        without_own_tags(annotations),
         source=f"{dataset} and the images of job {job.id}",
         if_exists="replace",
         progress=progress,
     )
     _link(store, dataset, into, images)
     return report
+
+
+def _add_generated(
+    original: Annotations, images: Sequence[AcceptedImage], real: Collection[str] | None
+) -> Annotations:
+    """Put generated images beside the real ones, or beside some of these.
+
+    ConflictError where a real image has the id of a generated one.
+    """
+    real_images = original.images[~original.images["synthetic"]]
+    split_of = dict(zip(real_images["id"], plain_values(real_images["split"]), strict=True))
+    cluster_of: dict[str, str | None] = {}
+    if "cluster" in real_images:
+        clusters = plain_values(real_images["cluster"])
+        cluster_of = dict(zip(real_images["id"], clusters, strict=True))
+
+    generated_ids = {image.id for image in images}
+    conflicts = sorted(split_of.keys() & generated_ids)
+    if conflicts:
+        raise ConflictError(
+            f"A real image has the id {conflicts[0]!r} of a generated one. Give it another id and "
+            "ingest it again."
+        )
+
+    # The dataset may have some of them already.
+    old_ids = set(original.images["id"])
+    new_images = [image for image in images if image.id not in old_ids]
+    annotations = original
+    if real is not None:
+        is_selected = original.images["id"].isin({*real, *generated_ids})
+        annotations = original.take(np.flatnonzero(is_selected))
+    if new_images:
+        generated = _annotate_generated(new_images, split_of, cluster_of)
+        generated = _with_inherited(generated, new_images, original)
+        annotations = Annotations.concat([annotations, generated])
+    return annotations
 
 
 def _claim_copy(store: GraphStore, into: str, job: str) -> None:
@@ -243,27 +263,35 @@ def _claim_copy(store: GraphStore, into: str, job: str) -> None:
 
 def _link(store: GraphStore, dataset: str, into: str, images: Sequence[AcceptedImage]) -> None:
     """Link generated images, old and new, to their jobs and originals where these exist."""
-    linked = [
-        (row["id"], row["job"], row["source_image"])
-        for row in store.read(reads.GENERATED_IMAGES, dataset=dataset)
-    ]
-    linked += [(image.id, image.job, image.source_image) for image in images]
-    for edge, end in ((schema.GENERATED_BY, 1), (schema.DERIVED_FROM, 2)):
-        for rows in batches([[image[0], image[end]] for image in linked if image[end]]):
+    jobs, originals = [], []
+    for row in store.read(reads.GENERATED_IMAGES, dataset=dataset):
+        jobs.append([row["id"], row["job"]])
+        originals.append([row["id"], row["source_image"]])
+    for image in images:
+        jobs.append([image.id, image.job])
+        originals.append([image.id, image.source_image])
+
+    for edge, ends in ((schema.GENERATED_BY, jobs), (schema.DERIVED_FROM, originals)):
+        for rows in batches([row for row in ends if row[1]]):
             store.write(merge_edges_statement(edge), dataset=into, rows=rows)
 
 
 def _with_inherited(
-    made: Annotations, images: Sequence[AcceptedImage], held: Annotations
+    generated: Annotations, images: Sequence[AcceptedImage], original: Annotations
 ) -> Annotations:
     """Give edited images the mentions of their sources, as far as the dataset has these."""
-    row_of = dict(zip(held.images["id"], range(len(held.images)), strict=True))
+    row_of = dict(zip(original.images["id"], range(len(original.images)), strict=True))
     pairs = [
-        (at, row_of[image.source_image])
-        for at, image in enumerate(images)
+        (position, row_of[image.source_image])
+        for position, image in enumerate(images)
         if image.edited and image.source_image in row_of
     ]
-    inherited = pd.DataFrame(pairs, columns=["to", "image"], dtype=np.int64).merge(held.mentions)
-    mentions = inherited.assign(image=inherited.pop("to"))[list(held.mentions.columns)]
-    both = stack_frames([made.mentions, mentions], ("concept", "source"))
-    return replace(made, mentions=both.sort_values("image", kind="stable", ignore_index=True))
+
+    sources = pd.DataFrame(pairs, columns=["to", "image"], dtype=np.int64)
+    inherited = sources.merge(original.mentions)
+    mentions = inherited.assign(image=inherited.pop("to"))[list(original.mentions.columns)]
+
+    # Mentions are in the order of their images.
+    both = stack_frames([generated.mentions, mentions], ("concept", "source"))
+    both = both.sort_values("image", kind="stable", ignore_index=True)
+    return replace(generated, mentions=both)

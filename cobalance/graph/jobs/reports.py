@@ -29,7 +29,10 @@ def start_queries(store: GraphStore, job: str, attempt: int, queries: Sequence[s
         Ids of queries of the job.
     """
     rows = store.write(statements.START_QUERIES, job=job, attempt=attempt, queries=list(queries))
-    return rows[0]["dataset"] if rows and rows[0]["started"] else None
+    if not rows or not rows[0]["started"]:
+        return None
+    dataset: str = rows[0]["dataset"]
+    return dataset
 
 
 def finish_queries(
@@ -57,9 +60,9 @@ def fail_queries(
     Nothing is written where the job is in another `attempt` by now, see
     `cobalance.graph.jobs.rounds.Round`.
     """
-    for some in batches(list(queries)):
+    for batch in batches(list(queries)):
         store.write(
-            statements.FAIL_QUERIES, job=job, attempt=attempt, message=message, queries=some
+            statements.FAIL_QUERIES, job=job, attempt=attempt, message=message, queries=batch
         )
 
 

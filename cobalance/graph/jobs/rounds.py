@@ -118,16 +118,13 @@ def begin_round(
 
 def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
     """Read all queries of a job, by position."""
-    rows = store.read(reads.QUERY_PROGRESS, job=job)
-    return [
-        QueryProgress(
-            **{name: value for name, value in row.items() if name not in _EDITED},
-            edit=read_edit(row),
-        )
-        for row in (
-            row | {name: tuple(row[name] or ()) for name in ("concepts", "sources")} for row in rows
-        )
-    ]
+    progress = []
+    for row in store.read(reads.QUERY_PROGRESS, job=job):
+        values = {name: value for name, value in row.items() if name not in _EDITED}
+        values["concepts"] = tuple(row["concepts"] or ())
+        values["sources"] = tuple(row["sources"] or ())
+        progress.append(QueryProgress(**values, edit=read_edit(row)))
+    return progress
 
 
 def missing_numbers(
@@ -142,14 +139,18 @@ def missing_numbers(
     progress : sequence of QueryProgress
         Queries of the job; only those that are open and were queued again are looked at.
     """
-    again = [query for query in progress if query.is_open and query.retries and query.made]
+    retried = [query for query in progress if query.is_open and query.retries and query.made]
+    ids = [query_id(job, query.position) for query in retried]
+
     missing = {}
-    for some in batches([query_id(job, query.position) for query in again]):
-        for row in store.read(reads.NUMBERS, queries=some):
-            there = {int(candidate.rpartition("/")[2]) for candidate in row["ids"]}
-            there.update(range(row["dropped"]))
-            if lacking := sorted(set(range(max(there, default=0))) - there):
-                missing[row["position"]] = lacking
+    for batch in batches(ids):
+        for row in store.read(reads.NUMBERS, queries=batch):
+            present = {int(candidate.rpartition("/")[2]) for candidate in row["ids"]}
+            # Of the candidates that were dropped the numbers are no gap.
+            present.update(range(row["dropped"]))
+            gaps = sorted(set(range(max(present, default=0))) - present)
+            if gaps:
+                missing[row["position"]] = gaps
     return missing
 
 
@@ -165,16 +166,17 @@ def find_shared_reasons(
     least : int
         Candidates that a query must have had, each time that people have queued it.
     """
-    made = [
-        query_id(job, query.position)
-        for query in progress
-        if query.is_open
-        and query.edit is not None
-        and query.accepted == 0
-        and query.made >= least * (query.retries + 1)
-    ]
-    rows = [row for some in batches(made) for row in store.read(reads.SHARED_REASONS, queries=some)]
-    return {row["position"]: row["reason"] for row in rows}
+    ids = []
+    for query in progress:
+        is_without_image = query.is_open and query.edit is not None and query.accepted == 0
+        if is_without_image and query.made >= least * (query.retries + 1):
+            ids.append(query_id(job, query.position))
+
+    reasons = {}
+    for batch in batches(ids):
+        for row in store.read(reads.SHARED_REASONS, queries=batch):
+            reasons[row["position"]] = row["reason"]
+    return reasons
 
 
 def active_jobs(store: GraphStore) -> dict[str, str | None]:

@@ -7,7 +7,6 @@ query are made; then they are ranked, so many are accepted as the query wants, a
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 
 from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.store import GraphStore
@@ -77,11 +76,11 @@ def read_made(store: GraphStore, queries: Sequence[str]) -> dict[str, list[MadeC
 
     A query without any is left out.
     """
-    rows = store.read(reads.MADE, queries=list(queries))
-    return {
-        query: [MadeCandidate(**(row | {"scores": json.loads(row["scores"])})) for row in of_query]
-        for query, of_query in groupby(rows, key=lambda row: str(row.pop("query")))
-    }
+    candidates: dict[str, list[MadeCandidate]] = {}
+    for row in store.read(reads.MADE, queries=list(queries)):
+        row["scores"] = json.loads(row["scores"])
+        candidates.setdefault(row.pop("query"), []).append(MadeCandidate(**row))
+    return candidates
 
 
 def judge_made(
@@ -94,8 +93,8 @@ def judge_made(
     rows = [
         [candidate, json_text(scores), reason] for candidate, (scores, reason) in judged.items()
     ]
-    for some in batches(rows):
-        store.write(verdict_statements.JUDGE_CANDIDATES, job=job, rows=some)
+    for batch in batches(rows):
+        store.write(verdict_statements.JUDGE_CANDIDATES, job=job, rows=batch)
 
 
 def settle_queries(
@@ -112,11 +111,11 @@ def settle_queries(
         Keep the nodes of rejected candidates. Without, a query that has enough accepted ones keeps
         these alone, and how many others there were.
     """
-    for some in _in_batches(settlements):
+    for batch in _in_batches(settlements):
         store.write(
             verdict_statements.SETTLE_QUERIES,
             job=job,
-            rows=[asdict(one) for one in some],
+            rows=[asdict(settlement) for settlement in batch],
             keep_losers=keep_losers,
             chosen=None,
             displaced=DISPLACED,
@@ -144,22 +143,23 @@ class KeptCandidates:
 
 def read_kept(store: GraphStore, job: str, queries: Sequence[int]) -> list[KeptCandidates]:
     """Read the remaining candidates of queries that dropped some, by position."""
-    return [
-        KeptCandidates(row["position"], row["settled"], frozenset(row["kept"]))
-        for some in batches([query_id(job, query) for query in queries])
-        for row in store.read(reads.KEPT, job=job, queries=some)
-    ]
+    remaining = []
+    for batch in batches([query_id(job, query) for query in queries]):
+        for row in store.read(reads.KEPT, job=job, queries=batch):
+            ids = frozenset(row["kept"])
+            remaining.append(KeptCandidates(row["position"], row["settled"], ids))
+    return remaining
 
 
 def _in_batches(settlements: Sequence[Settlement]) -> Iterator[list[Settlement]]:
     """Transactions of a bounded number of candidates; a query is settled in one of them."""
     batch: list[Settlement] = []
     size = 0
-    for one in settlements:
-        if batch and size + one.made > BATCH:
+    for settlement in settlements:
+        if batch and size + settlement.made > BATCH:
             yield batch
             batch, size = [], 0
-        batch.append(one)
-        size += one.made
+        batch.append(settlement)
+        size += settlement.made
     if batch:
         yield batch

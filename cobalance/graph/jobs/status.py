@@ -75,13 +75,15 @@ class Job:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks for people: why the job failed, notes on its images, changes since."""
-        changed = (
-            f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
-            "the classes and concepts they had then."
-        )
-        waits = self.state in ("queued", "running") and not self.workers
-        remarks = (self.error, self.note, changed if self.dataset_changed else "")
-        return tuple(text for text in (*remarks, waits_for(self.extra) if waits else "") if text)
+        remarks = [self.error, self.note]
+        if self.dataset_changed:
+            remarks.append(
+                f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
+                "the classes and concepts they had then."
+            )
+        if self.state in ("queued", "running") and not self.workers:
+            remarks.append(waits_for(self.extra))
+        return tuple(filter(None, remarks))
 
     @property
     def is_active(self) -> bool:
@@ -119,9 +121,10 @@ class Job:
 
         With several candidates of each image it is the time of so many of them.
         """
-        if self.best_of > 1:
-            return self.best_of * self.seconds / self.made if self.made and self.seconds else None
-        return self.seconds / self.accepted if self.accepted and self.seconds else None
+        candidates = self.made if self.best_of > 1 else self.accepted
+        if not candidates or not self.seconds:
+            return None
+        return self.best_of * self.seconds / candidates
 
     @property
     def seconds_left(self) -> float | None:
@@ -137,8 +140,11 @@ class Job:
 
 def waits_for(extra: str | None) -> str:
     """Say that a job or task waits for a worker with plug-ins; empty if it needs none."""
+    # The first need is an extra of the package, or nothing.
     _, *plugins = (extra or "").split(", ")
-    return f"It waits for a worker that has the {' and the '.join(plugins)}." if plugins else ""
+    if not plugins:
+        return ""
+    return f"It waits for a worker that has the {' and the '.join(plugins)}."
 
 
 def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
@@ -195,17 +201,19 @@ def read_queries(
         ids=[query_id(job, position) for position in range(skip, skip + (limit or 0))],
     )
     frame["concepts"] = frame["concepts"].map(tuple)
-    wanted, accepted, seconds = (
-        frame[name].astype(np.float64) for name in ("n", "accepted", "seconds")
-    )
+    accepted = frame["accepted"].astype(np.float64)
+    best_of = frame.pop("best_of").astype(np.float64)
+    further = frame.pop("more").astype(np.float64)
+
     # Where the best of several candidates are chosen, so many of them count as an image.
-    best_of, more = (frame.pop(name).astype(np.float64) for name in ("best_of", "more"))
-    images = (accepted + frame["rejected"] + frame["pending"]) / best_of
-    made = accepted.where(best_of == 1, images)
-    own = seconds / made.where(made > 0)
-    rate = own.where(own > 0).fillna(seconds_per_image or np.nan)
-    left = (wanted + more / best_of - made).clip(lower=0) * rate
-    frame["seconds_left"] = left.where(frame["state"].isin(["queued", "running"]))
+    candidates = accepted + frame["rejected"] + frame["pending"]
+    images = accepted.where(best_of == 1, candidates / best_of)
+    missing = (frame["n"].astype(np.float64) + further / best_of - images).clip(lower=0)
+
+    own_rate = frame["seconds"].astype(np.float64) / images.where(images > 0)
+    rate = own_rate.where(own_rate > 0).fillna(seconds_per_image or np.nan)
+    is_open = frame["state"].isin(["queued", "running"])
+    frame["seconds_left"] = (missing * rate).where(is_open)
     return frame
 
 
@@ -223,6 +231,7 @@ def read_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
 
 
 def _job(row: Row) -> Job:
+    """The job of a row, whose node counts its queries by state and its time in microseconds."""
     stored = JOB.parse(row.pop("job"))
     queries = {state: stored.pop(state) for state in QUERY_STATES}
     seconds = stored.pop("microseconds") / 1e6
