@@ -17,8 +17,19 @@ AttributeKey = tuple[str, str]
 """Category, and the name that was proposed."""
 
 COLUMNS = (
-    *("category", "proposed", "name", "level", "caption", "votes", "rounds", "flags", "state"),
-    *("decided_by", "merged_into", "run", "concept"),
+    "category",
+    "proposed",
+    "name",
+    "level",
+    "caption",
+    "votes",
+    "rounds",
+    "flags",
+    "state",
+    "decided_by",
+    "merged_into",
+    "run",
+    "concept",
 )
 
 
@@ -68,15 +79,13 @@ class Decision:
 
 def save_attributes(store: GraphStore, run: str, attributes: Sequence[ProposedAttribute]) -> None:
     """Write proposed attributes; decisions on known ones stay."""
-    rows = [
-        {
-            "key": list(one.key),
-            "properties": ATTRIBUTE.check(
-                vars(one) | {"flags": list(one.flags), "position": at, "state": "proposed"}
-            ),
-        }
-        for at, one in enumerate(attributes)
-    ]
+    rows = []
+    for position, attribute in enumerate(attributes):
+        properties = dict(vars(attribute))
+        properties["flags"] = list(attribute.flags)
+        properties |= {"position": position, "state": "proposed"}
+        rows.append({"key": list(attribute.key), "properties": ATTRIBUTE.check(properties)})
+
     if rows:
         store.write_all(statements.SAVE_ATTRIBUTES, len(rows), run=run, rows=rows)
 
@@ -93,10 +102,10 @@ def list_attributes(store: GraphStore, dataset: str) -> pd.DataFrame:
         missing.
     """
     rows = store.read(statements.ATTRIBUTES, dataset=dataset)
-    found = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
-    found["flags"] = found["flags"].map(tuple)
-    found["merged_into"] = found["merged_into"].map(lambda into: into and tuple(into))
-    return found
+    attributes = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+    attributes["flags"] = attributes["flags"].map(tuple)
+    attributes["merged_into"] = attributes["merged_into"].map(lambda into: into and tuple(into))
+    return attributes
 
 
 def decide_attributes(
@@ -113,41 +122,52 @@ def decide_attributes(
     ConflictError
         One would be merged into itself, or into one that is not accepted.
     """
-    known = list_attributes(store, dataset)
-    keys = list(zip(known["category"], known["proposed"], strict=True))
-    state: dict[AttributeKey, str] = dict(zip(keys, known["state"], strict=True))
-    state |= {one.key: one.state for one in decisions}
-    names = [" / ".join(key) for key in keys]
-    for one in decisions:
-        for key in (one.key, *([one.into] if one.into else [])):
-            if key not in keys:
-                raise UnknownNameError("attribute", " / ".join(key), names)
-        if (one.state == "merged") != (one.into is not None):
-            raise OptionError(f"{one.key[1]!r} is merged: name the attribute that stands for both.")
-        if one.into is not None and (one.into == one.key or state[one.into] != "accepted"):
-            raise ConflictError(
-                f"{one.key[1]!r} cannot be merged into {one.into[1]!r}, which is not accepted. "
-                "Accept that one first."
-            )
-        for name, value in one.changes.items():
-            if not value.strip():
-                raise OptionError(f"The {name} of {one.key[1]!r} is empty. Write one.")
-    rows = [
-        {
-            "key": list(one.key),
-            "values": {**ATTRIBUTE.check(dict(one.changes)), "state": one.state},
-            "into": None if one.into is None else list(one.into),
-        }
-        for one in decisions
-    ]
+    attributes = list_attributes(store, dataset)
+    keys = list(zip(attributes["category"], attributes["proposed"], strict=True))
+    states: dict[AttributeKey, str] = dict(zip(keys, attributes["state"], strict=True))
+
+    # Decisions may build on each other: an attribute may be accepted and another merged into it.
+    states |= {decision.key: decision.state for decision in decisions}
+    for decision in decisions:
+        _check_known(decision, keys)
+        _check_decision(decision, states)
+
+    rows = []
+    for decision in decisions:
+        values = {**ATTRIBUTE.check(dict(decision.changes)), "state": decision.state}
+        into = None if decision.into is None else list(decision.into)
+        rows.append({"key": list(decision.key), "values": values, "into": into})
     if rows:
+        n_attributes = len({decision.key for decision in decisions})
         store.write_all(
             statements.DECIDE_ATTRIBUTES,
-            len({one.key for one in decisions}),
+            n_attributes,
             dataset=dataset,
             rows=rows,
             decided_by=decided_by,
         )
+
+
+def _check_known(decision: Decision, keys: Sequence[AttributeKey]) -> None:
+    for key in (decision.key, decision.into):
+        if key is not None and key not in keys:
+            names = [" / ".join(known_key) for known_key in keys]
+            raise UnknownNameError("attribute", " / ".join(key), names)
+
+
+def _check_decision(decision: Decision, states: Mapping[AttributeKey, str]) -> None:
+    """Raise an error unless a decision is possible among the states that all attributes get."""
+    name, into = decision.key[1], decision.into
+    if (decision.state == "merged") != (into is not None):
+        raise OptionError(f"{name!r} is merged: name the attribute that stands for both.")
+    if into is not None and (into == decision.key or states[into] != "accepted"):
+        raise ConflictError(
+            f"{name!r} cannot be merged into {into[1]!r}, which is not accepted. "
+            "Accept that one first."
+        )
+    for property_name, value in decision.changes.items():
+        if not value.strip():
+            raise OptionError(f"The {property_name} of {name!r} is empty. Write one.")
 
 
 def write_flags(

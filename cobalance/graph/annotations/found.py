@@ -42,24 +42,27 @@ def apply_runs(
     StoreError
         Another process writes the same dataset at the same time, or the database fails.
     """
-    every = list_runs(store, dataset)
-    runs = [run for run in every if run.kind != "propose"]
-    accepted = {run.id: read_found(run.id) for run in runs if run.state == "accepted"}
+    all_runs = list_runs(store, dataset)
+    runs = [run for run in all_runs if run.kind != "propose"]
+    labels_by_run = {run.id: read_found(run.id) for run in runs if run.state == "accepted"}
     for run in runs:
-        if run.id not in accepted:
+        if run.id not in labels_by_run:
             store.write_in_batches(statements.DELETE_FOUND, dataset=dataset, run=run.id)
-    models = {run.id: source_of(run.model, run.id) for run in runs}
+
+    sources = {run.id: source_of(run.model, run.id) for run in runs}
     columns = ["image", "concept", "source", "score"]
-    frames = [frame.assign(source=models[run])[columns] for run, frame in accepted.items()]
-    found = pd.concat(frames) if frames else pd.DataFrame(columns=columns)
-    report = replace_mentions(store, dataset, list(models.values()), found, progress=progress)
+    frames = [frame.assign(source=sources[run])[columns] for run, frame in labels_by_run.items()]
+    labels = pd.concat(frames) if frames else pd.DataFrame(columns=columns)
+    report = replace_mentions(store, dataset, list(sources.values()), labels, progress=progress)
+
     # Labels change the digest of the images, but not what the runs have seen of these.
-    current = [run.id for run in every if not run.outdated]
+    current = [run.id for run in all_runs if not run.outdated]
     store.write(statements.SEEN_BY_RUNS, dataset=dataset, runs=current)
-    for run_id, frame in accepted.items():
+
+    for run_id, frame in labels_by_run.items():
         store.write_in_batches(statements.DELETE_FOUND, dataset=dataset, run=run_id)
         rows = frame[["image", "concept", "score"]].astype(object).to_numpy().tolist()
-        for at, some in enumerate(batches(rows, EDGE_BATCH)):
-            progress("write what was found", at * EDGE_BATCH, len(rows))
-            store.write(statements.SAVE_FOUND, dataset=dataset, run=run_id, rows=some)
+        for number, batch in enumerate(batches(rows, EDGE_BATCH)):
+            progress("write what was found", number * EDGE_BATCH, len(rows))
+            store.write(statements.SAVE_FOUND, dataset=dataset, run=run_id, rows=batch)
     return report

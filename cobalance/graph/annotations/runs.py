@@ -121,24 +121,25 @@ def create_run(
         There is no such dataset, or it is not complete.
     """
     dataset_state(store, dataset).require_complete()
-    properties = {name: value for name, value in vars(new).items() if name != "id"} | {
+    properties = dict(vars(new))
+    properties |= {
         "settings": json_text(new.settings),
         "state": "queued" if tasks else "running",
         "chunks": len(tasks),
         "created_by": created_by,
     }
-    rows = [
-        task_row(
-            TASK_KIND,
-            extra,
-            settings={**settings, "run": new.id},
-            created_by=created_by,
-            task=f"{new.id}-{at}",
+    run_id = properties.pop("id")
+    row = {"key": run_id, "properties": ANNOTATION_RUN.check(properties)}
+
+    task_rows = []
+    for number, settings in enumerate(tasks):
+        settings = {**settings, "run": run_id}
+        task = f"{run_id}-{number}"
+        task_rows.append(
+            task_row(TASK_KIND, extra, settings=settings, created_by=created_by, task=task)
         )
-        for at, settings in enumerate(tasks)
-    ]
-    row = {"key": new.id, "properties": ANNOTATION_RUN.check(properties)}
-    if not store.write(statements.CREATE_RUN, dataset=dataset, row=row, tasks=rows):
+
+    if not store.write(statements.CREATE_RUN, dataset=dataset, row=row, tasks=task_rows):
         raise busy_dataset(dataset)
     return new.id
 
@@ -153,8 +154,15 @@ def _set_run(
     decides: bool = False,
 ) -> bool:
     """Write properties of a run in one of some states; whether it was."""
-    given = {"states": list(states), "values": ANNOTATION_RUN.check(dict(values))}
-    return bool(store.write(statements.SET_RUN, run=run, ends=ends, decides=decides, **given))
+    rows = store.write(
+        statements.SET_RUN,
+        run=run,
+        states=list(states),
+        values=ANNOTATION_RUN.check(dict(values)),
+        ends=ends,
+        decides=decides,
+    )
+    return bool(rows)
 
 
 def describe_run(store: GraphStore, run: str, values: Mapping[str, str]) -> None:
@@ -210,10 +218,10 @@ def read_run(store: GraphStore, run: str) -> AnnotationRun:
 
 def read_labelling(store: GraphStore, run: str) -> AnnotationRun:
     """Read a run; raises NotFoundError, or OptionError if it labels nothing."""
-    found = read_run(store, run)
-    if found.kind == "propose":
+    annotation_run = read_run(store, run)
+    if annotation_run.kind == "propose":
         raise OptionError(f"The run {run} proposed attributes. Review these; it labels nothing.")
-    return found
+    return annotation_run
 
 
 def list_runs(
@@ -230,19 +238,19 @@ def has_accepted(store: GraphStore, dataset: str) -> bool:
 
 
 def _run(row: Row) -> AnnotationRun:
+    """The run of a row, with the state that its tasks give it."""
     stored = ANNOTATION_RUN.parse(row["run"])
-    state = stored["state"]
-    if state == "queued" and row["failed"]:
-        state = "failed"
-    elif state == "queued" and (row["running"] or row["ended"]):
-        state = "running"
+    stored["error"] = stored["error"] or "; ".join(filter(None, row["failures"]))
+    stored["decided_by"] = stored["decided_by"] or ""
+
+    # The node is queued until all tasks have ended.
+    if stored["state"] == "queued" and row["failed"]:
+        stored["state"] = "failed"
+    elif stored["state"] == "queued" and (row["running"] or row["ended"]):
+        stored["state"] = "running"
+
     return AnnotationRun(
-        **stored
-        | {
-            "state": state,
-            "error": stored["error"] or "; ".join(filter(None, row["failures"])),
-            "decided_by": stored["decided_by"] or "",
-        },
+        **stored,
         started_at=row["started_at"] and utc_time(row["started_at"]),
         outdated=row["outdated"],
         done=row["ended"],

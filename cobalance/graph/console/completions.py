@@ -68,27 +68,27 @@ def editor_words() -> dict[str, Any]:
     >>> editor_words()["functions"]["collect"]
     'value'
     """
-    labels = {
-        node.label: {
-            "about": node.about,
-            "properties": {
-                **_properties(node.key, *node.properties),
-                **({} if node.scope == "none" else {DATASET: "str, the name of its dataset"}),
-            },
-        }
-        for node in schema.ALL_NODES
-        if node not in schema.COPIES
-    }
+    labels = {}
+    for node in schema.ALL_NODES:
+        if node in schema.COPIES:
+            continue
+        properties = _properties(node.key, *node.properties)
+        if node.scope != "none":
+            properties[DATASET] = "str, the name of its dataset"
+        labels[node.label] = {"about": node.about, "properties": properties}
+
+    # Several edges have one type, between other kinds of nodes.
     types = dict[str, dict[str, Any]]()
     for edge in schema.EDGES:
-        known = types.setdefault(edge.type, {"about": edge.about, "properties": {}})
-        known["properties"] |= _properties(*edge.properties)
+        edge_type = types.setdefault(edge.type, {"about": edge.about, "properties": {}})
+        edge_type["properties"] |= _properties(*edge.properties)
     return {"keywords": KEYWORDS, "functions": FUNCTIONS, "labels": labels, "types": types}
 
 
 def _properties(*properties: Property) -> dict[str, str]:
-    return {
-        each.name: f"{each.type_name}, {each.about}" if each.about else each.type_name
-        for each in properties
-        if each.name != "digest"
-    }
+    descriptions = {}
+    for declared in properties:
+        if declared.name != "digest":
+            words = filter(None, (declared.type_name, declared.about))
+            descriptions[declared.name] = ", ".join(words)
+    return descriptions

@@ -13,8 +13,10 @@ from cobalance.base.errors import QueryRefusedError
 from cobalance.graph.console.tokens import Token, refusal, tokenize
 
 MAX_LENGTH = 20_000  # characters
-MAX_NESTING = 64  # brackets of any kind: far below what the server's parser can take
-MAX_SUBQUERIES = 12  # one in the other; each doubles what some of them take to compile
+# Brackets of any kind in each other: far below what the server's parser can take.
+MAX_NESTING = 64
+# Subqueries in each other: each doubles what some of them take to compile.
+MAX_SUBQUERIES = 12
 
 PROCEDURES = frozenset(
     {
@@ -131,6 +133,7 @@ def check_read_only(text: str) -> None:
             f"The query has {len(text):,} characters, {MAX_LENGTH:,} at most. Give long lists as "
             "parameters."
         )
+
     tokens = list(tokenize(text))
     if tokens and tokens[-1].is_symbol(";"):
         tokens.pop()
@@ -143,6 +146,7 @@ class _Check:
     """Checks of one query's tokens."""
 
     def __init__(self, text: str, tokens: list[Token]) -> None:
+        # Edges on both sides, so that a token's neighbours are always there.
         edge = Token("edge", "", len(text))
         self.text, self.tokens = text, [edge, edge, *tokens, edge, edge, edge]
         self.openings: dict[int, int] = {}
@@ -151,13 +155,13 @@ class _Check:
     def run(self) -> None:
         """Check the first word, the nesting, and each token with its neighbours."""
         start = " ".join(token.text for token in self.tokens[2:]).upper()
-        shown = _SHOW.match(start)
-        passed = shown or _OPTIONS.match(start)
+        show = _SHOW.match(start)
+        prefix = show or _OPTIONS.match(start)
         first = 2
-        if passed is not None:
-            first += len(passed[0].split())
+        if prefix is not None:
+            first += len(prefix[0].split())
 
-        if shown is None and not self.tokens[first].is_word(*_READS):
+        if show is None and not self.tokens[first].is_word(*_READS):
             word = self.tokens[first].text.upper()
             reason = _MORE_THAN_READING.get(word, "a query that reads cannot start with it")
             if word in _NEWER:
@@ -201,8 +205,10 @@ class _Check:
         return follows and self.tokens[place].is_symbol("{")
 
     def _check_word(self, place: int) -> None:
+        """Refuse a word that may do more than read, or that no query which reads has here."""
         if self._is_name(place):
             return
+
         token, after = self.tokens[place], self.tokens[place + 1]
         word = token.text.upper()
         expected = _SECOND_WORD.get(word)
@@ -210,9 +216,11 @@ class _Check:
             raise self._refusal(place, _MORE_THAN_READING[word])
         if self._is_newer(place):
             raise self._refusal(place, _CYPHER_25, "Write it in Cypher 5.")
+
         is_behind_subquery = self._opens_subquery(self.openings.get(place - 1, 0))
         if is_behind_subquery and word == "IN" and after.is_word("TRANSACTIONS", "CONCURRENT"):
             raise self._refusal(place, "IN TRANSACTIONS is for changes", "Leave it out.")
+
         if word == "CALL":
             self._check_call(place)
         elif word not in _FOLLOWING and self._ends_value(place - 1):
@@ -228,6 +236,7 @@ class _Check:
             return labelled and (after.is_name() or after.is_symbol("(", "!", "%", "$"))
         if not token.is_word(*_NEWER) or token.is_word("WHEN"):
             return False
+
         begins = before.is_symbol("{", "*") and after.is_name() and not after.is_word(*_FOLLOWING)
         return begins or self._ends_value(place - 1)
 
@@ -236,7 +245,9 @@ class _Check:
         before, after = self.tokens[place - 1], self.tokens[place + 1]
         if before.is_symbol(*_BEFORE_NAME) or after.is_symbol(*_AFTER_NAME) or after.kind == "edge":
             return True
-        if before.is_symbol("+", "*", "%"):  # of a sum, not of a pattern, RETURN * or a label
+        # A sign counts as one of a sum only behind a value: it may be of a pattern, of RETURN * or
+        # of a label.
+        if before.is_symbol("+", "*", "%"):
             return self._is_operand(place - 2)
         if before.is_word("BY") and self.tokens[place - 2].is_word("ORDER"):
             return self._ends_value(place - 3)
@@ -246,7 +257,8 @@ class _Check:
         """Whether a value ends here that is certainly no pattern."""
         if not self.tokens[place].is_symbol(")"):
             return self._ends_value(place)
-        before = self.openings.get(place, 0) - 1  # of the bracket: a function's name
+        # Before the opening bracket stands the name of a function.
+        before = self.openings.get(place, 0) - 1
         return self.tokens[before].is_name() and self._ends_value(before)
 
     def _takes_value(self, place: int) -> bool:
@@ -259,8 +271,10 @@ class _Check:
         word = token.text.upper()
         if not token.is_word(*_NEEDING_VALUE):
             return False
+        # A clause follows the DISTINCT of UNION.
         if word == "DISTINCT" and not (before.is_symbol("(") or before.is_word("WITH", "RETURN")):
-            return False  # a clause follows that of UNION
+            return False
+
         if before.kind == "edge" or self._ends_value(place - 1):
             return True
         if word in self._variables:
@@ -274,15 +288,17 @@ class _Check:
         """All names, in capitals, that the query may introduce as variables."""
         names = set()
         for place, token in enumerate(self.tokens):
+            # An escape may spell any of them.
             if token.kind == "quoted" and "\\" in token.text:
-                return _NEEDING_VALUE  # an escape may spell any of them
+                return _NEEDING_VALUE
             if not token.is_name():
                 continue
+
             before, after = self.tokens[place - 1], self.tokens[place + 1]
             in_bracket = before.is_symbol("(", "[")
-            keyword = after.kind == "word" and not after.is_word("WHERE", "IS", "IN")
-            listed = before.is_word("AS", "YIELD") or before.is_symbol(",")
-            if listed or after.is_symbol("=") or (in_bracket and not keyword):
+            is_before_keyword = after.kind == "word" and not after.is_word("WHERE", "IS", "IN")
+            is_listed = before.is_word("AS", "YIELD") or before.is_symbol(",")
+            if is_listed or after.is_symbol("=") or (in_bracket and not is_before_keyword):
                 names.add(token.name().upper())
         return frozenset(names)
 
@@ -297,14 +313,17 @@ class _Check:
 
     def _check_call(self, place: int) -> None:
         """Refuse procedures that are not in `PROCEDURES`; subqueries pass."""
-        parts, at = [], place + 1
-        if self.tokens[at].is_symbol("{", "("):
+        position = place + 1
+        if self.tokens[position].is_symbol("{", "("):
             return
-        while self.tokens[at].is_name():
-            parts.append(self.tokens[at].name())
-            if not self.tokens[at + 1].is_symbol("."):
+
+        parts = []
+        while self.tokens[position].is_name():
+            parts.append(self.tokens[position].name())
+            if not self.tokens[position + 1].is_symbol("."):
                 break
-            at += 2
+            position += 2
+
         if not parts or parts[0].upper() in _FOLLOWING:
             raise self._refusal(place, "neither a procedure nor a subquery follows it")
         if ".".join(parts) not in PROCEDURES:
@@ -317,31 +336,35 @@ class _Check:
 
     def _check_function(self, place: int) -> None:
         """Refuse functions with a namespace that are not in `FUNCTIONS`; `place` is the bracket."""
-        at, parts = place - 1, list[str]()
-        while self.tokens[at].is_name() and self.tokens[at - 1].is_symbol("."):
-            parts.insert(0, self.tokens[at].name())
-            at -= 2
+        # The name stands before the bracket, and is read from its end.
+        position, parts = place - 1, list[str]()
+        while self.tokens[position].is_name() and self.tokens[position - 1].is_symbol("."):
+            parts.insert(0, self.tokens[position].name())
+            position -= 2
         if not parts:
             return
-        if self.tokens[at].is_name():
-            parts.insert(0, self.tokens[at].name())
-            at -= 1
-        called = ".".join(parts)
+
+        if self.tokens[position].is_name():
+            parts.insert(0, self.tokens[position].name())
+            position -= 1
+        name = ".".join(parts)
         if parts[0].lower() == "coll":
-            raise self._refusal(at + 1, _CYPHER_25, "Write it in Cypher 5.")
-        procedure = self.tokens[at].is_word("CALL") and not self._is_name(at)
-        if procedure or called.lower() in FUNCTIONS:
-            return  # a procedure has been checked at its CALL
+            raise self._refusal(position + 1, _CYPHER_25, "Write it in Cypher 5.")
+
+        # A procedure has been checked at its CALL.
+        is_procedure = self.tokens[position].is_word("CALL") and not self._is_name(position)
+        if is_procedure or name.lower() in FUNCTIONS:
+            return
         raise refusal(
             self.text,
-            self.tokens[at + 1].offset,
-            f"the function {called} is refused: it is not on the list of read-only functions",
+            self.tokens[position + 1].offset,
+            f"the function {name} is refused: it is not on the list of read-only functions",
             f"Allowed are {', '.join(sorted(FUNCTIONS))}, and all without a dot.",
         )
 
     def _refusal(self, place: int, reason: str, remedy: str | None = None) -> QueryRefusedError:
         token = self.tokens[place]
-        shown = token.text if len(token.text) <= 40 else f"{token.text[:40]}…"
+        word = token.text if len(token.text) <= 40 else f"{token.text[:40]}…"
         if remedy is None:
-            remedy = f"If it is meant as a name, write it in backticks: `{shown}`."
-        return refusal(self.text, token.offset, f"{shown} is refused: {reason}", remedy)
+            remedy = f"If it is meant as a name, write it in backticks: `{word}`."
+        return refusal(self.text, token.offset, f"{word} is refused: {reason}", remedy)

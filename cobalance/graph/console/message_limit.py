@@ -45,11 +45,12 @@ class MessageLimit:
         MessageTooLargeError
             The message has more bytes than allowed.
         """
-        self._received += (n := self._socket.recv_into(buffer, nbytes))
+        n_bytes = int(self._socket.recv_into(buffer, nbytes))
+        self._received += n_bytes
         if self._received > self._max_bytes:
             self._connection.kill()
             raise MessageTooLargeError
-        return int(n)
+        return n_bytes
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._socket, name)

@@ -43,13 +43,15 @@ LIMIT 20"""
 """A query to start from, for a dataset that is mined."""
 _FETCH_ROWS = 1000
 _CLOSE_S = 1.0
-_STOPPING_S = 2.0  # until a local server has stopped a query that is past its limit
+# Until a local server has stopped a query that is past its limit.
+_STOPPING_S = 2.0
 LANGUAGE = "CYPHER 5\n"
 """The line before every text: the language that the guard checks, whatever the server's default."""
 _PLACE = re.compile(
     r"\(line (?P<line>\d{1,9}), column (?P<column>\d{1,9}) \(offset: (?P<offset>\d{1,9})\)\)"
 )
-_LEAST_S = 0.01  # the driver takes no limit of zero
+# The driver takes no limit of zero.
+_LEAST_S = 0.01
 
 _RUNNING = BoundedSemaphore(MAX_RUNNING)
 # Transactions that the server could not interrupt yet stay in its list.
@@ -135,6 +137,7 @@ def run_console_query(
             "time finite."
         )
     check_read_only(text)
+
     started = time.monotonic()
     if not _RUNNING.acquire(timeout=timeout_s):
         raise QueryTimeoutError(
@@ -146,9 +149,10 @@ def run_console_query(
     except BaseException:
         _RUNNING.release()
         raise
-    left_s = max(timeout_s - (time.monotonic() - started), _LEAST_S)
+
+    remaining_s = max(timeout_s - (time.monotonic() - started), _LEAST_S)
     outcome: Future[ConsoleResult] = Future()
-    given_up = Event()
+    has_timed_out = Event()
 
     def work() -> None:
         try:
@@ -157,22 +161,28 @@ def run_console_query(
                 default_access_mode=READ_ACCESS,
                 fetch_size=min(max_rows + 1, _FETCH_ROWS),
             ) as session:
-                _require_capacity(session, left_s)
-                found = _fetch(session, text, dict(parameters or {}), left_s, max_rows)
+                _require_capacity(session, remaining_s)
+                columns, rows, truncated = _fetch(
+                    session, text, dict(parameters or {}), remaining_s, max_rows
+                )
             elapsed_s = time.monotonic() - started
-            outcome.set_result(ConsoleResult(*found, elapsed_s=elapsed_s))
+            result = ConsoleResult(
+                columns=columns, rows=rows, truncated=truncated, elapsed_s=elapsed_s
+            )
+            outcome.set_result(result)
         except BaseException as error:  # noqa: BLE001 - the caller, who waits, raises it
             outcome.set_exception(error)
         finally:
-            if given_up.is_set():
-                time.sleep(_STOPPING_S)  # the server computes on until then
+            # The server computes on until it has stopped the query.
+            if has_timed_out.is_set():
+                time.sleep(_STOPPING_S)
             _RUNNING.release()
 
     Thread(target=work, name="console query", daemon=True).start()
     try:
-        return outcome.result(timeout=left_s)
+        return outcome.result(timeout=remaining_s)
     except TimeoutError as error:
-        given_up.set()
+        has_timed_out.set()
         raise _timeout_error(timeout_s) from error
     except (Neo4jError, DriverError) as error:
         raise _translate_error(error, timeout_s, database, text) from error
@@ -192,9 +202,11 @@ def _close(driver: Driver) -> None:
 def _fetch(
     session: Session, text: str, parameters: dict[str, Any], timeout_s: float, max_rows: int
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]], bool]:
+    """The columns and rows of a query or of its plan, and whether there were more rows."""
     plain = PlainValues(MAX_VALUES)
     rows: list[tuple[Any, ...]] = []
     truncated = False
+
     transaction = session.begin_transaction(
         timeout=timeout_s, metadata={"cobalance_console_s": timeout_s}
     )
@@ -203,12 +215,14 @@ def _fetch(
         read_times_as_text(transaction)
         result = _send(transaction, LANGUAGE + text, parameters)
         columns = tuple(result.keys())
+
         for record in result:
             if len(rows) == max_rows:
                 truncated = True
                 break
             rows.append(tuple([plain.of(value) for value in record.values()]))
             limit.next_message()
+
         summary = result.consume()
         if plan := summary.profile or summary.plan:
             return *plan_table(plan, is_profile=summary.profile is not None), False
@@ -227,14 +241,16 @@ def _fetch(
     except UnreadableError as error:
         raise QueryError(f"The answer holds {error}. Return it as text, by toString().") from error
     finally:
-        transaction.close()  # rolls back, and discards what was not fetched
+        # It is rolled back, and what was not fetched is discarded.
+        transaction.close()
     return columns, rows, truncated
 
 
 def _send(transaction: Transaction, text: str, parameters: dict[str, Any]) -> Result:
     try:
         return transaction.run(text, parameters)
-    except (TypeError, ValueError, OverflowError) as error:  # before anything was sent
+    except (TypeError, ValueError, OverflowError) as error:
+        # The driver raises them before anything is sent.
         reason = f"{error}"
     except RecursionError:
         reason = "it is nested too deeply"
@@ -245,6 +261,7 @@ def _send(transaction: Transaction, text: str, parameters: dict[str, Any]) -> Re
 
 
 def _require_capacity(session: Session, timeout_s: float) -> None:
+    """Raise QueryRefusedError if too many queries that were given up still run."""
     record = session.run(Query(_STUCK, timeout=timeout_s)).single(strict=True)
     if record["stuck"] >= MAX_RUNNING:
         raise QueryRefusedError(
@@ -274,15 +291,17 @@ def _translate_error(
         return unavailable
     if isinstance(error, DriverError):
         return QueryError(f"The query could not be sent: {error}.")
-    code, message = error.code or "", _PLACE.sub(_place_in_query, error.message or str(error))
-    message = message.strip()
+
+    code = error.code or ""
+    message = _PLACE.sub(_place_in_query, error.message or str(error)).strip()
     if "TransactionTimedOut" in code:
         return _timeout_error(timeout_s)
     if code == "Neo.ClientError.Statement.AccessMode":
         return QueryRefusedError(f"The server refused the query: {message}")
     if code == "Neo.ClientError.Statement.ParameterMissing":
-        missing = message.rpartition(": ")[2].split(", ")
-        values = [part for name in missing for part in (", ", Setting(f"parameters.{name}"))]
+        values: list[str | Setting] = []
+        for name in message.rpartition(": ")[2].split(", "):
+            values += [", ", Setting(f"parameters.{name}")]
         return QueryError(f"{message}. Give each one a value: ", *values[1:], ".")
     if "OutOfMemory" in code:
         return QueryError(
@@ -301,8 +320,9 @@ def _place_in_query(place: re.Match[str]) -> str:
 
 def _offset(message: str, text: str) -> int | None:
     """Where the server finds the mistake, in characters of the query; it counts as UTF-16 does."""
-    told = _PLACE.search(message)
-    if told is None:
+    place = _PLACE.search(message)
+    if place is None:
         return None
-    before = text.encode("utf-16-le", "surrogatepass")[: 2 * int(told["offset"])]
+    # A unit of UTF-16 has two bytes.
+    before = text.encode("utf-16-le", "surrogatepass")[: 2 * int(place["offset"])]
     return len(before.decode("utf-16-le", "replace"))

@@ -84,7 +84,9 @@ def time_text(nanoseconds: int, offset_s: int | None = None) -> str:
     text = str((datetime.min + timedelta(seconds=seconds)).time())
     if nanoseconds:
         text += f".{nanoseconds:09}".rstrip("0")
-    return text if offset_s is None else text + _offset_text(offset_s)
+    if offset_s is not None:
+        text += _offset_text(offset_s)
+    return text
 
 
 def datetime_text(seconds: int, nanoseconds: int, zone: int | str | None = None) -> str:
@@ -108,20 +110,22 @@ def datetime_text(seconds: int, nanoseconds: int, zone: int | str | None = None)
     offset_s = _offset_s(zone, seconds) if isinstance(zone, str) else zone
     days, second = divmod(seconds + (offset_s or 0), _DAY_S)
     text = f"{date_text(days)}T{time_text(second * 1_000_000_000 + nanoseconds, offset_s)}"
-    return f"{text}[{zone}]" if isinstance(zone, str) else text
+    if isinstance(zone, str):
+        text += f"[{zone}]"
+    return text
 
 
 def _offset_s(zone: str, seconds: int) -> int:
     """Seconds that a zone is ahead of UTC at a moment."""
     try:
-        found = ZoneInfo(zone)
+        zone_info = ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError):
         raise UnreadableError(
             f"a time of the zone {zone!r}, which this machine does not know"
         ) from None
 
     first, last = _WITHIN_S
-    moment = datetime.fromtimestamp(min(max(seconds, first), last), found)
+    moment = datetime.fromtimestamp(min(max(seconds, first), last), zone_info)
     offset = moment.utcoffset() or timedelta()
     return round(offset.total_seconds())
 

@@ -21,7 +21,8 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _ESCAPE = re.compile(r"\\(?:(?P<u>u)(?P<code>[0-9A-Fa-f]{4})?|.)", re.DOTALL)
-_DELIMITERS = "'\"`\\/*\r\n"  # what ends a string, a name in backticks or a comment
+# They end a string, a name in backticks or a comment.
+_DELIMITERS = "'\"`\\/*\r\n"
 _UNFINISHED = {
     "'": "this string is not closed",
     '"': "this string is not closed",
@@ -63,7 +64,9 @@ class Token:
 
     def name(self) -> str:
         """The name without its backticks, and doubled ones inside undone."""
-        return self.text[1:-1].replace("``", "`") if self.kind == "quoted" else self.text
+        if self.kind == "quoted":
+            return self.text[1:-1].replace("``", "`")
+        return self.text
 
 
 def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedError:
@@ -109,28 +112,32 @@ def tokenize(text: str) -> Iterator[Token]:
                 "unseen, and it has four hexadecimal digits",
                 "Type the character itself, or give it as a parameter.",
             )
-    offset = 0
+
+    offset, before = 0, ""
     while offset < len(text):
         match = _TOKEN.match(text, offset)
         if match is None:
             raise _unreadable(text, offset)
+        # The server would read a$b as one name.
+        if match[0] == "$" and (before.isalnum() or before == "_"):
+            raise _unreadable(text, offset)
+
         kind = str(match.lastgroup)
-        if match[0] == "$" and offset and (text[offset - 1].isalnum() or text[offset - 1] == "_"):
-            raise _unreadable(text, offset)  # the server would read a$b as one name
         if kind != "space":
             yield Token(kind, match[0], offset)
-        offset = match.end()
+        offset, before = match.end(), match[0][-1]
 
 
 def _unreadable(text: str, offset: int) -> QueryRefusedError:
     for opening, reason in _UNFINISHED.items():
         if text.startswith(opening, offset):
             return refusal(text, offset, reason, "Close it.")
+
     character = text[offset]
-    shown = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
+    name = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
     return refusal(
         text,
         offset,
-        f"the character {shown} is not allowed outside strings, comments and names in backticks",
+        f"the character {name} is not allowed outside strings, comments and names in backticks",
         "Remove it, or write the name that it belongs to in backticks.",
     )

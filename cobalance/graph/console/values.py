@@ -9,7 +9,8 @@ from neo4j.vector import Vector
 
 from cobalance.graph.console.times import UnreadableError
 
-CHARACTERS_PER_VALUE = 64  # of text or bytes count as one more value
+# So many characters of text, or bytes, count as one more value.
+CHARACTERS_PER_VALUE = 64
 MAX_DEPTH = 100
 """Lists and maps in each other: what takes an answer further calls itself for each."""
 
@@ -105,7 +106,8 @@ class PlainValues:
                 )
             case Date() | DateTime() | Duration() | Time():
                 return value.iso_format()
-            case Point():  # a tuple too, as Duration is: both before list
+            # A point is a tuple too, as a duration is: both come before lists.
+            case Point():
                 return {"srid": value.srid, "coordinates": list(value)}
             case bytes() | bytearray():
                 self._spend(len(value) // CHARACTERS_PER_VALUE)
@@ -165,7 +167,9 @@ def plan_table(
         name = str(step["operatorType"]).partition("@")[0]
         values = [step["args"].get(key) for key in columns.values() if key is not None]
         rows.append(("  " * depth + name, *values))
+
         # A chain of single inputs reads as a list: only those of an operator with two are set in.
         children = step.get("children") or []
-        waiting += [(child, depth + (len(children) > 1)) for child in reversed(children)]
+        child_depth = depth if len(children) < 2 else depth + 1
+        waiting += [(child, child_depth) for child in reversed(children)]
     return tuple(columns), rows

@@ -62,20 +62,25 @@ class Evaluation:
         return self.train, self.training_set, self.test, self.method, *self.settings_list
 
 
-def name_settings(found: Sequence[Evaluation]) -> dict[str, str]:
+def name_settings(evaluations: Sequence[Evaluation]) -> dict[str, str]:
     """Shortest distinct names of the settings of evaluations, by id.
 
     That is what others of the same learner do not have, or of a method's own, of the same method.
     """
-    rows = {(one.method, *one.settings_list) for one in found}
+    rows = {(evaluation.method, *evaluation.settings_list) for evaluation in evaluations}
     names = {}
-    for one in found:
-        learner, *rest = one.settings_list
-        alike = [row for row in rows if row[1] == learner]
-        own = [row for row in alike if row[0] == one.method]
-        compared = {item: own if item.startswith(f"{one.method} ") else alike for item in rest}
-        told = (item for item in rest if not all(item in row for row in compared[item]))
-        names[one.id] = ", ".join(filter(None, (learner, *told)))
+    for evaluation in evaluations:
+        learner, *settings = evaluation.settings_list
+        same_learner = [row for row in rows if row[1] == learner]
+        same_method = [row for row in same_learner if row[0] == evaluation.method]
+
+        words = [learner] if learner else []
+        for setting in settings:
+            is_of_method = setting.startswith(f"{evaluation.method} ")
+            others = same_method if is_of_method else same_learner
+            if not all(setting in row for row in others):
+                words.append(setting)
+        names[evaluation.id] = ", ".join(words)
     return names
 
 
@@ -122,7 +127,9 @@ def read_scores(store: GraphStore, evaluations: Sequence[str]) -> pd.DataFrame:
 def origin_of(store: GraphStore, dataset: str) -> str | None:
     """The original of a rebalanced dataset; None of any other."""
     rows = store.read(statements.ORIGIN, dataset=dataset)
-    return str(rows[0]["dataset"]) if rows else None
+    if not rows:
+        return None
+    return str(rows[0]["dataset"])
 
 
 def count_synthetic(store: GraphStore, dataset: str) -> int:

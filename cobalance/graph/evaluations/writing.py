@@ -80,34 +80,38 @@ def create_evaluations(
     names = list(dict.fromkeys(name for name in (train, test) if name is not None))
     for name in names:
         dataset_state(store, name).require_complete()
-    rows = [_row(one, train, extra, created_by) for one in new]
+
+    rows = [_row(evaluation, train, extra, created_by) for evaluation in new]
     written = store.write(statements.CREATE_EVALUATIONS, train=train, test=test, rows=rows)
     if rows and (not written or written[0]["written"] != len(rows)):
         raise busy_dataset(*names)
-    return [one.id for one in new]
+    return [evaluation.id for evaluation in new]
 
 
-def _row(one: NewEvaluation, train: str | None, extra: str | None, created_by: str) -> Row:
-    same, others = (
-        one.settings if compared is None else compared
-        for compared in (one.same_method, one.other_methods)
+def _row(new: NewEvaluation, train: str | None, extra: str | None, created_by: str) -> Row:
+    """Key and properties of an evaluation, and its task if it has one."""
+    same_method = new.settings if new.same_method is None else new.same_method
+    other_methods = new.settings if new.other_methods is None else new.other_methods
+    most_synthetic = {"most_synthetic": new.most_synthetic}
+    settings_list = list_settings(
+        new.method, {**new.settings, **most_synthetic}, {**other_methods, **most_synthetic}
     )
-    most = {"most_synthetic": one.most_synthetic}
+
     properties = {
-        "method": one.method,
-        "seed": one.seed,
-        "settings": json_text(one.settings),
-        "same_method": json_text(same),
-        "other_methods": json_text(others),
-        "settings_list": list_settings(one.method, {**one.settings, **most}, {**others, **most}),
-        "training_set": one.training_set if train is not None else None,
-        **most,
+        "method": new.method,
+        "seed": new.seed,
+        "settings": json_text(new.settings),
+        "same_method": json_text(same_method),
+        "other_methods": json_text(other_methods),
+        "settings_list": settings_list,
+        "training_set": new.training_set if train is not None else None,
+        **most_synthetic,
         "created_by": created_by,
     }
     task = None
     if extra is not None:
-        task = task_row(KIND, extra, created_by=created_by, task=one.id)
-    return {"key": one.id, "properties": EVALUATION.check(properties), "task": task}
+        task = task_row(KIND, extra, created_by=created_by, task=new.id)
+    return {"key": new.id, "properties": EVALUATION.check(properties), "task": task}
 
 
 def list_settings(
@@ -123,17 +127,27 @@ def list_settings(
     >>> list_settings("dfr", settings | {"method_options": {"refits": 3}}, settings)
     ['linear', 'c 0.1', 'dfr refits 3']
     """
-    listed = [str(settings.get("learner", ""))]
+    descriptions = [str(settings.get("learner", ""))]
     for name, value in sorted(settings.items()):
-        own = "" if name in other_methods else f"{method} "
+        if name == "learner":
+            continue
+        prefix = "" if name in other_methods else f"{method} "
         options = value if name.endswith("_options") else {name: value}
-        for option, one in sorted(options.items()):
-            text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
-            if isinstance(one, Mapping):
-                text = hashlib.sha256(json_text(one).encode()).hexdigest()[:6]
-            if name != "learner" and one not in (None, {}, []):
-                listed.append(f"{own}{option.replace('_', ' ')} {text}")
-    return listed
+        for option, option_value in sorted(options.items()):
+            # An option that is not set says nothing.
+            if option_value in (None, {}, []):
+                continue
+            words = option.replace("_", " ")
+            descriptions.append(f"{prefix}{words} {_setting_text(option_value)}")
+    return descriptions
+
+
+def _setting_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return hashlib.sha256(json_text(value).encode()).hexdigest()[:6]
+    return json.dumps(value, ensure_ascii=False)
 
 
 def begin_evaluation(store: GraphStore, evaluation: str) -> None:
@@ -181,18 +195,18 @@ def save_scores(store: GraphStore, evaluation: str, scores: pd.DataFrame) -> Non
     """
     if scores.duplicated(["metric", "group"]).any():
         raise ValueError("a metric and group occur twice")
-    rows = [
-        _score_row(evaluation, position, score)
-        for position, score in enumerate(scores[list(SCORE_COLUMNS)].to_dict("records"))
-    ]
-    metrics = [str(name) for name in scores["metric"].unique()]
-    if not rows:
+    records = scores[list(SCORE_COLUMNS)].to_dict("records")
+    if not records:
         return
+
+    rows = [_score_row(evaluation, position, score) for position, score in enumerate(records)]
+    metrics = [str(name) for name in scores["metric"].unique()]
     try:
         store.write_all(
             statements.SAVE_SCORES, len(rows), evaluation=evaluation, metrics=metrics, rows=rows
         )
     except ConflictError:
+        # Where the evaluation is gone, this raises NotFoundError.
         read_evaluation(store, evaluation)
         raise
 

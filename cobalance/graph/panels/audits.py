@@ -62,9 +62,9 @@ class Audit(Panel):
 
     def labels_of(self, person: str) -> pd.DataFrame:
         """The labels that a person checks, in order; none for others."""
-        at = self.people.index(person) if person in self.people else -1
-        own = self.tasks.loc[self.tasks["person"] == at, "label"]
-        return self.labels.iloc[own].reset_index(drop=True)
+        position = self.people.index(person) if person in self.people else -1
+        rows = self.tasks.loc[self.tasks["person"] == position, "label"]
+        return self.labels.iloc[rows].reset_index(drop=True)
 
 
 def clique_name(concepts: Collection[str]) -> str:

@@ -80,23 +80,22 @@ def save_answers(store: GraphStore, panel: Panel, answers: pd.DataFrame) -> None
     ConflictError
         The study is closed.
     """
+    if answers.empty:
+        return
+
     kind = panel.kind
-    cells = zip(*(plain_values(answers[name]) for name in (*kind.columns, "answer")), strict=True)
+    columns = [plain_values(answers[name]) for name in (*kind.columns, "answer")]
     names = (kind.name, *kind.columns.values(), "answer")
-    rows = [
-        {
-            "key": [panel.id, *key],
-            "properties": kind.judges.start.check(
-                dict(zip(names, (panel.id, *key, answer), strict=True))
-            ),
-        }
-        for *key, answer in cells
-    ]
-    if not rows:
+    rows = []
+    for *key, answer in zip(*columns, strict=True):
+        values = (panel.id, *key, answer)
+        properties = kind.judges.start.check(dict(zip(names, values, strict=True)))
+        rows.append({"key": [panel.id, *key], "properties": properties})
+
+    (counted,) = store.write(kind.save, panel=panel.id, rows=rows)
+    if counted["written"]:
         return
-    (done,) = store.write(kind.save, panel=panel.id, rows=rows)
-    if done["written"]:
-        return
+    # Nothing was written: the panel is gone, for which this raises an error, or closed.
     read_panel(store, type(panel), panel.id)
     raise ConflictError("The study is closed, and takes no more answers. Create another.")
 
@@ -120,6 +119,7 @@ def create_panel(
     """
     dataset_state(store, dataset).require_complete()
     values = {**properties, "people": list(people), "settings": json_text(settings or {})}
+
     panel = uuid.uuid4().hex[:16]
     row = {"key": panel, "properties": kind.about.start.check(values)}
     if not store.write(kind.create, subject=subject, row=row):

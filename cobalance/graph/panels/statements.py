@@ -52,13 +52,13 @@ RETURN p.id AS id""",
     def save(self) -> Statement:
         """Writes answers, unless the panel is closed."""
         panel, answer, judged = self.about.start, self.judges.start, self.judges.end
-        closes = any(each.name == "closed_at" for each in panel.properties)
         within = "dataset: p.dataset, " if judged.scope == "dataset" else ""
+        is_open = " WHERE p.closed_at IS NULL" if "closed_at" in panel.property_names else ""
         return Statement(
             f"Write {answer.label} nodes in place of the same people's earlier ones.",
             f"""
 MATCH (p:{panel.label} {{id: $panel}}) SET p.updated_at = p.updated_at
-WITH p{" WHERE p.closed_at IS NULL" if closes else ""}
+WITH p{is_open}
 UNWIND $rows AS row
 {merge_clause(answer, "a", "row")}, a.dataset = p.dataset
 SET a.answer = row.properties.answer, a.answered_at = datetime()
@@ -83,13 +83,14 @@ ORDER BY panel.created_at DESC, panel.id""",
     @property
     def answers(self) -> Statement:
         """Reads the answers of a panel, of one person or of all."""
+        returned = ", ".join(f"a.{stored} AS {name}" for name, stored in self.columns.items())
         names = [name for name in self.columns if name != "person"]
         return Statement(
             f"{self.judges.start.label} nodes, all or those of one person.",
             f"""
 MATCH (a:{self.judges.start.label} {{{self.name}: $panel}})
 WHERE $person IS NULL OR a.person = $person
-RETURN {", ".join(f"a.{own} AS {name}" for name, own in self.columns.items())}, a.answer AS answer
+RETURN {returned}, a.answer AS answer
 ORDER BY person, {", ".join(reversed(names))}""",
         )
 

@@ -72,7 +72,7 @@ class Study(Panel):
         return values | {
             "groups": tuple(stored["groups"]),
             "pairs": tuple(StudyPair(**pair) for pair in stored["pairs"]),
-            "assignments": tuple(Assignment(*each) for each in tasks),
+            "assignments": tuple(Assignment(*task) for task in tasks),
         }
 
 
@@ -116,7 +116,7 @@ def create_study(
         settings=settings,
         groups=list(groups),
         pairs=json.dumps([asdict(pair) for pair in pairs], ensure_ascii=False),
-        tasks=json.dumps([astuple(each) for each in assignments]),
+        tasks=json.dumps([astuple(assignment) for assignment in assignments]),
     )
 
 

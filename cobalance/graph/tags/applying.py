@@ -51,9 +51,10 @@ def with_tags(mentions: Iterable[StoredMention], tags: Iterable[str]) -> list[St
     >>> with_tags([["cow", "image tag", None, 1], ["sky", "annotation", 0.5, 2]], ["dusk", "sky"])
     [['sky', 'annotation', 0.5, 2], ['dusk', 'image tag', None, 1]]
     """
-    kept = [mention for mention in mentions if mention[1] != TAG_SOURCE]
-    there = {mention[0] for mention in kept}
-    return [*kept, *([name, TAG_SOURCE, None, 1] for name in sorted({*tags} - there))]
+    merged = [mention for mention in mentions if mention[1] != TAG_SOURCE]
+    new_names = {*tags}.difference(concept for concept, *_ in merged)
+    merged += [[name, TAG_SOURCE, None, 1] for name in sorted(new_names)]
+    return merged
 
 
 @dataclass(frozen=True)
@@ -103,33 +104,38 @@ def apply_tags(store: GraphStore, dataset: str, *, progress: Progress = silent) 
     if not pending.counts:
         return pending.counts
     state.require_complete("Leaving out images, and concepts by tags,")
+
+    # Concepts of earlier tags stay named until all is written: if this is interrupted, the next
+    # call finds the images that show them.
     (row,) = store.read(dataset_statements.DATASET, dataset=dataset)
-    node = row["dataset"]
+    former_names = row["dataset"].get("tag_concepts", [])
     names = sorted(set().union(*pending.tags.values()))
-    former = node.get("tag_concepts", [])
-    _set(store, dataset, tag_concepts=sorted({*names, *former}))  # found again, should this end
+    _set(store, dataset, tag_concepts=sorted({*names, *former_names}))
+
     progress("apply tags", 0, None)
-    rows = [
-        {**image, "mentions": with_tags(image["mentions"], pending.tags.get(image["id"], ()))}
-        for image in (*_read_images(store, dataset, pending.changed), *pending.brought_back)
-    ]
-    out = [
+    changed = [*_read_images(store, dataset, pending.changed), *pending.brought_back]
+    for image in changed:
+        tags = pending.tags.get(image["id"], ())
+        image["mentions"] = with_tags(image["mentions"], tags)
+    left_out_rows = [
         [image["id"], image["class_name"], json.dumps(image["mentions"])]
         for image in _read_images(store, dataset, pending.left_out)
     ]
+
     # Counts are not those of the images from here on, until all is written.
     _set(store, dataset, digest=None)
-    for batch in batches(out):
+    for batch in batches(left_out_rows):
         store.write(dataset_statements.LEAVE_OUT, dataset=dataset, rows=list(batch))
     loaded = {image["id"]: image["loaded"] or 0 for image in pending.brought_back}
     for ids in batches([*loaded]):
         store.write(dataset_statements.BRING_BACK, dataset=dataset, ids=list(ids))
-    write_changes(store, dataset, annotations_of(rows), loaded=loaded, progress=progress)
+    write_changes(store, dataset, annotations_of(changed), loaded=loaded, progress=progress)
     _set(store, dataset, tag_concepts=names)
     return pending.counts
 
 
 def _pending(store: GraphStore, dataset: str) -> _Pending:
+    """Find the images whose counts do not follow their tags yet."""
     left_out = find_left_out(store, dataset)
     tags: dict[str, set[str]] = defaultdict(set)
     changed = set()
@@ -140,15 +146,21 @@ def _pending(store: GraphStore, dataset: str) -> _Pending:
     for row in store.stream(statements.SHOWN_BY_TAG, dataset=dataset, source=TAG_SOURCE):
         if row["concept"] not in tags.get(row["id"], ()):
             changed.add(row["id"])
+
     brought_back = [image for image in read_left_out(store, dataset) if not image["by_tag"]]
-    return _Pending(sorted(left_out), brought_back, sorted(changed - left_out), tags)
+    return _Pending(
+        left_out=sorted(left_out),
+        brought_back=brought_back,
+        changed=sorted(changed - left_out),
+        tags=tags,
+    )
 
 
 def _read_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    images: list[dict[str, Any]] = []
     for batch in batches(ids):
-        found += store.read(dataset_statements.SOME_IMAGES, dataset=dataset, ids=list(batch))
-    return found
+        images += store.read(dataset_statements.SOME_IMAGES, dataset=dataset, ids=list(batch))
+    return images
 
 
 def _set(store: GraphStore, dataset: str, **values: Any) -> None:

@@ -143,5 +143,8 @@ def _require_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None
 def _in_batches(store: GraphStore, write: Statement, ids: Sequence[str], **values: str) -> int:
     """Run a write on images, each once; return how many it has written."""
     unique = list(dict.fromkeys(ids))
-    results = [store.write(write, ids=some, **values) for some in batches(unique, EDGE_BATCH)]
-    return sum(row["written"] for (row,) in results)
+    written = 0
+    for batch in batches(unique, EDGE_BATCH):
+        (row,) = store.write(write, ids=batch, **values)
+        written += row["written"]
+    return written

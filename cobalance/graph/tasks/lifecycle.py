@@ -40,6 +40,7 @@ def task_row(
         There is no such extra.
     """
     check_known("extra", [extra.partition(",")[0]], EXTRAS)
+
     properties = {
         "kind": kind,
         "extra": extra,
@@ -199,6 +200,7 @@ class Task:
             return None
         if self.stage_at is None or self.updated_at is None:
             return None
+
         elapsed_s = (self.updated_at - self.stage_at).total_seconds()
         return elapsed_s * max(self.total - self.done, 0) / self.done
 
@@ -210,8 +212,10 @@ class Task:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks for people: why it failed, notes on its result."""
-        waits = waits_for(self.extra) if self.is_active and not self.workers else ""
-        return tuple(text for text in (self.error, self.note, waits) if text)
+        remarks = [self.error, self.note]
+        if self.is_active and not self.workers:
+            remarks.append(waits_for(self.extra))
+        return tuple(filter(None, remarks))
 
 
 @dataclass(frozen=True)
@@ -247,5 +251,6 @@ def active_tasks(store: GraphStore) -> list[ActiveTask]:
 
 
 def _task(row: Row) -> Task:
+    """The task of a row; texts that it lacks are empty."""
     texts = {name: row[name] or "" for name in ("stage", "note", "error")}
     return Task(**TASK.parse(row) | texts | {"hosts": tuple(sorted(row["hosts"]))})
