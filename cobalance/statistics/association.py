@@ -28,8 +28,10 @@ DISAGREEMENTS = (
     "the class has no images",
 )
 """Of the under-represented class, by the codes that `disagreements` returns; empty for none."""
-MIN_EXPECTED = 5.0  # images: below it in any cell, the chi-square approximation is not trusted
-BLOCK = 1 << 22  # counts tested at a time: bounds the memory, some 500 MB
+# Images: with fewer expected in any cell, the chi-square approximation is not trusted.
+MIN_EXPECTED = 5.0
+# Counts tested at a time: it bounds the memory, to some 500 MB.
+BLOCK = 1 << 22
 
 
 def leading_classes(counts: IntArray) -> tuple[IntArray, IntArray]:
@@ -85,14 +87,17 @@ def rate_differences(
     [[0.1, 0.05], [1, 1], [0, 0]]
     """
     rates = class_rates(counts, class_sizes)
-    some = class_sizes > 0
-    highest = np.where(some, rates, -1.0).argmax(axis=1)
-    lowest = np.where(some, rates, 2.0).argmin(axis=1)
-    lowest = np.where(highest == lowest, len(some) - 1 - some[::-1].argmax(), lowest)
+    has_images = class_sizes > 0
+    highest = np.where(has_images, rates, -1.0).argmax(axis=1)
+    lowest = np.where(has_images, rates, 2.0).argmin(axis=1)
+    last_class = len(has_images) - 1 - has_images[::-1].argmax()
+    lowest = np.where(highest == lowest, last_class, lowest)
+
+    # The difference of two fractions has a whole numerator: it is exact, and divided once.
     rows = np.arange(len(counts))
-    of_high, of_low = class_sizes[highest], class_sizes[lowest]
-    difference = counts[rows, highest] * of_low - counts[rows, lowest] * of_high
-    return difference / np.maximum(of_high * of_low, 1), highest, lowest
+    high_sizes, low_sizes = class_sizes[highest], class_sizes[lowest]
+    numerator = counts[rows, highest] * low_sizes - counts[rows, lowest] * high_sizes
+    return numerator / np.maximum(high_sizes * low_sizes, 1), highest, lowest
 
 
 def disagreements(counts: IntArray, class_sizes: IntArray) -> npt.NDArray[np.int8]:
@@ -118,15 +123,18 @@ def disagreements(counts: IntArray, class_sizes: IntArray) -> npt.NDArray[np.int
     difference, _, lowest = rate_differences(counts, class_sizes)
     over, under = leading_classes(counts)
     rows = np.arange(len(counts))
-    of_over, of_under, least = (rates[rows, codes] for codes in (over, under, lowest))
+    over_rate, under_rate = rates[rows, over], rates[rows, under]
+    lowest_rate = rates[rows, lowest]
+
+    # The first condition that holds gives the code.
     balanced = np.ptp(counts, axis=1) == 0
     conditions = [
         balanced & (difference > 0),
         balanced,
-        np.isnan(of_under),
-        of_under > of_over,
-        of_under == of_over,
-        of_under > least,
+        np.isnan(under_rate),
+        under_rate > over_rate,
+        under_rate == over_rate,
+        under_rate > lowest_rate,
     ]
     return np.select(conditions, [4, 0, 5, 1, 2, 3], 0).astype(np.int8)
 
@@ -139,10 +147,11 @@ def largest_difference(values: FloatArray) -> tuple[FloatArray, IntArray, IntArr
     """
     difference = np.full(len(values), np.nan)
     highest, lowest = np.full(len(values), -1), np.full(len(values), -1)
-    known = np.flatnonzero(~np.isnan(values).all(axis=1))
-    highest[known] = np.nanargmax(values[known], axis=1)
-    lowest[known] = np.nanargmin(values[known], axis=1)
-    difference[known] = values[known, highest[known]] - values[known, lowest[known]]
+    rows = np.flatnonzero(~np.isnan(values).all(axis=1))
+    highest[rows] = np.nanargmax(values[rows], axis=1)
+    lowest[rows] = np.nanargmin(values[rows], axis=1)
+    difference[rows] = values[rows, highest[rows]] - values[rows, lowest[rows]]
+
     equal = difference <= 1e-9
     difference[equal] = 0.0
     highest[equal], lowest[equal] = -1, -1
@@ -212,18 +221,24 @@ def log_odds_ratio(
     """
     if not 0 < confidence < 1:
         raise OptionError(f"confidence is {confidence}; give a value between 0 and 1, such as 0.95")
+
     rows = np.arange(len(counts))
     in_over, in_under = counts[rows, over], counts[rows, under]
     sizes = np.broadcast_to(class_sizes, counts.shape)
-    of_over, of_under = sizes[rows, over], sizes[rows, under]
-    empty = np.minimum.reduce([in_over, of_over - in_over, in_under, of_under - in_under]) == 0
-    half = np.where(empty, 0.5, 0.0)
-    with_it = np.stack([in_over + half, in_under + half])
-    without = np.stack([of_over - in_over + half, of_under - in_under + half])
-    estimate = np.log(with_it[0] * without[1] / (with_it[1] * without[0]))
-    reach = normal_quantile(confidence) * np.sqrt((1 / with_it + 1 / without).sum(axis=0))
-    result = np.stack([estimate, estimate - reach, estimate + reach], axis=1)
-    result[(over == under) | (of_over == 0) | (of_under == 0)] = np.nan
+    over_size, under_size = sizes[rows, over], sizes[rows, under]
+
+    # The table of two classes, with and without the clique; half an image more in each cell of a
+    # table with an empty cell (Haldane and Anscombe).
+    smallest = np.minimum.reduce([in_over, over_size - in_over, in_under, under_size - in_under])
+    half = np.where(smallest == 0, 0.5, 0.0)
+    showing = np.stack([in_over + half, in_under + half])
+    lacking = np.stack([over_size - in_over + half, under_size - in_under + half])
+
+    # Woolf's interval: the variance of the log odds ratio is the sum of the cells' reciprocals.
+    estimate = np.log(showing[0] * lacking[1] / (showing[1] * lacking[0]))
+    margin = normal_quantile(confidence) * np.sqrt((1 / showing + 1 / lacking).sum(axis=0))
+    result = np.stack([estimate, estimate - margin, estimate + margin], axis=1)
+    result[(over == under) | (over_size == 0) | (under_size == 0)] = np.nan
     return result
 
 
@@ -258,6 +273,7 @@ def homogeneity_test(
     testable = np.flatnonzero((totals > 0) & (totals < class_sizes.sum()))
     if len(class_sizes) < 2 or not len(testable):
         return p_values, tests
+
     for rows in np.array_split(testable, 1 + len(testable) * len(class_sizes) // BLOCK):
         p_values[rows], tests[rows] = _test_block(counts[rows], class_sizes)
     return p_values, tests
@@ -270,15 +286,17 @@ def _test_block(counts: IntArray, class_sizes: IntArray) -> tuple[FloatArray, np
     observed = np.hstack([counts, class_sizes - counts])
     shares = class_sizes / n_images
     expected = np.hstack([totals * shares, (n_images - totals) * shares])
-    # stats.chisquare takes 2K cells to have 2K - 1 degrees of freedom; such a table has K - 1
+
+    # stats.chisquare takes 2K cells to have 2K - 1 degrees of freedom; such a table has K - 1.
     p_values = np.asarray(stats.chisquare(observed, expected, ddof=n_classes, axis=1).pvalue)
+
     sparse = (expected < MIN_EXPECTED).any(axis=1)
     tests = np.where(sparse, FISHER, CHI_SQUARE).astype(np.int8)
     if n_classes == 2 and sparse.any():
         p_values[sparse] = fisher(counts[sparse], class_sizes)
     elif sparse.any():
-        p_values[sparse], each = fisher_many(counts[sparse], class_sizes)
-        tests[np.flatnonzero(sparse)[each]] = FISHER_EACH_CLASS
+        p_values[sparse], by_class = fisher_many(counts[sparse], class_sizes)
+        tests[np.flatnonzero(sparse)[by_class]] = FISHER_EACH_CLASS
     return p_values, tests
 
 

@@ -52,13 +52,15 @@ def centrality(
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     images = np.asarray(weights, dtype=float)
     graph = igraph.Graph(n=n_concepts, edges=pairs.tolist())
-    others = (n_concepts - 1) * (n_concepts - 2) / 2 or 1.0
-    between = graph.betweenness(directed=False, weights=(1 / images).tolist())
+
+    # igraph counts paths; the share is of the pairs of the other concepts.
+    other_pairs = (n_concepts - 1) * (n_concepts - 2) / 2 or 1.0
+    betweenness = graph.betweenness(directed=False, weights=(1 / images).tolist())
     return pd.DataFrame(
         {
             "degree": np.asarray(graph.degree(), dtype=np.int64),
             "strength": np.asarray(graph.strength(weights=images.tolist()), dtype=np.int64),
-            "betweenness": np.asarray(between, dtype=float) / others,
+            "betweenness": np.asarray(betweenness, dtype=float) / other_pairs,
             "pagerank": np.asarray(graph.pagerank(weights=images.tolist()), dtype=float),
             "community": communities(pairs, images, n_concepts, seed=seed),
         }

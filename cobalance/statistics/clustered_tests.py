@@ -27,26 +27,43 @@ def clustered_p_values(cliques: Cliques) -> tuple[FloatArray, npt.NDArray[np.int
     """
     if cliques.clustering is None:
         return homogeneity_test(cliques.counts, cliques.class_sizes)
-    shown, sizes = (part[:, cliques.class_sizes > 0] for part in cliques.independent())
+
+    # Rao and Scott (Biometrics 48, 1992): counts and sizes are divided by their design effects, and
+    # then tested as those of independent images are.
+    has_images = cliques.class_sizes > 0
+    counts, class_sizes = cliques.independent()
+    shown, sizes = counts[:, has_images], class_sizes[:, has_images]
     absent, n_classes = sizes - shown, sizes.shape[1]
-    total, others = shown.sum(axis=1, keepdims=True), absent.sum(axis=1, keepdims=True)
-    share = sizes / (total + others)
-    testable = (total[:, 0] > 0) & (others[:, 0] > 0) & (n_classes > 1)
-    few = testable & (np.minimum(total, others) * share < MIN_EXPECTED).any(axis=1)
-    spread = np.maximum(share * total * others / (total + others), 1e-300)
+    n_shown, n_absent = shown.sum(axis=1, keepdims=True), absent.sum(axis=1, keepdims=True)
+    share = sizes / (n_shown + n_absent)
+    testable = (n_shown[:, 0] > 0) & (n_absent[:, 0] > 0) & (n_classes > 1)
+
+    # Pearson's chi-square over all classes.
+    spread = np.maximum(share * n_shown * n_absent / (n_shown + n_absent), 1e-300)
     degrees = max(n_classes - 1, 1)
-    square = ((shown - total * share) ** 2 / spread).sum(axis=1)
-    p_values = np.where(testable, stats.chi2.sf(square, degrees), 1.0)
-    exact = FISHER if n_classes == 2 else FISHER_EACH_CLASS
-    tests = np.select([few, testable], [exact, CHI_SQUARE], NONE).astype(np.int8)
+    chi_square = ((shown - n_shown * share) ** 2 / spread).sum(axis=1)
+    p_values = np.where(testable, stats.chi2.sf(chi_square, degrees), 1.0)
+
+    # With few images expected, the exact test; of three or more classes each against the others,
+    # with Bonferroni's correction.
+    few = testable & (np.minimum(n_shown, n_absent) * share < MIN_EXPECTED).any(axis=1)
     cells = np.stack([absent[few], shown[few]], axis=1)
-    pairs = [
-        np.stack([cells[:, :, code], cells.sum(axis=2) - cells[:, :, code]], axis=2)
-        for code in range(n_classes if n_classes > 2 else 1)
-    ]
-    each = [exact_interaction(np.rint(pair).astype(np.int64)) for pair in pairs]
-    p_values[few] = np.minimum(1.0, len(each) * np.min(each, axis=0))
+    compared = range(n_classes) if n_classes > 2 else range(1)
+    exact_p_values = [_test_one_class(cells, code) for code in compared]
+    p_values[few] = np.minimum(1.0, len(exact_p_values) * np.min(exact_p_values, axis=0))
+    exact_test = FISHER if n_classes == 2 else FISHER_EACH_CLASS
+    tests = np.select([few, testable], [exact_test, CHI_SQUARE], NONE).astype(np.int8)
+
+    # Where pairs within clusters count, the clusters that vary are what there is to tell from: with
+    # no more than one of them nothing can be told.
     freedom = cliques.clustering.freedom
-    limit = stats.f.sf(square / degrees, degrees, np.maximum(freedom, 1))
-    least = np.select([~testable | (freedom < 0), freedom > 0], [0.0, limit], 1.0)
+    f_p_values = stats.f.sf(chi_square / degrees, degrees, np.maximum(freedom, 1))
+    least = np.select([~testable | (freedom < 0), freedom > 0], [0.0, f_p_values], 1.0)
     return np.maximum(p_values, least), tests
+
+
+def _test_one_class(cells: FloatArray, code: int) -> FloatArray:
+    """Exact p-values of the nearest whole counts, of one class against all others."""
+    in_class = cells[:, :, code]
+    pair = np.stack([in_class, cells.sum(axis=2) - in_class], axis=2)
+    return exact_interaction(np.rint(pair).astype(np.int64))

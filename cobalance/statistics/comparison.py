@@ -11,7 +11,8 @@ from cobalance.counting.cliques import Cliques
 from cobalance.statistics.difference import differences
 from cobalance.statistics.selection import find_rows
 
-COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"  # before a class's name: its columns
+# They stand before a class's name in the names of its columns.
+COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"
 
 STATUSES = ("solved", "introduced", "reduced", "grown", "unchanged", "absent")
 """Statuses of a clique that is imbalanced in one of the datasets, or in both."""
@@ -123,19 +124,28 @@ def compare_cliques(
     check_request(min_gap, limit, statuses)
     sizes_before, sizes_after = before.class_images(), after.class_images()
     check_classes("before", sizes_before, "after", sizes_after)
-    largest = min(cliques.members.shape[1] for cliques in (before, after))
-    largest = largest if max_size is None else max_size
+    if max_size is None:
+        max_size = min(before.members.shape[1], after.members.shape[1])
+
     changes = _changes(
-        _gaps_and_counts(before, min_size, largest, "before"),
-        _gaps_and_counts(after, min_size, largest, "after"),
+        _gaps_and_counts(before, min_size, max_size, "before"),
+        _gaps_and_counts(after, min_size, max_size, "after"),
         min_gap,
     )
     changes = changes.join(_differences(changes, before, after))
     summary = _summary(changes)
-    chosen = changes[changes["status"].isin(statuses)].head(limit).reset_index(drop=True)
-    given = chosen["status"].value_counts()
-    left_out = {name: int(summary[name].sum()) - int(given.get(name, 0)) for name in statuses}
-    return Comparison(chosen, summary, left_out, sizes_before, sizes_after, tuple(notes))
+
+    selected = changes[changes["status"].isin(statuses)].head(limit).reset_index(drop=True)
+    n_selected = selected["status"].value_counts()
+    left_out = {name: int(summary[name].sum()) - int(n_selected.get(name, 0)) for name in statuses}
+    return Comparison(
+        cliques=selected,
+        summary=summary,
+        left_out=left_out,
+        sizes_before=sizes_before,
+        sizes_after=sizes_after,
+        notes=tuple(notes),
+    )
 
 
 def check_classes(
@@ -144,14 +154,15 @@ def check_classes(
     """Raise DataError unless both datasets have the same classes."""
     if sizes_before.keys() == sizes_after.keys():
         return
-    clauses = [
-        f"only {dataset!r} has {', '.join(repr(name) for name in only)}"
-        for dataset, only in (
-            (before, [name for name in sizes_before if name not in sizes_after]),
-            (after, [name for name in sizes_after if name not in sizes_before]),
-        )
-        if only
-    ]
+
+    clauses = []
+    for dataset, sizes, other_sizes in (
+        (before, sizes_before, sizes_after),
+        (after, sizes_after, sizes_before),
+    ):
+        names = [repr(name) for name in sizes if name not in other_sizes]
+        if names:
+            clauses.append(f"only {dataset!r} has {', '.join(names)}")
     raise DataError(
         f"{before!r} and {after!r} have different classes: {'; '.join(clauses)}. Compare two "
         "versions of one dataset."
@@ -175,15 +186,25 @@ def _changes(before: pd.DataFrame, after: pd.DataFrame, min_gap: int) -> pd.Data
     """Give each clique of either dataset its status, the largest change first."""
     both = before.merge(after, on="concepts", how="outer")
     both["size"] = both["concepts"].map(len).astype(np.int64)
-    both = both.sort_values("size", kind="stable")  # the merge has sorted by concepts
-    missing = both["gap_after"].isna().to_numpy(np.bool_)
-    gaps = [both[name].fillna(0).to_numpy(np.int64) for name in ("gap_before", "gap_after")]
-    gap_before, gap_after = gaps
-    was, now = (gap >= min_gap for gap in gaps)
-    conditions = [~was & ~now, ~was, missing, ~now, gap_after < gap_before, gap_after > gap_before]
-    names = [BALANCED, "introduced", "absent", "solved", "reduced", "grown"]
-    both["status"] = np.select(conditions, names, default="unchanged").astype(object)
+    # The merge has sorted by concepts.
+    both = both.sort_values("size", kind="stable")
+
+    # The first condition that holds gives the status.
+    gap_before = both["gap_before"].fillna(0).to_numpy(np.int64)
+    gap_after = both["gap_after"].fillna(0).to_numpy(np.int64)
+    was_imbalanced, is_imbalanced = gap_before >= min_gap, gap_after >= min_gap
+    statuses = {
+        BALANCED: ~was_imbalanced & ~is_imbalanced,
+        "introduced": ~was_imbalanced,
+        "absent": both["gap_after"].isna().to_numpy(np.bool_),
+        "solved": ~is_imbalanced,
+        "reduced": gap_after < gap_before,
+        "grown": gap_after > gap_before,
+    }
+    status = np.select([*statuses.values()], [*statuses], default="unchanged")
+    both["status"] = status.astype(object)
     both["delta"] = both["gap_after"] - both["gap_before"]
+
     first = ["concepts", "size", "status", "gap_before", "gap_after", "delta"]
     order = np.lexsort((-np.maximum(gap_before, gap_after), -np.abs(gap_after - gap_before)))
     return both[[*first, *both.columns.difference(first, sort=False)]].iloc[order]
@@ -193,13 +214,14 @@ def _differences(changes: pd.DataFrame, before: Cliques, after: Cliques) -> pd.D
     """How the association of each clique that both have differs, by the index of `changes`."""
     both = changes[changes["gap_before"].notna() & changes["gap_after"].notna()]
     names = both["concepts"].tolist()
-    held = (part.take(find_rows(part, names)).independent() for part in (before, after))
-    (first, first_sizes), (second, second_sizes) = held
-    found = differences(first, first_sizes, second, second_sizes, before.classes)
-    return found.set_index(both.index)
+    first, first_sizes = before.take(find_rows(before, names)).independent()
+    second, second_sizes = after.take(find_rows(after, names)).independent()
+    frame = differences(first, first_sizes, second, second_sizes, before.classes)
+    return frame.set_index(both.index)
 
 
 def _summary(changes: pd.DataFrame) -> pd.DataFrame:
+    """Totals of each size, with the number of cliques of each status."""
     totals = {}
     for when in ("before", "after"):
         gaps = changes[f"gap_{when}"]

@@ -9,7 +9,9 @@ from cobalance.counting.subsets import sets_matrix
 
 MOST_IMAGES = 20_000
 FOLDS = 5
-_ITERATIONS, _NEAR = 60, 1e-6  # of the solver; a step that gains a smaller share is the last
+_ITERATIONS = 60
+# The solver stops at a step that gains a smaller share.
+_TOLERANCE = 1e-6
 
 
 def concepts_alone(
@@ -51,75 +53,87 @@ def concepts_alone(
     >>> concepts_alone(images)[0]
     1.0
     """
-    drawn = np.random.default_rng(0).permutation(len(images.labels))[:MOST_IMAGES]
-    known = int(np.count_nonzero(images.class_sizes()))
-    if len(drawn) < FOLDS or known < 2:
-        return 1 / max(known, 1), 0.0
-    real = images.take(np.sort(drawn))
+    sample = np.random.default_rng(0).permutation(len(images.labels))[:MOST_IMAGES]
+    n_with_images = int(np.count_nonzero(images.class_sizes()))
+    if len(sample) < FOLDS or n_with_images < 2:
+        return 1 / max(n_with_images, 1), 0.0
+
+    real = images.take(np.sort(sample))
     shows, labels = real.matrix(), real.labels.astype(np.int64)
     n_classes = len(images.classes)
     fold = np.random.default_rng(1).permutation(len(labels)) % FOLDS
+
+    # Further images weigh as much less as there are fewer real ones to learn from.
     if members is None or added is None or not len(members):
         members, added = np.full((0, 1), -1), np.zeros((0, n_classes), dtype=np.int64)
     sets, codes = np.nonzero(added)
-    more = sets_matrix(members[sets], len(images.concepts))
+    further = sets_matrix(members[sets], len(images.concepts))
     share = len(labels) / max(len(images.labels), 1) * (FOLDS - 1) / FOLDS
-    n_more = added[sets, codes].astype(np.float64) * share
+    further_weights = added[sets, codes].astype(np.float64) * share
+
     chances = np.empty((len(labels), n_classes))
     for number in range(FOLDS):
-        kept = fold != number
-        chances[~kept] = _learn(
-            shows[kept], labels[kept], more, codes, n_more, shows[~kept], n_classes
+        train = fold != number
+        chances[~train] = _learn(
+            shows[train], labels[train], further, codes, further_weights, shows[~train], n_classes
         )
-    right = chances.argmax(axis=1) == labels
+
+    # Both measures are means over classes, whatever the number of their images.
+    is_right = chances.argmax(axis=1) == labels
     bits = np.log2(np.maximum(chances[np.arange(len(labels)), labels], 1e-9))
-    there = np.unique(labels).tolist()
-    by_class = [(right[labels == code].mean(), bits[labels == code].mean()) for code in there]
-    accuracy, told = np.mean(by_class, axis=0)
-    return float(accuracy), float(np.log2(len(there)) + told)
+    classes = np.unique(labels).tolist()
+    by_class = [(is_right[labels == code].mean(), bits[labels == code].mean()) for code in classes]
+    accuracy, mean_bits = np.mean(by_class, axis=0)
+    return float(accuracy), float(np.log2(len(classes)) + mean_bits)
 
 
 def _learn(
     shows: "sparse.csr_matrix",
     labels: IntArray,
-    more: "sparse.csr_matrix",
+    further: "sparse.csr_matrix",
     codes: IntArray,
-    n_more: FloatArray,
-    asked: "sparse.csr_matrix",
+    further_weights: FloatArray,
+    tested: "sparse.csr_matrix",
     n_classes: int,
 ) -> FloatArray:
-    """Probabilities of the classes for the images that are asked for: (n_asked, n_classes)."""
+    """Probabilities of the classes for the images that are tested: (n_tested, n_classes)."""
     from threadpoolctl import threadpool_limits
 
-    x = sparse.vstack([shows, more], format="csr", dtype=np.float64)
+    x = sparse.vstack([shows, further], format="csr", dtype=np.float64)
     y = np.concatenate([labels, codes])
-    times = np.concatenate([np.ones(len(labels)), n_more])
+    times = np.concatenate([np.ones(len(labels)), further_weights])
+    # Every class weighs the same.
     sizes = np.bincount(y, times, n_classes)
     weights = times * (times.sum() / max(np.count_nonzero(sizes), 1) / np.maximum(sizes, 1e-9))[y]
+
     shape = x.shape[1] + 1, n_classes
     rows, transposed = np.arange(len(y)), x.T.tocsr()
 
     def loss(flat: FloatArray) -> tuple[float, FloatArray]:
+        # The last row of theta has the intercepts, which are not penalised.
         theta = flat.reshape(shape)
         logs = special.log_softmax(x @ theta[:-1] + theta[-1], axis=1)
         residual = np.exp(logs)
         residual[rows, y] -= 1
         residual *= weights[:, None]
-        slope = np.vstack([transposed @ residual + theta[:-1], residual.sum(axis=0)])
+
+        gradient = np.vstack([transposed @ residual + theta[:-1], residual.sum(axis=0)])
         penalty = 0.5 * float((theta[:-1] ** 2).sum())
-        return penalty - float(weights @ logs[rows, y]), slope.ravel()
+        return penalty - float(weights @ logs[rows, y]), gradient.ravel()
 
     start = np.zeros(shape[0] * shape[1])
-    with threadpool_limits(1, "blas"):  # products are small: threads cost more than they give
-        found = optimize.minimize(
+    # The products are small: threads cost more than they give.
+    with threadpool_limits(1, "blas"):
+        solution = optimize.minimize(
             loss,
             start,
             jac=True,
             method="L-BFGS-B",
-            options={"maxiter": _ITERATIONS, "ftol": _NEAR},
+            options={"maxiter": _ITERATIONS, "ftol": _TOLERANCE},
         )
-    theta = found.x.reshape(shape)
-    logs = asked @ theta[:-1] + theta[-1]
+
+    theta = solution.x.reshape(shape)
+    logs = tested @ theta[:-1] + theta[-1]
     logs[:, sizes == 0] = -np.inf
     chances: FloatArray = np.exp(special.log_softmax(logs, axis=1))
     return chances

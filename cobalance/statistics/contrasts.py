@@ -46,6 +46,8 @@ def standardized_residuals(counts: IntArray, class_sizes: IntArray) -> FloatArra
     shown = counts.sum(axis=1, keepdims=True) / total
     share = class_sizes / total
     expected = shown * class_sizes
+
+    # Haberman's variance of the adjusted residuals.
     variance = expected * (1 - shown) * (1 - share)
     residuals = np.zeros(counts.shape)
     np.divide(counts - expected, np.sqrt(variance), out=residuals, where=variance > _ROUNDING)
@@ -96,23 +98,28 @@ def strongest_contrast(counts: IntArray, class_sizes: IntArray) -> Contrast | No
     >>> found.first, found.second, round(found.strength, 2), found.ties
     (0, 2, 0.7, 0)
     """
-    some = np.flatnonzero(class_sizes)
-    if len(some) < 2:
+    codes = np.flatnonzero(class_sizes)
+    if len(codes) < 2:
         return None
-    rates = (counts[:, some] + 1) / (class_sizes[some] + 2)
-    variances = rates * (1 - rates) / (class_sizes[some] + 2)
-    found = []
-    for first in range(len(some) - 1):
+
+    # Agresti and Caffo (2000): rates with one image more of either kind.
+    rates = (counts[:, codes] + 1) / (class_sizes[codes] + 2)
+    variances = rates * (1 - rates) / (class_sizes[codes] + 2)
+
+    # Each class is compared with those behind it, in the order of the pairs below.
+    strengths_by_first = []
+    for first in range(len(codes) - 1):
         rest = slice(first + 1, None)
         margins = MARGIN * np.sqrt(variances[:, rest] + variances[:, [first]])
         beyond = np.abs(rates[:, rest] - rates[:, [first]]) - margins
-        found.append(np.maximum(beyond, 0).sum(axis=0))
-    strengths = np.concatenate(found)
+        strengths_by_first.append(np.maximum(beyond, 0).sum(axis=0))
+    strengths = np.concatenate(strengths_by_first)
+
     strength = float(strengths.max())
     as_strong = np.flatnonzero(strengths >= strength - _ROUNDING)
-    pairs = np.column_stack(np.triu_indices(len(some), 1))
-    first, second = some[pairs[as_strong[0]]].tolist()
-    return Contrast(first, second, strength, len(as_strong) - 1)
+    pairs = np.column_stack(np.triu_indices(len(codes), 1))
+    first, second = codes[pairs[as_strong[0]]].tolist()
+    return Contrast(first=first, second=second, strength=strength, ties=len(as_strong) - 1)
 
 
 def skew(
@@ -137,15 +144,13 @@ def skew(
         are equal, where neither has any, and where a side has no images to compare. NaN where
         the counts are.
     """
-    found = np.asarray(counts, dtype=np.float64).reshape(-1, np.size(class_sizes))
+    table = np.asarray(counts, dtype=np.float64).reshape(-1, np.size(class_sizes))
     sizes = np.asarray(class_sizes, dtype=np.float64)
-    sides = [list(left), list(right)]
-    images = [sizes[side].sum() for side in sides]
-    low, high = (
-        found[:, side].sum(axis=1) / (total or 1.0)
-        for side, total in zip(sides, images, strict=True)
-    )
-    if not all(images):
-        return np.where(np.isnan(low + high), np.nan, 0.0)
-    both = low + high
-    return np.asarray((high - low) / np.where(both == 0, 1.0, both))
+    left_total, right_total = sizes[list(left)].sum(), sizes[list(right)].sum()
+    left_rate = table[:, list(left)].sum(axis=1) / (left_total or 1.0)
+    right_rate = table[:, list(right)].sum(axis=1) / (right_total or 1.0)
+
+    both = left_rate + right_rate
+    if not left_total or not right_total:
+        return np.where(np.isnan(both), np.nan, 0.0)
+    return np.asarray((right_rate - left_rate) / np.where(both == 0, 1.0, both))

@@ -13,7 +13,8 @@ from cobalance.counting.subsets import SubsetIndex
 from cobalance.statistics.design_effects import independence_effects
 from cobalance.statistics.q_values import MAX_Q_VALUE, q_values
 
-_NEGLIGIBLE = 1e-17  # of a sum
+# A term that is a smaller share of a sum is the last.
+_NEGLIGIBLE = 1e-17
 
 
 def cooccurrence_table(
@@ -76,31 +77,42 @@ def cooccurrence_table(
     """
     if cliques.members.shape[1] < 2:
         raise OptionError("No pairs were mined. Mine with ", Setting("max_size", 2), ".")
+    # The row -1, of parts that no image shows together, is the last and has no images.
     images, total = np.append(cliques.counts.sum(axis=1), 0), int(cliques.class_sizes.sum())
     index, sizes = SubsetIndex(cliques.members), cliques.sizes()
-    found, divisions = [], []
+
+    members_by_size, divisions_by_size = [], []
     for size in range(2, int(sizes.max(initial=2)) + 1):
         members = cliques.members[sizes == size, :size]
         if size == 2 and min_support == 1:
             members = np.concatenate([_pairs_never_seen(cliques, total), members])
         subsets = index.combinations(members)
-        one = np.arange(1, (1 << size) - 1, 2)  # the first member is in the first part
-        found.append(members)
-        bits = [-1] * len(one), one, ~one
-        divisions.append(np.stack([subsets[:, part] for part in bits]))
-    every = np.concatenate([rows.reshape(3, -1) for rows in divisions], axis=1)
-    p_value = _test(images[every], total, every, cliques, incidence)
-    of_size = np.split(p_value, np.cumsum([rows[0].size for rows in divisions])[:-1])
+        # Each division once: the first member is in the first part, whose bits are odd numbers.
+        first_parts = np.arange(1, (1 << size) - 1, 2)
+        whole = [-1] * len(first_parts)
+        divisions = [subsets[:, masks] for masks in (whole, first_parts, ~first_parts)]
+        members_by_size.append(members)
+        divisions_by_size.append(np.stack(divisions))
+
+    # All are tested at once, as those by cluster pass over all images.
+    all_divisions = np.concatenate([rows.reshape(3, -1) for rows in divisions_by_size], axis=1)
+    p_value = _test(images[all_divisions], total, all_divisions, cliques, incidence)
+    ends = np.cumsum([rows[0].size for rows in divisions_by_size])
+    p_values_by_size = np.split(p_value, ends[:-1])
+
     names = np.array(cliques.concepts, dtype=object)
-    parts = [
-        _table(names[members], images[rows], total, some.reshape(rows.shape[1:]))
-        for members, rows, some in zip(found, divisions, of_size, strict=True)
+    tables = [
+        _table(names[members], images[rows], total, p_values.reshape(rows.shape[1:]))
+        for members, rows, p_values in zip(
+            members_by_size, divisions_by_size, p_values_by_size, strict=True
+        )
     ]
-    table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    table = pd.concat([part for part in tables if len(part)] or tables[:1], ignore_index=True)
     if cliques.clustering is not None:
         standing = np.append(cliques.clustering.standing, 0)
-        table["clusters"] = np.concatenate([standing[rows[0, :, 0]] for rows in divisions])
+        table["clusters"] = np.concatenate([standing[rows[0, :, 0]] for rows in divisions_by_size])
     table["q_value"] = q_values(table["p_value"].to_numpy())
+
     distance = (table["images"] - table["expected"]).abs().round(9)
     order = table.assign(_unproven=table["q_value"] > MAX_Q_VALUE, _distance=-distance)
     order = order.sort_values(["_unproven", "_distance", "size", "concepts"], kind="stable")
@@ -112,51 +124,61 @@ def _pairs_never_seen(cliques: Cliques, total: int) -> IntArray:
     sizes = cliques.sizes()
     single, pairs = cliques.members[sizes == 1, 0], cliques.members[sizes == 2][:, :2]
     counts = cliques.counts.sum(axis=1)[sizes == 1]
+
+    # The most frequent concepts first: each is expected with those behind it up to an end.
     order = np.argsort(-counts, kind="stable")
     codes, counts = single[order], counts[order]
     ends = np.searchsorted(-counts, -total / np.maximum(counts, 1), side="right")
     first = np.repeat(np.arange(len(codes)), np.maximum(ends - np.arange(len(codes)) - 1, 0))
     second = np.arange(len(first)) - np.searchsorted(first, first) + first + 1
-    found = np.sort(np.column_stack([codes[first], codes[second]]), axis=1)
+
+    expected_pairs = np.sort(np.column_stack([codes[first], codes[second]]), axis=1)
     width = len(cliques.concepts)
-    unseen = ~np.isin(found @ [width, 1], pairs @ [width, 1])
-    return found[unseen]
+    unseen = ~np.isin(expected_pairs @ [width, 1], pairs @ [width, 1])
+    return expected_pairs[unseen]
 
 
 def _test(
     images: IntArray, total: int, divisions: IntArray, cliques: Cliques, incidence: Incidence | None
 ) -> FloatArray:
     """P-values of each division, by cluster where images are in clusters."""
-    both, one, other = images
-    exact = hypergeometric_test(both, one, other, total)
+    both, first, second = images
+    exact = hypergeometric_test(both, first, second, total)
     if incidence is None or cliques.clustering is None:
         return exact
+
+    # The nearest whole counts after division by the design effect (Rao and Scott 1992).
     effects = independence_effects(cliques, incidence, divisions)
-    cells = np.stack([both, one - both, other - both, total - one - other + both]) / effects
+    neither = total - first - second + both
+    cells = np.stack([both, first - both, second - both, neither]) / effects
     few = np.rint(cells).astype(np.int64)
     nearest = hypergeometric_test(few[0], few[0] + few[1], few[0] + few[2], few.sum(axis=0))
-    mean = one * other / total
-    spread = mean * (1 - one / total) * (1 - other / total) * effects
+
+    # A t distribution, of one degree of freedom less than clusters show the rarer part.
+    mean = first * second / total
+    spread = mean * (1 - first / total) * (1 - second / total) * effects
     t = np.abs(both - mean) / np.sqrt(np.maximum(spread, 1e-300))
     freedom = cliques.clustering.standing[divisions[1:]].min(axis=0) - 1
-    limit = np.where(freedom > 0, 2 * stats.t.sf(t, np.maximum(freedom, 1)), 1.0)
-    return np.maximum(exact, np.maximum(nearest, limit))
+    by_clusters = np.where(freedom > 0, 2 * stats.t.sf(t, np.maximum(freedom, 1)), 1.0)
+    return np.maximum(exact, np.maximum(nearest, by_clusters))
 
 
 def _table(
     names: npt.NDArray[np.object_], images: IntArray, total: int, p_value: FloatArray
 ) -> pd.DataFrame:
     """The rows of combinations of one size, from the images of each division."""
-    (n, size), (observed, one, other) = names.shape, images
-    mean = one * (other / total)
+    (n, size), (observed, first, second) = names.shape, images
+    mean = first * (second / total)
     contradicted = (observed > mean).any(axis=1) & (observed < mean).any(axis=1)
     nearest = np.abs(observed - mean).argmin(axis=1)
     expected = mean[np.arange(n), nearest]
+
+    # The bits of a division's first part are the odd number that follows from its position.
     concepts = [tuple(row) for row in names.tolist()]
-    part = [
-        tuple(name for bit, name in enumerate(row) if mask >> bit & 1)
-        for row, mask in zip(concepts, (2 * nearest + 1).tolist(), strict=True)
-    ]
+    parts = []
+    for row, mask in zip(concepts, (2 * nearest + 1).tolist(), strict=True):
+        parts.append(tuple(name for bit, name in enumerate(row) if mask >> bit & 1))
+
     return pd.DataFrame(
         {
             "concepts": pd.Series(concepts, dtype=object),
@@ -164,7 +186,7 @@ def _table(
             "images": observed[:, 0],
             "expected": expected,
             "ratio": observed[:, 0] / expected,
-            "part": pd.Series(part, dtype=object),
+            "part": pd.Series(parts, dtype=object),
             "p_value": np.where(contradicted, 1.0, p_value.max(axis=1)),
         }
     )
@@ -194,16 +216,18 @@ def hypergeometric_test(
     # Few images with both are many of the first without the second.
     few = both * total < first * other
     second = np.where(few, total - other, other).astype(np.float64)
-    at = np.where(few, one - both, both).astype(np.float64)
-    first_term = np.exp(stats.hypergeom.logpmf(at, total, second, first))
+    count = np.where(few, one - both, both).astype(np.float64)
+
+    # The terms of the tail, as shares of the first, follow from each other.
+    first_term = np.exp(stats.hypergeom.logpmf(count, total, second, first))
     neither, most = total - first - second, np.minimum(first, second)
     tail, term = np.ones_like(first), np.ones_like(first)
-    running = np.flatnonzero(at < most)
+    running = np.flatnonzero(count < most)
     while len(running):
-        i, a, b = at[running], first[running], second[running]
+        i, a, b = count[running], first[running], second[running]
         term[running] *= (a - i) * (b - i) / ((i + 1) * (neither[running] + i + 1))
         tail[running] += term[running]
-        at[running] += 1
-        going = (term[running] > _NEGLIGIBLE * tail[running]) & (at[running] < most[running])
+        count[running] += 1
+        going = (term[running] > _NEGLIGIBLE * tail[running]) & (count[running] < most[running])
         running = running[going]
     return np.asarray(np.minimum(1.0, 2 * first_term * tail))

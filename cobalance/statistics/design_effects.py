@@ -42,55 +42,74 @@ def with_clusters(cliques: Cliques, incidence: Incidence) -> Cliques:
     28,000 cliques of 30,000 images in 3,000 clusters take 8 s of one core. Time grows with the
     cliques times the clusters, and with the pairs of an image and a clique that it shows.
     """
-    known = incidence.clusters
-    if known is None or len(np.unique(known[known >= 0])) == np.count_nonzero(known >= 0):
+    codes = incidence.clusters
+    if codes is None or len(np.unique(codes[codes >= 0])) == np.count_nonzero(codes >= 0):
         return cliques
+
+    # Sums over clusters of squared counts, counts times images and squared scores, in each class
+    # and in all together; clusters that show the clique, and that show it in all of their images.
     n, n_classes = cliques.counts.shape
-    own = _own_scores(cliques)
-    second, product, scored = np.zeros((3, n, n_classes))  # sums over clusters
-    second_of_all, product_of_all, crossing = np.zeros((3, n))
+    all_scores = _own_scores(cliques)
+    squares, products, score_squares = np.zeros((3, n, n_classes))
+    joint_squares, joint_products, score_crossing = np.zeros((3, n))
     standing, full = np.zeros((2, n), dtype=np.int64)
-    within, of_all, n_clusters = np.zeros(n_classes), 0.0, 0
-    for some in count_in_clusters(incidence, cliques):
-        starts = np.flatnonzero(np.diff(some.clusters, prepend=-1))
-        of_class = np.eye(n_classes)[some.classes]
-        one = np.ones(len(some.classes)), some.clusters, np.arange(len(some.classes) + 1)
-        together = some.counts @ sparse.csr_matrix(one)
-        whole = np.add.reduceat(some.images, starts)
-        second += some.counts.power(2) @ of_class
-        product += some.counts @ (of_class * some.images[:, None])
-        second_of_all += together.power(2).sum(axis=1).A1
-        product_of_all += together @ whole
-        standing += together.getnnz(axis=1)
-        are_full = together.data == whole[together.indices]
-        full += np.bincount(np.repeat(np.arange(n), together.getnnz(axis=1))[are_full], minlength=n)
-        within += some.images**2 @ of_class
-        of_all += (whole**2).sum()
+    size_squares, joint_size_squares, n_clusters = np.zeros(n_classes), 0.0, 0
+    for groups in count_in_clusters(incidence, cliques):
+        in_class = np.eye(n_classes)[groups.classes]
+        squares += groups.counts.power(2) @ in_class
+        products += groups.counts @ (in_class * groups.images[:, None])
+        size_squares += groups.images**2 @ in_class
+
+        starts = np.flatnonzero(np.diff(groups.clusters, prepend=-1))
+        n_groups = len(groups.classes)
+        in_cluster = np.ones(n_groups), groups.clusters, np.arange(n_groups + 1)
+        joint = groups.counts @ sparse.csr_matrix(in_cluster)
+        images = np.add.reduceat(groups.images, starts)
+        joint_squares += joint.power(2).sum(axis=1).A1
+        joint_products += joint @ images
+        joint_size_squares += (images**2).sum()
         n_clusters += len(starts)
-        by_class = [np.flatnonzero(some.classes == code) for code in range(n_classes)]
-        parts = [(groups, some.counts[:, groups]) for groups in by_class]
-        for part in own:
-            cells = part.rows.size * len(some.classes)
-            for at in np.array_split(np.arange(len(part.rows)), 1 + cells // BLOCK):
-                scores = _sum_scores(part, at, some, parts)
-                scored[part.rows[at]] += scores**2 @ of_class
-                of_cluster = np.add.reduceat(scores, starts, axis=1)
-                crossing[part.rows[at]] += (of_cluster**2).sum(axis=1)
-    information = np.concatenate([part.information for part in own])  # rows are by size
+
+        standing += joint.getnnz(axis=1)
+        full += _count_full(joint, images)
+        _add_scores(score_squares, score_crossing, all_scores, groups)
+
     sizes = cliques.class_sizes
-    mean = within / np.maximum(sizes, 1)
-    rates = cliques.counts / np.maximum(sizes, 1)
+    mean = size_squares / np.maximum(sizes, 1)
+
+    # Of the test, the scores are deviations from the rate of all classes together.
     rate = cliques.counts.sum(axis=1, keepdims=True) / sizes.sum()
-    alike, apart = (second - 2 * of * product + of**2 * within for of in (rate, rates))
-    all_alike = second_of_all - 2 * rate[:, 0] * product_of_all + rate[:, 0] ** 2 * of_all
+    alike = squares - 2 * rate * products + rate**2 * size_squares
+    all_alike = (
+        joint_squares - 2 * rate[:, 0] * joint_products + rate[:, 0] ** 2 * joint_size_squares
+    )
     single = cliques.counts * (1 - 2 * rate) + sizes * rate**2
-    spread = sizes * rate * (1 - rate)
-    tests, paired = design_effects(alike, all_alike, spread, mean, single=single)
+    tests, paired = design_effects(alike, all_alike, sizes * rate * (1 - rate), mean, single=single)
+
+    # Of the interval, they are deviations from the rate of each class.
+    rates = cliques.counts / np.maximum(sizes, 1)
+    apart = squares - 2 * rates * products + rates**2 * size_squares
     intervals, _ = design_effects(apart, apart.sum(axis=1), sizes * rates * (1 - rates), mean)
-    own_tests, _ = design_effects(scored, crossing, information, mean)
+
+    # Cliques are by size, as the scores are.
+    information = np.concatenate([scores.information for scores in all_scores])
+    own, _ = design_effects(score_squares, score_crossing, information, mean)
+
+    # A cluster varies in a clique unless none or all of its images show it.
     varying = np.minimum(standing, n_clusters - full)
     freedom = np.where(paired, np.maximum(varying - 1, 0), -1)
-    return replace(cliques, clustering=Clustering(standing, freedom, tests, intervals, own_tests))
+    clustering = Clustering(
+        standing=standing, freedom=freedom, tests=tests, intervals=intervals, own=own
+    )
+    return replace(cliques, clustering=clustering)
+
+
+def _count_full(joint: "sparse.csr_matrix", images: FloatArray) -> IntArray:
+    """How many clusters show each clique in all of their images."""
+    n = joint.shape[0]
+    rows = np.repeat(np.arange(n), joint.getnnz(axis=1))
+    is_full = joint.data == images[joint.indices]
+    return np.bincount(rows[is_full], minlength=n)
 
 
 def design_effects(
@@ -116,26 +135,34 @@ def design_effects(
     single : float array, shape (n, n_classes), or None
         Squared scores of single images, where these differ; pairs within clusters count then.
     """
-    total, has, more = information.sum(axis=1), information > 0, np.maximum(mean - 1, 0)
+    total, has_information = information.sum(axis=1), information > 0
+    further_images = np.maximum(mean - 1, 0)
+
+    # Images of one class in a cluster correlate as pairs in all classes do, for a class by its own
+    # sizes of clusters; where no pair tells, as if they were one image.
     together = np.maximum(squares.sum(axis=1) - total, 0)
-    room = information @ more
-    share = np.divide(together, room, out=np.ones_like(room), where=room > 0)  # all, if none tells
-    found = 1 + np.minimum(share, 1)[:, None] * more
+    room = information @ further_images
+    correlation = np.divide(together, room, out=np.ones_like(room), where=room > 0)
+    effects = 1 + np.minimum(correlation, 1)[:, None] * further_images
     total = np.maximum(total, 1e-9)
 
-    def variance(of: FloatArray, of_all: FloatArray) -> FloatArray:
-        known = np.divide(of, information, out=np.zeros_like(of), where=has)
-        return np.asarray(known.sum(axis=1) - of_all / total)
+    def variance(of_classes: FloatArray, of_all: FloatArray) -> FloatArray:
+        shares = np.zeros_like(of_classes)
+        np.divide(of_classes, information, out=shares, where=has_information)
+        return np.asarray(shares.sum(axis=1) - of_all / total)
 
-    alone = variance(found * information, (found * information).sum(axis=1))
-    expected, seen = alone, variance(squares, crossing)
+    # Where the scores vary more between the classes than that, this counts; where clusters reach
+    # across classes, the part that cancels does not.
+    alone = variance(effects * information, (effects * information).sum(axis=1))
+    expected, observed = alone, variance(squares, crossing)
     if single is not None:
-        lean = variance(single, single.sum(axis=1)) / np.maximum(has.sum(axis=1) - 1, 1)
-        seen = seen / np.maximum(lean, 1)
+        n_others = np.maximum(has_information.sum(axis=1) - 1, 1)
+        lean = variance(single, single.sum(axis=1)) / n_others
+        observed = observed / np.maximum(lean, 1)
         expected = alone - (crossing - squares.sum(axis=1)) / total
-    more_than_alone = np.maximum(expected, seen)
-    factor = np.divide(more_than_alone, alone, out=np.ones_like(alone), where=alone > 1e-9)
-    return np.maximum(found * factor[:, None], 1.0), factor < 1 - 1e-9
+    larger = np.maximum(expected, observed)
+    factor = np.divide(larger, alone, out=np.ones_like(alone), where=alone > 1e-9)
+    return np.maximum(effects * factor[:, None], 1.0), factor < 1 - 1e-9
 
 
 def independence_effects(cliques: Cliques, incidence: Incidence, divisions: IntArray) -> FloatArray:
@@ -150,33 +177,49 @@ def independence_effects(cliques: Cliques, incidence: Incidence, divisions: IntA
     divisions : int array, shape (3, n)
         Rows of `cliques`: both parts together, -1 where no image shows them, and each part.
     """
-    total, (_, *parts) = len(incidence.labels), divisions
+    total, (_, first_rows, second_rows) = len(incidence.labels), divisions
     rates = np.append(cliques.counts.sum(axis=1) / total, 0)
-    of_part, found, of_all = np.zeros(len(cliques)), np.zeros(divisions.shape[1]), 0.0
-    labels = np.zeros_like(incidence.labels)  # one class of all
+
+    # All images are of one class here.
+    labels = np.zeros_like(incidence.labels)
     incidence = replace(incidence, labels=labels, classes=("",))
-    for some in count_in_clusters(incidence, replace(cliques, classes=("",))):
-        counts, others = some.counts, some.images - 1
-        pairs = np.sqrt(some.images * others)
+
+    # The covariances of two images in a part, summed over the pairs of images in each cluster but
+    # for the square of the part's rate, which is the same for all pairs and is added below.
+    part_sums, n_pairs = np.zeros(len(cliques)), 0.0
+    covariance = np.zeros(divisions.shape[1])
+    for clusters in count_in_clusters(incidence, replace(cliques, classes=("",))):
+        counts, others = clusters.counts, clusters.images - 1
+        pair_roots = np.sqrt(clusters.images * others)
         rate = np.repeat(rates[:-1], counts.getnnz(axis=1))
         counts.data *= counts.data - 1 - 2 * rate * others[counts.indices]
-        counts.data /= np.maximum(pairs, 1)[counts.indices]
-        of_part += counts @ pairs
-        of_all += float(pairs @ pairs)
-        for at in np.array_split(np.arange(len(found)), 1 + len(found) * len(pairs) // BLOCK):
-            one, other = (counts[part[at]] for part in parts)
-            found[at] += one.multiply(other).sum(axis=1).A1
-    both, one, other = rates[divisions]
-    found += other**2 * of_part[parts[0]] + one**2 * of_part[parts[1]] + (one * other) ** 2 * of_all
-    squares = both * (1 - 2 * one) * (1 - 2 * other) + (one * other) ** 2  # of scores
-    squares += one * (1 - 2 * one) * other**2 + other * (1 - 2 * other) * one**2
-    more = np.divide(found, total * squares, out=np.zeros_like(found), where=squares > 1e-12)
-    return np.asarray(np.maximum(more, 0) + 1)
+        counts.data /= np.maximum(pair_roots, 1)[counts.indices]
+        part_sums += counts @ pair_roots
+        n_pairs += float(pair_roots @ pair_roots)
+
+        n_blocks = 1 + len(covariance) * len(pair_roots) // BLOCK
+        for block in np.array_split(np.arange(len(covariance)), n_blocks):
+            products = counts[first_rows[block]].multiply(counts[second_rows[block]])
+            covariance[block] += products.sum(axis=1).A1
+
+    both, first, second = rates[divisions]
+    covariance += (
+        second**2 * part_sums[first_rows]
+        + first**2 * part_sums[second_rows]
+        + (first * second) ** 2 * n_pairs
+    )
+
+    # The expected square of an image's score.
+    squares = both * (1 - 2 * first) * (1 - 2 * second) + (first * second) ** 2
+    squares += first * (1 - 2 * first) * second**2 + second * (1 - 2 * second) * first**2
+    further = np.zeros_like(covariance)
+    np.divide(covariance, total * squares, out=further, where=squares > 1e-12)
+    return np.asarray(np.maximum(further, 0) + 1)
 
 
 def _own_scores(cliques: Cliques) -> list[_Scores]:
     """Scores of the highest interaction: an image counts by the fitted images that are like it."""
-    parts = []
+    all_scores = []
     for rows, subsets, cells in presence_blocks(cliques, SubsetIndex(cliques.members)):
         size, n_classes = subsets.shape[1].bit_length() - 1, cells.shape[2]
         fitted, free = fit_cells(cells)
@@ -184,25 +227,53 @@ def _own_scores(cliques: Cliques) -> list[_Scores]:
         information = (cells * weights**2).sum(axis=1)
         weights = weights / np.maximum(information, 1e-300)[:, None]
         information = (cells * weights**2).sum(axis=1)
-        for part in range(size):  # of exactly these parts to at least these
+
+        # From weights of images with exactly some parts to those of images with at least these.
+        for part in range(size):
             view = weights.reshape(len(rows), 1 << size - part - 1, 2, 1 << part, n_classes)
             view[:, :, 1] -= view[:, :, 0]
-        parts.append(_Scores(rows, subsets, weights, information))
-    return parts
+        scores = _Scores(rows=rows, subsets=subsets, weights=weights, information=information)
+        all_scores.append(scores)
+    return all_scores
+
+
+def _add_scores(
+    squares: FloatArray,
+    crossing: FloatArray,
+    all_scores: Sequence[_Scores],
+    groups: ClusterCounts,
+) -> None:
+    """Add the squared sums of scores in some clusters, of each class and of all classes."""
+    n_classes = squares.shape[1]
+    in_class = np.eye(n_classes)[groups.classes]
+    starts = np.flatnonzero(np.diff(groups.clusters, prepend=-1))
+    positions = [np.flatnonzero(groups.classes == code) for code in range(n_classes)]
+    counts = [groups.counts[:, columns] for columns in positions]
+
+    for scores in all_scores:
+        n_blocks = 1 + scores.rows.size * len(groups.classes) // BLOCK
+        for block in np.array_split(np.arange(len(scores.rows)), n_blocks):
+            sums = _sum_scores(scores, block, groups, positions, counts)
+            squares[scores.rows[block]] += sums**2 @ in_class
+            joint = np.add.reduceat(sums, starts, axis=1)
+            crossing[scores.rows[block]] += (joint**2).sum(axis=1)
 
 
 def _sum_scores(
-    part: _Scores,
-    at: IntArray,
-    some: ClusterCounts,
-    parts: "Sequence[tuple[IntArray, sparse.csr_matrix]]",
+    scores: _Scores,
+    block: IntArray,
+    groups: ClusterCounts,
+    positions: Sequence[IntArray],
+    counts: "Sequence[sparse.csr_matrix]",
 ) -> FloatArray:
     """Sums of scores in each group, shape (n, n_groups), from the groups and counts by class."""
-    found = np.empty((len(at), len(some.classes)))
-    ends = np.arange(len(at) + 1) * (part.subsets.shape[1] - 1)
-    subsets, shape = part.subsets[at, 1:].ravel(), (len(at), some.counts.shape[0])
-    for code, (groups, counts) in enumerate(parts):
-        weights = sparse.csr_matrix((part.weights[at, 1:, code].ravel(), subsets, ends), shape)
-        constant = part.weights[at, 0, code, None] * some.images[groups]
-        found[:, groups] = (weights @ counts).toarray() + constant
-    return found
+    sums = np.empty((len(block), len(groups.classes)))
+    ends = np.arange(len(block) + 1) * (scores.subsets.shape[1] - 1)
+    subsets = scores.subsets[block, 1:].ravel()
+    shape = len(block), groups.counts.shape[0]
+    for code, columns in enumerate(positions):
+        coefficients = scores.weights[block, 1:, code].ravel()
+        weights = sparse.csr_matrix((coefficients, subsets, ends), shape)
+        constant = scores.weights[block, 0, code, None] * groups.images[columns]
+        sums[:, columns] = (weights @ counts[code]).toarray() + constant
+    return sums

@@ -61,23 +61,30 @@ def differences(
       rises_in  log_odds_difference              test
     0        a                 1.79  likelihood ratio
     """
+    # The parts of the interaction are the set and the clique.
     both = [first_sizes - first, first, second_sizes - second, second]
     cells = np.stack(both, axis=1).astype(np.float64)
-    found = interaction(cells, np.atleast_2d(second_sizes).mean(axis=0))
+    fit = interaction(cells, np.atleast_2d(second_sizes).mean(axis=0))
+    is_tested = fit.tests != NONE
+
+    # Classes without images in one of the sets take no part.
     with np.errstate(invalid="ignore", divide="ignore"):
-        beyond: FloatArray = (second - found.expected) / second_sizes
+        beyond: FloatArray = (second - fit.expected) / second_sizes
     beyond = np.where(np.isfinite(beyond) & (np.asarray(first_sizes) > 0), beyond, np.nan)
-    beyond[found.tests == NONE] = np.nan
+    beyond[~is_tested] = np.nan
     _, over, under = largest_difference(beyond)
-    known = over >= 0
-    rows = np.flatnonzero(known)
+    differs = over >= 0
+
+    # Wald's interval of the two classes' log odds ratio in the second set less that in the first.
+    rows = np.flatnonzero(differs)
     eight = np.concatenate([cells[rows, :, over[rows]], cells[rows, :, under[rows]]], axis=1)
     eight = eight + np.where(eight.min(axis=1, initial=1, keepdims=True) == 0, 0.5, 0.0)
     logs: FloatArray = np.full((len(first), 3), np.nan)
-    middle = np.log(eight) @ np.array([1, -1, -1, 1, -1, 1, 1, -1])
-    wide = stats.norm.isf(0.025) * np.sqrt((1 / eight).sum(axis=1))
-    logs[rows] = np.stack([middle, middle - wide, middle + wide], axis=1)
-    logs[(found.tests != NONE) & ~known, 0] = 0.0
+    estimate = np.log(eight) @ np.array([1, -1, -1, 1, -1, 1, 1, -1])
+    margin = stats.norm.isf(0.025) * np.sqrt((1 / eight).sum(axis=1))
+    logs[rows] = np.stack([estimate, estimate - margin, estimate + margin], axis=1)
+    logs[is_tested & ~differs, 0] = 0.0
+
     return pd.DataFrame(
         {
             "rises_in": categorical(over, classes),
@@ -85,8 +92,8 @@ def differences(
             "log_odds_difference": logs[:, 0],
             "log_odds_difference_low": logs[:, 1],
             "log_odds_difference_high": logs[:, 2],
-            "p_value": found.p_values,
-            "q_value": q_values(found.p_values),
-            "test": categorical(found.tests, INTERACTION_TESTS),
+            "p_value": fit.p_values,
+            "q_value": q_values(fit.p_values),
+            "test": categorical(fit.tests, INTERACTION_TESTS),
         }
     )

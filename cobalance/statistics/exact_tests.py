@@ -20,10 +20,14 @@ import numpy as np
 from cobalance.base.arrays import BoolArray, FloatArray, IntArray
 from cobalance.base.libraries import stats
 
-SAME_PROBABILITY = 1 + 1e-7  # tables of equal probability differ by rounding; R's fisher.test too
-MOST_TABLES = 50_000  # of one total, to be listed
-MOST_IMAGES, MOST_CELLS = 400, 3_000  # of a clique, and times classes, for the grid
-STEP, DEPTH = 0.02, 60.0  # of the grid, in natural logarithms; what is deeper is alike
+# Tables of equal probability differ by rounding. R's fisher.test takes the same factor.
+SAME_PROBABILITY = 1 + 1e-7
+# Tables of one total that are listed, at most.
+MOST_TABLES = 50_000
+# Images of a clique for the grid, and images times classes.
+MOST_IMAGES, MOST_CELLS = 400, 3_000
+# Of the grid, in natural logarithms of the probability: all tables that are deeper count as one.
+STEP, DEPTH = 0.02, 60.0
 
 
 def fisher(counts: IntArray, class_sizes: IntArray) -> FloatArray:
@@ -42,7 +46,7 @@ def fisher(counts: IntArray, class_sizes: IntArray) -> FloatArray:
         total = totals[rows[0]]
         first = max(0, total - class_sizes[1])
         possible = np.arange(first, min(total, class_sizes[0]) + 1)
-        # pmf itself factorizes up to 100,000 images into primes: 0.2 ms a value, not 0.5 us
+        # pmf itself factorizes up to 100,000 images into primes: 0.2 ms a value, not 0.5 us.
         weights = stats.hypergeom.logpmf(possible, class_sizes.sum(), class_sizes[0], total)
         p_values[rows] = _tail(weights, weights[counts[rows, 0] - first])
     return p_values
@@ -62,39 +66,50 @@ def fisher_many(counts: IntArray, class_sizes: IntArray) -> tuple[FloatArray, Bo
     >>> fisher_many(np.array([[3, 0, 0]]), np.array([9, 9, 9]))[0].round(4)  # 3 x 84 of 2925 tables
     array([0.0862])
     """
-    order = np.argsort(class_sizes, kind="stable")  # the largest class takes the rest
+    # The largest class is the last: it takes the rest of a clique's images.
+    order = np.argsort(class_sizes, kind="stable")
     sizes = class_sizes[order]
     n_images, n_classes = int(sizes.sum()), len(sizes)
-    many = counts.sum(axis=1) * 2 > n_images  # images without the clique are fewer
-    held = np.where(many[:, None], class_sizes - counts, counts)[:, order]
-    totals = held.sum(axis=1)
-    p_values, each = np.empty(len(counts)), np.zeros(len(counts), dtype=np.bool_)
+
+    # Where images without the clique are fewer than those with it, they are tested: it is the same.
+    is_frequent = counts.sum(axis=1) * 2 > n_images
+    fewer = np.where(is_frequent[:, None], class_sizes - counts, counts)[:, order]
+    totals = fewer.sum(axis=1)
+
+    p_values, by_class = np.empty(len(counts)), np.zeros(len(counts), dtype=np.bool_)
     gridded: dict[int, list[IntArray]] = {}
     for rows in _by_value(totals):
         total = int(totals[rows[0]])
-        fits = prod(min(size, total) + 1 for size in sizes[:-1].tolist())
-        if min(fits, comb(total + n_classes - 1, n_classes - 1)) <= MOST_TABLES:
-            p_values[rows] = _list_tables(held[rows], sizes, total)
+        # Tables are at most as many as the ways to fill all classes but the last, and as the ways
+        # to divide the total among classes of any size.
+        n_tables = prod(min(size, total) + 1 for size in sizes[:-1].tolist())
+        if min(n_tables, comb(total + n_classes - 1, n_classes - 1)) <= MOST_TABLES:
+            p_values[rows] = _list_tables(fewer[rows], sizes, total)
         elif total <= MOST_IMAGES and total * n_classes <= MOST_CELLS:
             gridded.setdefault(total.bit_length(), []).append(rows)
         else:
-            each[rows] = True
+            by_class[rows] = True
+
+    # Totals of as many bits share a grid.
     for groups in gridded.values():
         rows = np.concatenate(groups)
-        p_values[rows] = _on_grid(held[rows], sizes)
-    if each.any():
-        of_class = [
-            fisher(np.stack([one, totals[each] - one], axis=1), np.array([size, n_images - size]))
-            for one, size in zip(held[each].T, sizes.tolist(), strict=True)
-        ]
-        p_values[each] = np.minimum(1.0, n_classes * np.min(of_class, axis=0))
-    return p_values, each
+        p_values[rows] = _on_grid(fewer[rows], sizes)
+
+    if by_class.any():
+        class_p_values = []
+        for in_class, size in zip(fewer[by_class].T, sizes.tolist(), strict=True):
+            pair = np.stack([in_class, totals[by_class] - in_class], axis=1)
+            class_p_values.append(fisher(pair, np.array([size, n_images - size])))
+        p_values[by_class] = np.minimum(1.0, n_classes * np.min(class_p_values, axis=0))
+    return p_values, by_class
 
 
 def _by_value(values: IntArray) -> list[IntArray]:
     """The positions of each value."""
+    if not len(values):
+        return []
     order = np.argsort(values, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(values[order])) + 1) if len(values) else []
+    return np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
 
 
 def _tail(weights: FloatArray, observed: FloatArray) -> FloatArray:
@@ -102,8 +117,8 @@ def _tail(weights: FloatArray, observed: FloatArray) -> FloatArray:
     ascending = np.sort(weights)
     shares = np.cumsum(np.exp(ascending - ascending[-1]))
     ends = np.searchsorted(ascending, observed + np.log(SAME_PROBABILITY), side="right")
-    found: FloatArray = np.minimum(shares[ends - 1] / shares[-1], 1.0)
-    return found
+    tail_shares: FloatArray = np.minimum(shares[ends - 1] / shares[-1], 1.0)
+    return tail_shares
 
 
 def _ways(size: int, most: int) -> FloatArray:
@@ -115,48 +130,58 @@ def _ways(size: int, most: int) -> FloatArray:
 def _list_tables(counts: IntArray, sizes: IntArray, total: int) -> FloatArray:
     """p-values of cliques of the same total."""
     ways = [_ways(size, total) for size in sizes.tolist()]
-    left, weights = np.array([total]), np.zeros(1)
+
+    # Each class in turn takes from none to all of the images that remain in a table, as far as the
+    # classes behind it have room for the others.
+    remaining, weights = np.array([total]), np.zeros(1)
     room = np.cumsum(sizes[::-1])[::-1]
-    for code, of_class in enumerate(ways[:-1]):
-        least = np.maximum(0, left - room[code + 1])
-        n = np.minimum(left, sizes[code]) - least + 1
+    for code, class_ways in enumerate(ways[:-1]):
+        least = np.maximum(0, remaining - room[code + 1])
+        n = np.minimum(remaining, sizes[code]) - least + 1
         start = np.repeat(np.cumsum(n) - n, n)
         chosen = np.arange(n.sum()) - start + np.repeat(least, n)
-        left, weights = np.repeat(left, n) - chosen, np.repeat(weights, n) + of_class[chosen]
-    weights += ways[-1][left]
-    observed = np.sum([of[x] for of, x in zip(ways, counts.T, strict=True)], axis=0)
-    return _tail(weights, observed)
+        remaining = np.repeat(remaining, n) - chosen
+        weights = np.repeat(weights, n) + class_ways[chosen]
+    weights += ways[-1][remaining]
+
+    logs = [class_ways[images] for class_ways, images in zip(ways, counts.T, strict=True)]
+    return _tail(weights, np.sum(logs, axis=0))
 
 
 def _on_grid(counts: IntArray, sizes: IntArray) -> FloatArray:
     """p-values of cliques of similar totals."""
     totals = counts.sum(axis=1)
     most, bins = int(totals.max()), int(DEPTH / STEP) + 1
-    rate = np.sqrt(float(totals.min()) * most) / sizes.sum()
     # Conditional on the total, any rate gives the same distribution: this one keeps it in range.
+    rate = np.sqrt(float(totals.min()) * most) / sizes.sum()
+
+    # The share of tables of the classes so far, by their images and by their depth on the grid; the
+    # last bin has all that are deeper (Pagano and Halvorsen 1981).
     shares = np.zeros((most + 1, bins))
     shares[0, 0] = 1.0
     observed = np.zeros(len(counts), dtype=np.int64)
-    for size, held in zip(sizes.tolist(), counts.T, strict=True):
+    for size, class_counts in zip(sizes.tolist(), counts.T, strict=True):
         weights = _ways(size, most)
         weights += np.arange(len(weights)) * np.log(rate / (1 - rate))
         depths = np.minimum(np.rint((weights.max() - weights) / STEP), bins - 1).astype(np.int64)
         chances = np.exp(weights - weights.max())
         chances /= chances.sum()
+
         sums, before = shares.sum(axis=1), shares
         shares = np.zeros_like(before)
         for images, (depth, chance) in enumerate(zip(depths.tolist(), chances, strict=True)):
             rows = most + 1 - images
-            kept = bins - 1 - depth
-            if kept > 0:
-                shares[images:, depth:-1] += chance * before[:rows, :kept]
-                shares[images:, -1] += chance * before[:rows, kept:].sum(axis=1)
+            n_above = bins - 1 - depth
+            if n_above > 0:
+                shares[images:, depth:-1] += chance * before[:rows, :n_above]
+                shares[images:, -1] += chance * before[:rows, n_above:].sum(axis=1)
             else:
                 shares[images:, -1] += chance * sums[:rows]
-        observed += depths[held]
-    of_total = {total: np.cumsum(shares[total, ::-1])[::-1] for total in set(totals.tolist())}
-    p_values = [
-        of_total[total][min(depth, bins - 1)] / of_total[total][0]
-        for total, depth in zip(totals.tolist(), observed.tolist(), strict=True)
-    ]
-    return np.array(p_values)
+        observed += depths[class_counts]
+
+    # A p-value is the share of the tables of its total that are as deep or deeper.
+    tails = {total: np.cumsum(shares[total, ::-1])[::-1] for total in set(totals.tolist())}
+    p_values = np.empty(len(counts))
+    for row, (total, depth) in enumerate(zip(totals.tolist(), observed.tolist(), strict=True)):
+        p_values[row] = tails[total][min(depth, bins - 1)] / tails[total][0]
+    return p_values

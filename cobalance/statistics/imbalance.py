@@ -22,7 +22,8 @@ from cobalance.statistics.association import (
 from cobalance.statistics.clustered_tests import clustered_p_values
 from cobalance.statistics.q_values import MAX_Q_VALUE, q_values
 
-COUNT, RATE = "count_", "rate_"  # before a class's name: its columns
+# They stand before a class's name in the names of its columns.
+COUNT, RATE = "count_", "rate_"
 
 
 def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -89,25 +90,30 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
     counts, class_sizes, classes = cliques.counts, cliques.class_sizes, cliques.classes
     if not classes:
         raise DataError("The dataset has no images. Load some.")
+
     over, under = leading_classes(counts)
     gap = counts.max(axis=1) - counts.min(axis=1)
     rates = class_rates(counts, class_sizes)
     effect, highest, lowest = rate_differences(counts, class_sizes)
+
     clustering = cliques.clustering
     design = 1 if clustering is None else clustering.intervals
     odds = log_odds_ratio(
         counts / design, class_sizes / design, highest, lowest, confidence=confidence
     )
-    odds -= np.where(effect == 0, odds[:, 0], 0.0)[:, None]  # what half an image makes of 100%
+    # Equal rates of 100% have no odds, and half an image makes some of them.
+    odds -= np.where(effect == 0, odds[:, 0], 0.0)[:, None]
     p_value, test = clustered_p_values(cliques)
     q_value = q_values(p_value)
+
+    clusters = {} if clustering is None else {"clusters": clustering.standing}
     return pd.DataFrame(
         {
             "concepts": pd.Series(cliques.names(), dtype=object),
             "size": cliques.sizes(),
-            **({} if clustering is None else {"clusters": clustering.standing}),
-            **{COUNT + name: counts[:, code] for code, name in enumerate(classes)},
-            **{RATE + name: rates[:, code] for code, name in enumerate(classes)},
+            **clusters,
+            **class_columns(COUNT, classes, counts),
+            **class_columns(RATE, classes, rates),
             "gap": gap,
             "over_represented": categorical(np.where(gap > 0, over, -1), classes),
             "under_represented": categorical(np.where(gap > 0, under, -1), classes),
@@ -121,6 +127,13 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
             **evidence_columns(counts, class_sizes, classes, q_value),
         }
     )
+
+
+def class_columns(
+    prefix: str, classes: Sequence[str], values: IntArray | FloatArray
+) -> dict[str, Any]:
+    """Columns of a value for each class, by a prefix and the class's name."""
+    return {prefix + name: values[:, code] for code, name in enumerate(classes)}
 
 
 def evidence_columns(

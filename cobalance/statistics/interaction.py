@@ -26,14 +26,22 @@ INTERACTION_TESTS = ("none", "exact", "exact pair", "likelihood ratio")
 """By the codes of `Interaction.tests`."""
 NONE, EXACT, EXACT_PAIR, LIKELIHOOD_RATIO = range(len(INTERACTION_TESTS))
 
-STEPS = 200  # of Newton's method; ten are usual
-CLOSE = 1e-10  # of a step, as a share of each cell
-ROUNDING = 1e-14  # of a step, as a share of the largest cell: smaller ones change nothing
-FLOOR = 1e-9  # images: below, a fitted cell is taken for this
-STAY = 0.95  # of the way to the first cell that would be empty: the longest step
-TAIL = 48  # tables on either side of the observed and the likeliest one; the rest are below 1e-20
-FAR = 2000  # images between observed and expected: beyond, G² decides, with a p-value near 0
-BLOCK = 1 << 21  # cells at a time: bounds the memory
+# Steps of Newton's method: ten are usual.
+STEPS = 200
+# A step is the last where it changes no cell by a larger share of it.
+CLOSE = 1e-10
+# Nor by a larger share of the largest cell: smaller steps change nothing.
+ROUNDING = 1e-14
+# Images: a fitted cell with fewer is taken for this.
+FLOOR = 1e-9
+# The longest step, as a share of the way to the first cell that would be empty.
+STAY = 0.95
+# Tables on either side of the observed and the likeliest one; the rest are below 1e-20.
+TAIL = 48
+# Images between observed and expected: beyond, G² decides, with a p-value near 0.
+FAR = 2000
+# Cells at a time: it bounds the memory.
+BLOCK = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,43 +108,51 @@ def interaction(
     expected, p_values = np.empty((n, n_classes)), np.ones(n)
     tests = np.full(n, NONE, dtype=np.int8)
     for rows in np.array_split(np.arange(n), 1 + n * n_cells * n_classes // BLOCK):
-        if len(rows):
-            expected[rows], p_values[rows], tests[rows] = _block(
-                cells[rows], class_sizes, None if design is None else design[rows]
-            )
+        if not len(rows):
+            continue
+        row_design = None if design is None else design[rows]
+        expected[rows], p_values[rows], tests[rows] = _block(cells[rows], class_sizes, row_design)
     return Interaction(expected, p_values, tests)
 
 
 def _block(
     cells: IntArray | FloatArray, class_sizes: IntArray | FloatArray, design: FloatArray | None
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int8]]:
+    """Expected images, p-values and tests of some combinations."""
     sign = signs(cells.shape[1].bit_length() - 1)
     amounts, free, testable = _amounts(cells, sign)
     expected = np.asarray(cells[:, -1] + amounts, dtype=np.float64)
     if design is not None:
         cells = cells / design[:, None]
         amounts, free, testable = _amounts(cells, sign)
+
+    # G², with as many degrees of freedom as free classes less one.
     fitted = cells + sign[:, None] * amounts[:, None]
-    g2 = 2 * (special.xlogy(cells, cells) - special.xlogy(cells, np.maximum(fitted, 1e-300))).sum(
-        axis=(1, 2)
-    )
+    logs = special.xlogy(cells, cells) - special.xlogy(cells, np.maximum(fitted, 1e-300))
+    g2 = 2 * logs.sum(axis=(1, 2))
     n_free = free.sum(axis=1)
     p_values = np.where(testable, stats.chi2.sf(np.maximum(g2, 0), np.maximum(n_free - 1, 1)), 1.0)
     tests = np.where(testable, LIKELIHOOD_RATIO, NONE)
-    sparse = np.where(free, fitted.min(axis=1), np.inf).min(axis=1) < MIN_EXPECTED
+
+    # The two classes that differ most from the expected.
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.where(free, -amounts / class_sizes, np.nan)
     first, last = np.zeros(len(cells), int), np.zeros(len(cells), int)
     first[testable] = np.nanargmax(beyond[testable], axis=1)
     last[testable] = np.nanargmin(beyond[testable], axis=1)
+
+    # Where a fitted cell of a free class is small, the exact test between these two.
+    sparse = np.where(free, fitted.min(axis=1), np.inf).min(axis=1) < MIN_EXPECTED
     far = np.abs(np.take_along_axis(amounts, np.stack([first, last], 1), 1)).max(axis=1) > FAR
     exact = np.flatnonzero(testable & sparse & ~far & (first != last))
     pair = np.stack([cells[exact, :, first[exact]], cells[exact, :, last[exact]]], axis=2)
-    p_exact = exact_interaction(np.rint(pair).astype(np.int64))
-    pairs = n_free[exact] * (n_free[exact] - 1) // 2
-    p_values[exact] = np.minimum(1.0, p_exact * pairs)
-    tests[exact] = np.where(pairs == 1, EXACT, EXACT_PAIR)
-    even = testable & sparse & ~far & (first == last)  # observed is as expected everywhere
+    pair_p_values = exact_interaction(np.rint(pair).astype(np.int64))
+    n_pairs = n_free[exact] * (n_free[exact] - 1) // 2
+    p_values[exact] = np.minimum(1.0, pair_p_values * n_pairs)
+    tests[exact] = np.where(n_pairs == 1, EXACT, EXACT_PAIR)
+
+    # No two classes differ where the observed is as expected everywhere.
+    even = testable & sparse & ~far & (first == last)
     p_values[even], tests[even] = 1.0, np.where(n_free[even] == 2, EXACT, EXACT_PAIR)
     return expected, p_values, tests.astype(np.int8)
 
@@ -155,7 +171,7 @@ def _amounts(
     low = -cells[:, sign > 0].min(axis=1)
     high = cells[:, sign < 0].min(axis=1)
     free = low < high
-    # all classes at their bound on the same side: their amounts add up to 0 in this table alone
+    # With all classes at their bound on the same side, amounts add up to 0 in this table alone.
     testable = (low.sum(axis=1) < 0) & (high.sum(axis=1) > 0) & (free.sum(axis=1) > 1)
     amounts = np.zeros(low.shape)
     amounts[testable] = _fit(cells[testable], sign, low[testable], high[testable])
@@ -168,23 +184,29 @@ def _fit(
     """The amount of each class, shape (n, n_classes), by Newton's method from an inner point."""
     room = (high - low).astype(np.float64)
     amounts = low - room * (low.sum(axis=1) / room.sum(axis=1))[:, None]
-    left = np.arange(len(cells))
+    rows = np.arange(len(cells))
     for _ in range(STEPS):
-        if not len(left):
+        if not len(rows):
             break
-        now, is_free = amounts[left], room[left] > 0
-        table = cells[left] + sign[:, None] * now[:, None]
+        current, is_free = amounts[rows], room[rows] > 0
+        table = cells[rows] + sign[:, None] * current[:, None]
         table = np.where(is_free[:, None], np.maximum(table, FLOOR), 1.0)
+
+        # Newton's step for amounts that go on to add up to 0: Lagrange's multiplier is the mean of
+        # the slopes, by the reciprocals of their own slopes.
         slope = (sign[:, None] * np.log(table)).sum(axis=1)
         give = np.where(is_free, 1 / (1 / table).sum(axis=1), 0.0)
-        level = (slope * give).sum(axis=1) / give.sum(axis=1)
-        step = (level[:, None] - slope) * give
+        multiplier = (slope * give).sum(axis=1) / give.sum(axis=1)
+        step = (multiplier[:, None] - slope) * give
+
+        # The step is cut short where it would empty a cell.
         relative = sign[:, None] * step[:, None] / table
         shrink = np.minimum(1.0, STAY / np.maximum(-relative.min(axis=(1, 2)), 1e-300))
-        amounts[left] = np.clip(now + step * shrink[:, None], low[left], high[left])
+        amounts[rows] = np.clip(current + step * shrink[:, None], low[rows], high[rows])
+
         moving = np.abs(relative).max(axis=(1, 2)) > CLOSE
-        moving &= np.abs(step).max(axis=1) > ROUNDING * cells[left].max(axis=(1, 2))
-        left = left[moving]
+        moving &= np.abs(step).max(axis=1) > ROUNDING * cells[rows].max(axis=(1, 2))
+        rows = rows[moving]
     return np.asarray(amounts)
 
 
@@ -204,11 +226,16 @@ def exact_interaction(cells: IntArray) -> FloatArray:
     sign = signs(cells.shape[1].bit_length() - 1)
     direction = (sign[:, None] * [1, -1]).ravel()
     flat = cells.reshape(len(cells), len(direction))
+
+    # Tables with the same margins differ by a shift of all cells. Beyond the tail on either side of
+    # the observed one (a shift of 0) and of the likeliest one, they are too rare to count.
     low = -flat[:, direction > 0].min(axis=1)
     high = flat[:, direction < 0].min(axis=1)
     center = np.rint(_amounts(cells, sign)[0][:, 0]).astype(np.int64)
     start = np.maximum(low, np.minimum(0, center) - TAIL)
     end = np.minimum(high, np.maximum(0, center) + TAIL)
+
+    # Tables with tails of similar lengths are computed together.
     p_values = np.ones(len(cells))
     order = np.argsort(end - start)
     for rows in np.array_split(order, 1 + len(order) // 256):
@@ -217,11 +244,14 @@ def exact_interaction(cells: IntArray) -> FloatArray:
         shifts = start[rows, None] + np.arange((end - start)[rows].max() + 1)
         inside = shifts <= end[rows, None]
         shifts = np.where(inside, shifts, 0)
+
+        # Logarithms of the probabilities, as shares of that of the observed table.
         weights = np.zeros(shifts.shape)
         for cell, way in zip(flat[rows].T, direction.tolist(), strict=True):
-            here = special.gammaln(cell + 1.0)
-            weights -= special.gammaln(cell[:, None] + way * shifts + 1.0) - here[:, None]
+            observed = special.gammaln(cell + 1.0)
+            weights -= special.gammaln(cell[:, None] + way * shifts + 1.0) - observed[:, None]
         weights = np.where(inside, weights, -np.inf)
+
         most = weights.max(axis=1, keepdims=True)
         weights = np.exp(weights - most)
         limit = np.exp(-most[:, 0]) * SAME_PROBABILITY

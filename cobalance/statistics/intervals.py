@@ -34,9 +34,11 @@ def wilson(
         rate, weight = hits / n, 1 / (1 + z2 / n)
         half = weight * np.sqrt(z2 * (rate * (1 - rate) + z2 / (4 * n)) / n)
         centre = weight * (rate + z2 / (2 * n))
-    some = np.asarray(n) > 0  # where none or all hit, the formula gives the bound but for ulps
-    low = np.where(some & (np.asarray(hits) == 0), 0.0, centre - half)
-    high = np.where(some & (np.asarray(hits) == n), 1.0, centre + half)
+
+    # Where none or all hit, the formula gives the bound but for rounding.
+    has_images = np.asarray(n) > 0
+    low = np.where(has_images & (np.asarray(hits) == 0), 0.0, centre - half)
+    high = np.where(has_images & (np.asarray(hits) == n), 1.0, centre + half)
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
 
 
@@ -73,6 +75,7 @@ def sum_interval(
     c, p, low, high = coefficients[used], values[used], low[used], high[used]
     down = np.where(c > 0, p - low, high - p)
     up = np.where(c > 0, high - p, p - low)
+
     total = float(c @ p)
     return (
         total - float(np.sqrt((c**2) @ (down**2))),
@@ -89,9 +92,10 @@ def newcombe(
 ) -> tuple[FloatArray, FloatArray]:
     """Newcombe's interval of the difference of two proportions; NaN where one has no images."""
     limits = np.full((2, len(hits)), np.nan)
-    some = (n > 0) & (other_n > 0)
-    rate, low, high = proportions(hits[some], n[some], confidence)
-    other, other_low, other_high = proportions(other_hits[some], other_n[some], confidence)
-    limits[0, some] = rate - other - np.hypot(rate - low, other_high - other)
-    limits[1, some] = rate - other + np.hypot(high - rate, other - other_low)
+    has_both = (n > 0) & (other_n > 0)
+
+    rate, low, high = proportions(hits[has_both], n[has_both], confidence)
+    other, other_low, other_high = proportions(other_hits[has_both], other_n[has_both], confidence)
+    limits[0, has_both] = rate - other - np.hypot(rate - low, other_high - other)
+    limits[1, has_both] = rate - other + np.hypot(high - rate, other - other_low)
     return limits[0], limits[1]

@@ -9,13 +9,14 @@ from cobalance.base.arrays import BoolArray, FloatArray, IntArray
 from cobalance.counting.cliques import Cliques
 from cobalance.counting.subsets import MISSING, SubsetIndex
 from cobalance.statistics.association import class_rates, largest_difference, rate_differences
-from cobalance.statistics.imbalance import categorical
+from cobalance.statistics.imbalance import categorical, class_columns
 from cobalance.statistics.interaction import INTERACTION_TESTS, interaction
 from cobalance.statistics.q_values import q_values
 
 EXPECTED = "expected_"
 """Prefix of the columns of expected images."""
-BLOCK = 1 << 22  # cells at a time: bounds the memory
+# Cells at a time: it bounds the memory.
+BLOCK = 1 << 22
 
 
 def find_closed(cliques: Cliques, index: SubsetIndex | None = None) -> BoolArray:
@@ -41,6 +42,7 @@ def find_closed(cliques: Cliques, index: SubsetIndex | None = None) -> BoolArray
     for size in range(2, cliques.members.shape[1] + 1):
         rows, subsets = _subsets(cliques, index, size)
         for member in range(size):
+            # All members but one.
             smaller = subsets[:, (1 << size) - 1 ^ 1 << member]
             same = (cliques.counts[smaller] == cliques.counts[rows]).all(axis=1)
             closed[smaller[same & (smaller != MISSING)]] = False
@@ -85,11 +87,13 @@ def presence_blocks(
     """
     for size in range(1, cliques.members.shape[1] + 1):
         rows, subsets = _subsets(cliques, index, size)
-        whole = np.flatnonzero((subsets[:, 1:] != MISSING).all(axis=1))
-        for some in np.array_split(whole, 1 + subsets.size * len(cliques.classes) // BLOCK):
-            counts = cliques.counts[subsets[some]]
+        complete = np.flatnonzero((subsets[:, 1:] != MISSING).all(axis=1))
+        n_blocks = 1 + subsets.size * len(cliques.classes) // BLOCK
+        for block in np.array_split(complete, n_blocks):
+            # The empty subset is in all images.
+            counts = cliques.counts[subsets[block]]
             counts[:, 0] = cliques.class_sizes
-            yield rows[some], subsets[some], presence_tables(counts)
+            yield rows[block], subsets[block], presence_tables(counts)
 
 
 def own_effects(cliques: Cliques) -> pd.DataFrame:
@@ -134,27 +138,30 @@ def own_effects(cliques: Cliques) -> pd.DataFrame:
     n, n_classes = cliques.counts.shape
     index = SubsetIndex(cliques.members)
     expected, p_values = np.full((n, n_classes), np.nan), np.full(n, np.nan)
-    codes = np.zeros(n, dtype=np.int8)
-    clusters = cliques.clustering
+    tests = np.zeros(n, dtype=np.int8)
+    clustering = cliques.clustering
     for rows, _, cells in presence_blocks(cliques, index):
-        design = None if clusters is None else clusters.own[rows]
-        found = interaction(cells, cliques.class_sizes, design)
-        expected[rows], p_values[rows], codes[rows] = found.expected, found.p_values, found.tests
-    q, tested = np.full(n, np.nan), ~np.isnan(p_values)
-    q[tested] = q_values(p_values[tested])
-    with np.errstate(invalid="ignore"):  # classes without images have no rate
+        design = None if clustering is None else clustering.own[rows]
+        fit = interaction(cells, cliques.class_sizes, design)
+        expected[rows], p_values[rows], tests[rows] = fit.expected, fit.p_values, fit.tests
+
+    own_q_values, is_tested = np.full(n, np.nan), ~np.isnan(p_values)
+    own_q_values[is_tested] = q_values(p_values[is_tested])
+
+    # Classes without images have no rate.
+    with np.errstate(invalid="ignore"):
         beyond: FloatArray = (cliques.counts - expected) / cliques.class_sizes
     effect, over, under = largest_difference(beyond)
     return pd.DataFrame(
         {
-            **{EXPECTED + name: expected[:, i] for i, name in enumerate(cliques.classes)},
+            **class_columns(EXPECTED, cliques.classes, expected),
             "explained": _share_explained(cliques, expected),
             "own_effect": effect,
             "own_over": categorical(over, cliques.classes),
             "own_under": categorical(under, cliques.classes),
             "own_p_value": p_values,
-            "own_q_value": q,
-            "own_test": categorical(codes, INTERACTION_TESTS),
+            "own_q_value": own_q_values,
+            "own_test": categorical(tests, INTERACTION_TESTS),
             "closed": find_closed(cliques, index),
         }
     )
@@ -163,8 +170,10 @@ def own_effects(cliques: Cliques) -> pd.DataFrame:
 def _share_explained(cliques: Cliques, expected: FloatArray) -> FloatArray:
     """Share of the largest difference of rates that the expected images show."""
     observed, most, least = rate_differences(cliques.counts, cliques.class_sizes)
-    by_parts, rows = class_rates(expected, cliques.class_sizes), np.arange(len(cliques))
-    explained = by_parts[rows, most] - by_parts[rows, least]
+    expected_rates, rows = class_rates(expected, cliques.class_sizes), np.arange(len(cliques))
+    explained = expected_rates[rows, most] - expected_rates[rows, least]
+
     share = np.full(len(rows), np.nan)
     np.divide(explained, observed, out=share, where=observed > 0)
-    return np.where(np.abs(share) < 1e-9, 0.0, share)  # rounding of rates that are equal
+    # Rates that are equal differ by rounding.
+    return np.where(np.abs(share) < 1e-9, 0.0, share)

@@ -16,7 +16,8 @@ from cobalance.statistics.association import leading_classes
 from cobalance.statistics.clustered_tests import clustered_p_values
 from cobalance.statistics.q_values import check_q_value, q_values
 
-MISSING, UNKNOWN = -1, -2  # codes of no member, and of a concept that is not there
+# Codes of no member, and of a concept that the table does not have.
+MISSING, UNKNOWN = -1, -2
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class CliqueFilter:
             check_known("class", [self.under_represented], cliques.classes)
             code = cliques.classes.index(self.under_represented)
             passed &= (leading_classes(cliques.counts)[1] == code) & (gaps > 0)
+
         check_known("concept", self.concepts, cliques.concepts)
         for name in self.concepts:
             passed &= (cliques.members == cliques.concepts.index(name)).any(axis=1)
@@ -89,7 +91,8 @@ class CliqueFilter:
         return np.flatnonzero(passed)
 
 
-_tested: WeakKeyDictionary[Cliques, FloatArray] = WeakKeyDictionary()  # a test takes a second
+# Testing all cliques takes a second: their q-values are kept for as long as they are.
+_tested: WeakKeyDictionary[Cliques, FloatArray] = WeakKeyDictionary()
 
 
 def clique_q_values(cliques: Cliques) -> FloatArray:
@@ -119,14 +122,14 @@ def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
     """
     code_of = {name: code for code, name in enumerate(cliques.concepts)}
     width = cliques.members.shape[1]
-    asked = np.full((len(wanted), width), MISSING, dtype=np.int64)
+    wanted_members = np.full((len(wanted), width), MISSING, dtype=np.int64)
     for position, names in enumerate(wanted):
         codes = [code_of.get(name, UNKNOWN) for name in names]
-        asked[position, : len(names)] = codes if len(codes) <= width else UNKNOWN
-    rows, wanted_rows = (
-        pd.MultiIndex.from_arrays(list(members.T)) for members in (cliques.members, asked)
-    )
-    return rows.get_indexer(wanted_rows)
+        # The table has no clique of more members than it has columns.
+        wanted_members[position, : len(names)] = codes if len(codes) <= width else UNKNOWN
+
+    index = pd.MultiIndex.from_arrays(list(cliques.members.T))
+    return index.get_indexer(pd.MultiIndex.from_arrays(list(wanted_members.T)))
 
 
 def fold_repeats(cliques: Sequence[tuple[str, ...]], counts: IntArray) -> list[list[int]]:
@@ -157,6 +160,7 @@ def fold_repeats(cliques: Sequence[tuple[str, ...]], counts: IntArray) -> list[l
     row_of = {names: row for row, names in enumerate(cliques)}
     group = list(range(len(cliques)))
 
+    # Rows form a forest: each leads to an earlier one of its group, the first of all to itself.
     def first_of(row: int) -> int:
         while group[row] != row:
             group[row] = group[group[row]]
@@ -167,11 +171,12 @@ def fold_repeats(cliques: Sequence[tuple[str, ...]], counts: IntArray) -> list[l
         for member in range(len(names)):
             smaller = row_of.get(names[:member] + names[member + 1 :])
             if smaller is not None and np.array_equal(counts[smaller], counts[row]):
-                one, other = sorted((first_of(smaller), first_of(row)))
-                group[other] = one
+                first, second = sorted((first_of(smaller), first_of(row)))
+                group[second] = first
+
+    folded = []
     groups = group_pairs((first_of(row), row) for row in range(len(cliques)))
-    largest = [max(rows, key=lambda row: len(cliques[row])) for rows in groups.values()]
-    return [
-        [first, *(row for row in rows if row != first)]
-        for first, rows in zip(largest, groups.values(), strict=True)
-    ]
+    for rows in groups.values():
+        largest = max(rows, key=lambda row: len(cliques[row]))
+        folded.append([largest, *(row for row in rows if row != largest)])
+    return folded

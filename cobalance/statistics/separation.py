@@ -9,9 +9,19 @@ from cobalance.statistics.association import homogeneity_test
 from cobalance.statistics.intervals import NORMAL_95
 from cobalance.statistics.q_values import q_values
 
-_LEAST = 5  # numbers of a class; with fewer, the rank test's approximation is poor
-_COLUMNS = ("property", "class", "in_class", "in_others", "effect", "auc", "auc_low", "auc_high",
-            "p_value")  # fmt: skip
+# Numbers of a class: with fewer, the rank test's approximation is poor.
+_LEAST = 5
+_COLUMNS = (
+    "property",
+    "class",
+    "in_class",
+    "in_others",
+    "effect",
+    "auc",
+    "auc_low",
+    "auc_high",
+    "p_value",
+)
 
 
 def separation_table(properties: pd.DataFrame, classes: pd.Series) -> pd.DataFrame:
@@ -50,10 +60,12 @@ def _compare(name: str, column: pd.Series, codes: IntArray) -> tuple[str | float
     """The columns of one property's row, its class by code; none where nothing differs."""
     p_value = None
     if pd.api.types.is_float_dtype(column):
-        known = column.notna().to_numpy()
-        known = known & (np.bincount(codes, known)[codes] >= _LEAST)
-        numbers, codes = column.to_numpy(np.float64)[known], codes[known]
+        has_number = column.notna().to_numpy()
+        is_used = has_number & (np.bincount(codes, has_number)[codes] >= _LEAST)
+        numbers, codes = column.to_numpy(np.float64)[is_used], codes[is_used]
     elif column.notna().any():
+        # The text that tells most, as a property that an image has or not; Bonferroni's correction
+        # is for the number of texts.
         sizes = np.bincount(codes)
         counts = pd.crosstab(column, codes).reindex(columns=range(len(sizes)), fill_value=0)
         p_values, _ = homogeneity_test(counts.to_numpy(np.int64), sizes)
@@ -62,18 +74,27 @@ def _compare(name: str, column: pd.Series, codes: IntArray) -> tuple[str | float
         numbers, name = (column == value).to_numpy(np.float64), f"{name} {value}"
     else:
         return ()
-    used, places, n = np.unique(codes, return_inverse=True, return_counts=True)
-    if len(used) < 2 or np.ptp(numbers) == 0:
+
+    classes, places, n = np.unique(codes, return_inverse=True, return_counts=True)
+    if len(classes) < 2 or np.ptp(numbers) == 0:
         return ()
     middle = np.mean if p_value is not None else np.median
     if p_value is None:
-        p_value = float(stats.kruskal(*(numbers[places == at] for at in range(len(used)))).pvalue)
-    sums = np.bincount(places, stats.rankdata(numbers))
-    aucs = (sums - n * (n + 1) / 2) / (n * (len(places) - n))
-    at = int(np.abs(aucs - 0.5).argmax())
-    inside, outside = (float(middle(numbers[part])) for part in (places == at, places != at))
-    interval = auc_interval(float(aucs[at]), int(n[at]), len(places) - int(n[at]))
-    return name, used[at], inside, outside, inside - outside, float(aucs[at]), *interval, p_value
+        samples = [numbers[places == position] for position in range(len(classes))]
+        p_value = float(stats.kruskal(*samples).pvalue)
+
+    # An AUC follows from the sum of a class's ranks (Mann and Whitney).
+    rank_sums = np.bincount(places, stats.rankdata(numbers))
+    aucs = (rank_sums - n * (n + 1) / 2) / (n * (len(places) - n))
+    furthest = int(np.abs(aucs - 0.5).argmax())
+    auc, size = float(aucs[furthest]), int(n[furthest])
+    auc_low, auc_high = auc_interval(auc, size, len(places) - size)
+
+    in_class = float(middle(numbers[places == furthest]))
+    in_others = float(middle(numbers[places != furthest]))
+    effect = in_class - in_others
+    class_code = classes[furthest]
+    return name, class_code, in_class, in_others, effect, auc, auc_low, auc_high, p_value
 
 
 def auc_interval(auc: float, n: int, others: int) -> tuple[float, float]:
@@ -85,10 +106,14 @@ def auc_interval(auc: float, n: int, others: int) -> tuple[float, float]:
     """
 
     def lower(auc: float) -> float:
-        def excess(at: float) -> float:
-            spread = 1 + ((n + others) / 2 - 1) * ((1 - at) / (2 - at) + at / (1 + at))
-            return (auc - at) ** 2 - NORMAL_95**2 * at * (1 - at) * spread / (n * others)
+        def excess(limit: float) -> float:
+            terms = (1 - limit) / (2 - limit) + limit / (1 + limit)
+            spread = 1 + ((n + others) / 2 - 1) * terms
+            reach = NORMAL_95**2 * limit * (1 - limit) * spread / (n * others)
+            return (auc - limit) ** 2 - reach
 
-        return float(optimize.brentq(excess, 0, min(auc, 1 - 1e-9))) if auc > 0 else 0.0
+        if auc <= 0:
+            return 0.0
+        return float(optimize.brentq(excess, 0, min(auc, 1 - 1e-9)))
 
     return lower(auc), 1 - lower(1 - auc)

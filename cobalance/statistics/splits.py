@@ -1,5 +1,6 @@
 """Count the same cliques in two splits of a dataset: which imbalances hold, and which differ."""
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base.arrays import BoolArray, FloatArray
 from cobalance.base.errors import check_known
 from cobalance.counting.cliques import Cliques, mine_cliques
 from cobalance.counting.incidence import Incidence, build_incidence
@@ -14,7 +16,7 @@ from cobalance.statistics.association import class_rates
 from cobalance.statistics.clustered_tests import clustered_p_values
 from cobalance.statistics.design_effects import with_clusters
 from cobalance.statistics.difference import differences
-from cobalance.statistics.imbalance import COUNT, RATE, categorical
+from cobalance.statistics.imbalance import COUNT, RATE, categorical, class_columns
 from cobalance.statistics.q_values import MAX_Q_VALUE, check_q_value, q_values
 
 FIRST, SECOND = "first_", "second_"
@@ -48,42 +50,53 @@ def compare_splits(
           one in the second. Classes without images in one of the splits take no part
         - the columns of `cobalance.statistics.difference.differences`
     """
-    splits = (first, second)
-    rates = [class_rates(part.counts, part.class_sizes) for part in splits]
+    first_rates = class_rates(first.counts, first.class_sizes)
+    second_rates = class_rates(second.counts, second.class_sizes)
+
+    # Classes without images in one of the splits take no part.
     shared = (first.class_sizes > 0) & (second.class_sizes > 0)
-    q_first, q_second = (
-        q_values(clustered_p_values(replace(part, class_sizes=part.class_sizes * shared))[0])
-        for part in splits
-    )
-    same = np.zeros(len(first), dtype=np.bool_)
+    q_first, q_second = _q_values_in(first, shared), _q_values_in(second, shared)
+    is_same = np.zeros(len(first), dtype=np.bool_)
     if shared.any():
-        rate_first, rate_second = (found[:, shared] for found in rates)
         rows = np.arange(len(first))
-        over, under = rate_first.argmax(axis=1), rate_first.argmin(axis=1)
-        same = rate_second[rows, over] > rate_second[rows, under]
+        over, under = first_rates[:, shared].argmax(axis=1), first_rates[:, shared].argmin(axis=1)
+        shared_rates = second_rates[:, shared]
+        is_same = shared_rates[rows, over] > shared_rates[rows, under]
+
+    # The first condition that holds gives the code.
     in_first, in_second = q_first <= max_q_value, q_second <= max_q_value
-    holds = np.select([in_first & in_second & same, in_first & in_second, in_first, in_second],
-                      [0, 3, 1, 2], default=4)  # fmt: skip
+    in_both = in_first & in_second
+    names = ["both", "opposite", "first", "second"]
+    codes = [HOLDS.index(name) for name in names]
+    conditions = [in_both & is_same, in_both, in_first, in_second]
+    holds = np.select(conditions, codes, default=HOLDS.index("none"))
+
     frame = pd.DataFrame(
         {
             "concepts": pd.Series(first.names(), dtype=object),
             "size": first.sizes(),
-            **{
-                kind + which + name: values[:, code]
-                for kind, tables in ((COUNT, [first.counts, second.counts]), (RATE, rates))
-                for which, values in zip((FIRST, SECOND), tables, strict=True)
-                for code, name in enumerate(first.classes)
-            },
+            **class_columns(COUNT + FIRST, first.classes, first.counts),
+            **class_columns(COUNT + SECOND, first.classes, second.counts),
+            **class_columns(RATE + FIRST, first.classes, first_rates),
+            **class_columns(RATE + SECOND, first.classes, second_rates),
             "q_value_first": q_first,
             "q_value_second": q_second,
             "holds": categorical(holds, HOLDS),
         }
     )
-    found = differences(*first.independent(), *second.independent(), first.classes)
-    frame = pd.concat([frame, found], axis=1)
+    difference = differences(*first.independent(), *second.independent(), first.classes)
+    frame = pd.concat([frame, difference], axis=1)
+
     effect = frame["log_odds_difference"].abs().fillna(0)
     order = np.lexsort((-effect, frame["p_value"]))
     return frame.iloc[order].reset_index(drop=True)
+
+
+def _q_values_in(cliques: Cliques, classes: BoolArray) -> FloatArray:
+    """The q-values of cliques in some classes, as if the others had no images."""
+    restricted = replace(cliques, class_sizes=cliques.class_sizes * classes)
+    p_values, _ = clustered_p_values(restricted)
+    return q_values(p_values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +131,12 @@ class ComparedSplits:
     ) -> "ComparedSplits":
         """Mine the images of two splits together, and compare them; errors as `split_cliques`."""
         check_q_value(max_q_value)
-        found = split_cliques(*images, **mining)
-        one, other = (part.class_images() for part in found)
+        first, second = split_cliques(*images, **mining)
         return cls(
-            compare_splits(*found, max_q_value=max_q_value), splits, (one, other), max_q_value
+            cliques=compare_splits(first, second, max_q_value=max_q_value),
+            splits=splits,
+            class_sizes=(first.class_images(), second.class_images()),
+            max_q_value=max_q_value,
         )
 
 
@@ -164,42 +179,54 @@ def split_cliques(
     >>> one.names(), one.counts.tolist(), other.counts.tolist()
     ([('sand',), ('sea',), ('sand', 'sea')], [[1, 1], [1, 0], [1, 0]], [[1, 0], [0, 0], [0, 0]])
     """
-    parts = (first, second)
-    concepts = sorted({name for part in parts for name in part.concepts})
-    classes = sorted({name for part in parts for name in part.classes})
+    concepts = sorted({*first.concepts, *second.concepts})
+    classes = sorted({*first.classes, *second.classes})
     check_known("class", common or (), classes)
+    together = _put_together(first, second, concepts, classes)
+
+    # What has the support in both sets together has half of it in one of them.
+    counts = together.class_concept_counts().reshape(2, len(classes), -1).sum(axis=0)
+    is_common = [common is None or name in common for name in classes]
+    mined = mine_cliques(
+        together.restrict((counts[is_common] > 0).all(axis=0)),
+        min_support=math.ceil(min_support / 2),
+        common=(),
+        **mining,
+    )
+    counts_by_set = mined.counts.reshape(-1, 2, len(classes))
+    supported = counts_by_set.sum(axis=1).max(axis=1, initial=0) >= min_support
+
+    selected = mined.take(supported)
+    counts = selected.counts.reshape(-1, 2, len(classes))
+    sizes = selected.class_sizes.reshape(2, len(classes))
+    in_first, in_second = (
+        replace(selected, counts=counts[:, i], class_sizes=sizes[i], classes=tuple(classes))
+        for i in range(2)
+    )
+    return with_clusters(in_first, first), with_clusters(in_second, second)
+
+
+def _put_together(
+    first: Incidence, second: Incidence, concepts: list[str], classes: list[str]
+) -> Incidence:
+    """The images of both sets, where a class of the first and of the second count as two."""
     concept_code = {name: code for code, name in enumerate(concepts)}
     class_code = {name: code for code, name in enumerate(classes)}
     images, codes, labels, n_images = [], [], [], 0
-    for number, part in enumerate(parts):
-        places = np.array([concept_code[name] for name in part.concepts], dtype=np.int64)
-        of_class = np.array([class_code[name] for name in part.classes], dtype=np.int64)
+    for number, part in enumerate((first, second)):
+        new_concepts = np.array([concept_code[name] for name in part.concepts], dtype=np.int64)
+        new_classes = np.array([class_code[name] for name in part.classes], dtype=np.int64)
         rows = np.arange(n_images, n_images + len(part.labels))
         images.append(np.repeat(rows, np.diff(part.indptr)))
-        codes.append(places[part.indices])
-        labels.append(of_class[part.labels] + number * len(classes))
+        codes.append(new_concepts[part.indices])
+        labels.append(new_classes[part.labels] + number * len(classes))
         n_images += len(part.labels)
-    together = build_incidence(
+
+    return build_incidence(
         np.concatenate(images),
         np.concatenate(codes),
         np.concatenate(labels),
         concepts,
+        # Names of equal length, so that they ascend as their numbers do.
         [f"{code:09}" for code in range(2 * len(classes))],
     )
-    shown = together.class_concept_counts().reshape(2, len(classes), -1).sum(axis=0)
-    asked = [common is None or name in common for name in classes]
-    mined = mine_cliques(
-        together.restrict((shown[asked] > 0).all(axis=0)),
-        min_support=-(-min_support // 2),  # what has it in both together has half of it in one
-        common=(),
-        **mining,
-    )
-    by_set = mined.counts.reshape(-1, 2, len(classes))
-    kept = mined.take(by_set.sum(axis=1).max(axis=1, initial=0) >= min_support)
-    counts = kept.counts.reshape(-1, 2, len(classes))
-    sizes = kept.class_sizes.reshape(2, len(classes))
-    one, other = (
-        replace(kept, counts=counts[:, i], class_sizes=sizes[i], classes=tuple(classes))
-        for i in range(2)
-    )
-    return with_clusters(one, first), with_clusters(other, second)

@@ -10,7 +10,7 @@ from cobalance.base.arrays import IntArray
 from cobalance.base.errors import OptionError
 from cobalance.counting.cliques import Cliques
 from cobalance.statistics.association import class_rates
-from cobalance.statistics.imbalance import COUNT, RATE
+from cobalance.statistics.imbalance import COUNT, RATE, class_columns
 from cobalance.statistics.own_effect import own_effects
 from cobalance.statistics.q_values import MAX_Q_VALUE, check_q_value
 
@@ -53,18 +53,23 @@ def communities(
 
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     graph = igraph.Graph(n=n_concepts, edges=pairs.tolist())
+    # igraph draws from one generator for the whole process, which is given back.
     igraph.set_random_number_generator(random.Random(seed))  # noqa: S311 - no secret
     try:
-        found = graph.community_leiden(
+        clustering = graph.community_leiden(
             "modularity", weights=np.asarray(weights, dtype=float).tolist(), n_iterations=-1
         )
     finally:
         igraph.set_random_number_generator(random)
-    label = np.asarray(found.membership, dtype=np.int64)
-    _, first, sizes = np.unique(label, return_index=True, return_counts=True)
+
+    # The largest community first; of equal ones that of the first concept.
+    labels = np.asarray(clustering.membership, dtype=np.int64)
+    if not n_concepts:
+        return labels
+    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.lexsort((first, -sizes))] = np.arange(len(first))
-    return rank[label] if n_concepts else label
+    return rank[labels]
 
 
 def summarize(
@@ -99,25 +104,32 @@ def summarize(
     if limit < 1:
         raise OptionError(f"limit is {limit}; give 1 or more")
     check_q_value(max_q_value)
+
+    # Equal effects may differ by rounding, and stay in the order of the cliques.
     effects = own_effects(cliques)
     stands = effects["closed"] & (effects["own_q_value"] <= max_q_value)
     stands &= effects["own_effect"] > 0
-    strength = effects.loc[stands, "own_effect"].round(12)  # equal effects may differ by rounding
+    strength = effects.loc[stands, "own_effect"].round(12)
     rows = strength.sort_values(ascending=False, kind="stable").index.to_numpy()[:limit]
-    chosen = cliques.take(rows)
+    selected = cliques.take(rows)
+
+    # A clique is of the community that most of its concepts are of, of several the first.
     community, about = _communities(cliques)
-    labels = [community[row[row >= 0]].tolist() for row in chosen.members]
-    of_clique = [max(dict.fromkeys(names), key=names.count) for names in labels]  # ties: the first
-    order = {name: number for number, name in enumerate(dict.fromkeys(of_clique), 1)}
-    rates = class_rates(chosen.counts, chosen.class_sizes)
+    labels = []
+    for members in selected.members:
+        codes = community[members[members >= 0]].tolist()
+        labels.append(max(dict.fromkeys(codes), key=codes.count))
+    groups, _ = pd.factorize(np.array(labels, dtype=np.int64))
+
+    rates = class_rates(selected.counts, selected.class_sizes)
     table = pd.DataFrame(
         {
-            "group": pd.Series([order[name] for name in of_clique], dtype="int64"),
-            "about": pd.Series([about[name] for name in of_clique], dtype=object),
-            "concepts": pd.Series(chosen.names(), dtype=object),
-            "size": chosen.sizes(),
-            **{COUNT + name: chosen.counts[:, i] for i, name in enumerate(chosen.classes)},
-            **{RATE + name: rates[:, i] for i, name in enumerate(chosen.classes)},
+            "group": pd.Series(groups + 1, dtype="int64"),
+            "about": pd.Series([about[label] for label in labels], dtype=object),
+            "concepts": pd.Series(selected.names(), dtype=object),
+            "size": selected.sizes(),
+            **class_columns(COUNT, selected.classes, selected.counts),
+            **class_columns(RATE, selected.classes, rates),
         }
     )
     table = pd.concat([table, effects.loc[rows].reset_index(drop=True)], axis=1)
@@ -130,11 +142,13 @@ def _communities(cliques: Cliques) -> tuple[IntArray, dict[int, tuple[str, ...]]
     pairs, single = sizes == 2, sizes == 1
     edges = cliques.members[pairs][:, :2] if pairs.any() else np.empty((0, 2), dtype=np.int64)
     community = communities(edges, images[pairs], len(cliques.concepts))
+
     frequency = np.zeros(len(cliques.concepts), dtype=np.int64)
     frequency[cliques.members[single, 0]] = images[single]
     about: dict[int, tuple[str, ...]] = {}
     for code in np.argsort(-frequency, kind="stable").tolist():
-        known = about.get(int(community[code]), ())
-        if len(known) < 3:
-            about[int(community[code])] = (*known, cliques.concepts[code])
+        label = int(community[code])
+        names = about.get(label, ())
+        if len(names) < 3:
+            about[label] = (*names, cliques.concepts[code])
     return community, about
