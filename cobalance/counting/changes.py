@@ -2,12 +2,19 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import compress
+from typing import Any
 
 import numpy as np
 
 from cobalance.base.arrays import BoolArray, IntArray
 from cobalance.base.errors import TooManyCliquesError
-from cobalance.counting.cliques import Cliques, clique_order, count_chosen, mine_cliques
+from cobalance.counting.cliques import (
+    Cliques,
+    clique_order,
+    count_chosen,
+    first_of_equal,
+    mine_cliques,
+)
 from cobalance.counting.incidence import Incidence
 from cobalance.counting.sums import align_members
 
@@ -51,13 +58,19 @@ def _equal_groups(before: Incidence, after: Incidence) -> tuple[IntArray, IntArr
     concepts = sorted({*before.concepts, *after.concepts})
     classes = sorted({*before.classes, *after.classes})
     rng = np.random.default_rng(_HASH_SEED)
-    of_concept, of_class = (
-        dict(zip(names, rng.integers(-(2**63), 2**63 - 1, len(names)).tolist(), strict=True))
-        for names in (concepts, classes)
-    )
-    hashes = [_hashes(part, of_concept, of_class) for part in (before, after)]
-    group = np.unique(np.concatenate(hashes), return_inverse=True)[1]
-    return group[: len(hashes[0])], group[len(hashes[0]) :]
+    concept_hashes, class_hashes = _random_hashes(rng, concepts), _random_hashes(rng, classes)
+    hashes_before = _hash_images(before, concept_hashes, class_hashes)
+    hashes_after = _hash_images(after, concept_hashes, class_hashes)
+
+    hashes = np.concatenate([hashes_before, hashes_after])
+    _, group = np.unique(hashes, return_inverse=True)
+    return group[: len(hashes_before)], group[len(hashes_before) :]
+
+
+def _random_hashes(rng: np.random.Generator, names: Sequence[str]) -> dict[str, int]:
+    """A random signed number of 64 bits for each name."""
+    numbers = rng.integers(-(2**63), 2**63 - 1, len(names)).tolist()
+    return dict(zip(names, numbers, strict=True))
 
 
 def update_mined(
@@ -97,37 +110,40 @@ def update_mined(
     if before.classes != after.classes:
         return None
     added, removed = find_changes(before, after)
-    changed = len(added.labels) + len(removed.labels)
-    if 4 * changed > len(after.labels) or not _adds_up(before, after, added, removed):
+    n_changed = len(added.labels) + len(removed.labels)
+    # Where more than a quarter of the images changed, counting all is not slower.
+    if 4 * n_changed > len(after.labels) or not _adds_up(before, after, added, removed):
         return None
-    frequent = after.class_concept_counts().max(axis=0, initial=0) >= min_support
-    now = set(compress(after.concepts, frequent & after.concepts_of_all(common)))
-    then = set(compress(before.concepts, before.concepts_of_all(common)))
+
+    is_frequent = after.class_concept_counts().max(axis=0, initial=0) >= min_support
+    concepts_now = set(compress(after.concepts, is_frequent & after.concepts_of_all(common)))
+    concepts_before = set(compress(before.concepts, before.concepts_of_all(common)))
+    stable, new = concepts_now & concepts_before, concepts_now - concepts_before
+    limits: Any = {"max_size": max_size, "max_cliques": max_cliques}
     try:
-        gained, lost = (
-            mine_cliques(
-                part.restrict(_are(part, now & then)),
-                max_size=max_size,
-                common=(),
-                max_cliques=max_cliques,
-            )
-            for part in (added, removed)
-        )
-        recent = _with_any(after, now, now - then, max_size, min_support, max_cliques)
+        gained = mine_cliques(added.restrict(_are(added, stable)), common=(), **limits)
+        lost = mine_cliques(removed.restrict(_are(removed, stable)), common=(), **limits)
+        recent = _with_any(after, concepts_now, new, max_size, min_support, max_cliques)
     except TooManyCliquesError:
         return None
-    table = _follow(_within(former, now & then), gained, lost, after, min_support)
+    table = _follow(_within(former, stable), gained, lost, after, min_support)
     if table is None:
         return None
+
     members = align_members([table, recent], after.concepts)
     counts = np.concatenate([table.counts, recent.counts])
     order = clique_order(members, len(after.concepts) + 1)
+    # Too many cliques: mining all of them raises the error.
     if len(order) > max_cliques:
-        return None  # for the error that mining raises
+        return None
     cliques = Cliques(
-        members[order], counts[order], after.class_sizes(), after.concepts, after.classes
+        members=members[order],
+        counts=counts[order],
+        class_sizes=after.class_sizes(),
+        concepts=after.concepts,
+        classes=after.classes,
     )
-    return cliques, changed
+    return cliques, n_changed
 
 
 def _follow(
@@ -138,21 +154,30 @@ def _follow(
     members = align_members([former, gained, lost], names)
     counts = np.concatenate([former.counts, gained.counts, -lost.counts])
     source = np.repeat(np.arange(3), [len(former), len(gained), len(lost)])
+
+    # Rows of equal cliques come together, and are summed.
     order = clique_order(members, len(names) + 1)
     members, counts, source = members[order], counts[order], source[order]
-    first = np.ones(len(members), dtype=np.bool_)
-    first[1:] = (members[1:] != members[:-1]).any(axis=1)
-    starts = np.flatnonzero(first)
+    starts = np.flatnonzero(first_of_equal(members))
     if not len(starts):
         return former
     totals = np.add.reduceat(counts, starts, axis=0)
-    known, grown = (np.add.reduceat(source == at, starts) > 0 for at in (0, 1))
-    table = Cliques(members[first], totals, former.class_sizes, names, former.classes)
+    table = Cliques(
+        members=members[starts],
+        counts=totals,
+        class_sizes=former.class_sizes,
+        concepts=names,
+        classes=former.classes,
+    )
+
+    # A clique without a former count was too rare before, and its count is not known.
     if min_support > 1:
-        candidates = np.flatnonzero(~known & grown)
+        was_counted = np.add.reduceat(source == 0, starts) > 0
+        has_gained = np.add.reduceat(source == 1, starts) > 0
+        candidates = np.flatnonzero(~was_counted & has_gained)
         if len(candidates) > MOST_CANDIDATES:
             return None
-        totals[~known] = 0
+        totals[~was_counted] = 0
         totals[candidates] = count_chosen(after, table.take(candidates).names())
     supported: BoolArray = totals.max(axis=1, initial=0) >= min_support
     return table.take(supported)
@@ -167,8 +192,8 @@ def _with_any(
     max_cliques: int,
 ) -> Cliques:
     """Count the cliques of concepts in `names` that have one of `some`."""
-    marked = _are(after, some)
-    images = after.take(np.flatnonzero(after.sum_rows(marked)))
+    shows_some = after.sum_rows(_are(after, some))
+    images = after.take(np.flatnonzero(shows_some))
     cliques = mine_cliques(
         images.restrict(_are(images, names)),
         max_size=max_size,
@@ -176,41 +201,38 @@ def _with_any(
         common=(),
         max_cliques=max_cliques,
     )
-    has_one = np.array([*(name in some for name in cliques.concepts), False])
-    rows = np.flatnonzero(has_one[cliques.members].any(axis=1))
+    # The code -1, behind the last member, is the last.
+    is_some = np.array([*(name in some for name in cliques.concepts), False])
+    rows = np.flatnonzero(is_some[cliques.members].any(axis=1))
     return cliques.take(rows)
 
 
 def _within(cliques: Cliques, names: Collection[str]) -> Cliques:
     """Keep the cliques of concepts in `names`."""
-    kept = np.array([*(name in names for name in cliques.concepts), True])
-    return cliques.take(np.flatnonzero(kept[cliques.members].all(axis=1)))
+    is_named = np.array([*(name in names for name in cliques.concepts), True])
+    return cliques.take(np.flatnonzero(is_named[cliques.members].all(axis=1)))
 
 
 def _are(incidence: Incidence, names: Collection[str]) -> BoolArray:
     return np.array([name in names for name in incidence.concepts], dtype=np.bool_)
 
 
-def _hashes(
-    part: Incidence, of_concept: Mapping[str, int], of_class: Mapping[str, int]
+def _hash_images(
+    images: Incidence, concept_hashes: Mapping[str, int], class_hashes: Mapping[str, int]
 ) -> IntArray:
     """Hash each image's class and concepts as a sum of random numbers, which wraps around."""
-    concept, label = (
-        np.array([of[name] for name in names], dtype=np.int64)
-        for of, names in ((of_concept, part.concepts), (of_class, part.classes))
-    )
-    hashed: IntArray = part.sum_rows(concept) + label[part.labels]
-    return hashed
+    by_concept = np.array([concept_hashes[name] for name in images.concepts], dtype=np.int64)
+    by_class = np.array([class_hashes[name] for name in images.classes], dtype=np.int64)
+    hashes: IntArray = images.sum_rows(by_concept) + by_class[images.labels]
+    return hashes
 
 
 def _adds_up(before: Incidence, after: Incidence, added: Incidence, removed: Incidence) -> bool:
     """Verify the difference by concept counts, as two different images may share a hash."""
     names = sorted({*before.concepts, *after.concepts}), before.classes
-    left, right = (
-        _counts(whole, *names) + _counts(part, *names)
-        for whole, part in ((before, added), (after, removed))
-    )
-    return np.array_equal(left, right)
+    with_added = _counts(before, *names) + _counts(added, *names)
+    with_removed = _counts(after, *names) + _counts(removed, *names)
+    return np.array_equal(with_added, with_removed)
 
 
 def _beyond(group: IntArray, others: IntArray) -> IntArray:
@@ -224,9 +246,9 @@ def _beyond(group: IntArray, others: IntArray) -> IntArray:
 
 def _counts(part: Incidence, concepts: Sequence[str], classes: Sequence[str]) -> IntArray:
     """Images of each class, and of each class with each concept, by all names."""
-    found = np.zeros((len(classes), len(concepts) + 1), dtype=np.int64)
+    counts = np.zeros((len(classes), len(concepts) + 1), dtype=np.int64)
     rows = np.searchsorted(classes, part.classes)
     columns = np.searchsorted(concepts, part.concepts)
-    found[np.ix_(rows, columns)] = part.class_concept_counts()
-    found[rows, -1] = part.class_sizes()
-    return found
+    counts[np.ix_(rows, columns)] = part.class_concept_counts()
+    counts[rows, -1] = part.class_sizes()
+    return counts

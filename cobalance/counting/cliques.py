@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Collection, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 from importlib.util import find_spec
 
@@ -23,7 +23,8 @@ from cobalance.counting.engines.choice import (
 from cobalance.counting.incidence import Incidence
 
 MAX_CLIQUES = 5_000_000
-MAX_COUNTS = 1 << 28  # cliques x classes: 2 GiB of counts
+# Cliques times classes: 2 GiB of counts.
+MAX_COUNTS = 1 << 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,13 @@ class Clustering:
 
     def take(self, rows: IntArray | BoolArray | slice) -> "Clustering":
         """Return that of some cliques."""
-        return Clustering(*(getattr(self, each.name)[rows] for each in fields(self)))
+        return Clustering(
+            standing=self.standing[rows],
+            freedom=self.freedom[rows],
+            tests=self.tests[rows],
+            intervals=self.intervals[rows],
+            own=self.own[rows],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,13 +117,10 @@ class Cliques:
 
     def names(self) -> list[tuple[str, ...]]:
         """Return the names of the members of each clique."""
+        # The code -1, behind the last member, is the last.
         concepts = np.array([*self.concepts, None], dtype=object)
-        return [
-            tuple(row[:size])
-            for row, size in zip(
-                concepts[self.members].tolist(), self.sizes().tolist(), strict=True
-            )
-        ]
+        rows, sizes = concepts[self.members].tolist(), self.sizes().tolist()
+        return [tuple(row[:size]) for row, size in zip(rows, sizes, strict=True)]
 
 
 def mine_cliques(
@@ -205,19 +209,28 @@ def mine_cliques(
             raise OptionError(f"{option} is {value}. Give a whole number of 1 or more.")
     check_known("engine", [engine], ENGINES)
     check_known("class", common or (), incidence.classes)
-    limit = max_cliques or max(1, min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes))))
+
+    limit = max_cliques
+    if limit is None:
+        limit = max(1, min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes))))
     if engine == "auto":
         engine = choose_engine(incidence, max_size, numba_ready=numba_ready())
         if engine == "numba" and find_spec("numba") is None:
-            _tell_of_compiled()
+            _recommend_compiled()
             engine = "numpy"
+
+    # Closing the generator stops the threads of the engine after their present tasks.
     blocks: list[Block] = []
-    found = 0
-    with closing(mine(engine, incidence, max_size, min_support, common, threads, limit)) as more:
-        while found <= limit and (block := next(more, None)) is not None:
+    n_cliques = 0
+    mined = mine(engine, incidence, max_size, min_support, common, threads, limit)
+    with closing(mined):
+        for block in mined:
             blocks.append(block)
-            found += len(block[0])
-    if found > limit:
+            n_cliques += len(block[0])
+            if n_cliques > limit:
+                break
+
+    if n_cliques > limit:
         raise TooManyCliquesError(
             f"More than {limit:,} cliques of up to {max_size} concepts have a joint count of "
             f"{min_support:,} or more in some class. Ask for a higher minimum support or a lower "
@@ -227,8 +240,8 @@ def mine_cliques(
 
 
 @cache
-def _tell_of_compiled() -> None:
-    """Say once how so many images are counted faster."""
+def _recommend_compiled() -> None:
+    """Log once how so many images are counted faster."""
     logging.getLogger(__name__).warning(
         "So many images are counted about ten times as fast by compiled code: %s",
         install_command("compiled"),
@@ -241,25 +254,30 @@ def _sort_cliques(blocks: list[Block], max_size: int, incidence: Incidence) -> C
     width = max(members.shape[1] for members, _ in blocks)
     members = np.full((total, max_size), -1, dtype=np.int32)
     counts = np.empty((total, len(incidence.classes)), dtype=np.int64)
-    at = 0
+    start = 0
+    # Each block is given up once it is copied: it bounds the memory.
     while blocks:
-        some, their_counts = blocks.pop()
-        members[at : at + len(some), : some.shape[1]] = some
-        counts[at : at + len(some)] = their_counts
-        at += len(some)
+        block_members, block_counts = blocks.pop()
+        end = start + len(block_members)
+        members[start:end, : block_members.shape[1]] = block_members
+        counts[start:end] = block_counts
+        start = end
+
+    # Taking rows is several times as fast as members[order].
     order = clique_order(members[:, :width], len(incidence.concepts) + 1)
     return Cliques(
-        members.take(order, axis=0),  # several times as fast as members[order]
-        counts.take(order, axis=0),
-        incidence.class_sizes(),
-        incidence.concepts,
-        incidence.classes,
+        members=members.take(order, axis=0),
+        counts=counts.take(order, axis=0),
+        class_sizes=incidence.class_sizes(),
+        concepts=incidence.concepts,
+        classes=incidence.classes,
     )
 
 
 def clique_order(members: IntArray, base: int) -> IntArray:
     """Return the order by size, then by members, which are packed into 63-bit sort keys."""
-    digits = np.add(members.T, 1, dtype=np.int64, order="C")  # 0 behind the last member
+    # 0 stands behind the last member.
+    digits = np.add(members.T, 1, dtype=np.int64, order="C")
     keys = [(digits > 0).sum(axis=0, dtype=np.int64)]
     room = (1 << 63) // (members.shape[1] + 1)
     for digit in digits:
@@ -270,6 +288,13 @@ def clique_order(members: IntArray, base: int) -> IntArray:
         keys[-1] += digit
         room //= base
     return np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0])
+
+
+def first_of_equal(members: IntArray) -> BoolArray:
+    """Return which rows of a sorted table are not the same as the row before."""
+    is_first = np.ones(len(members), dtype=np.bool_)
+    is_first[1:] = (members[1:] != members[:-1]).any(axis=1)
+    return is_first
 
 
 def count_chosen(incidence: Incidence, chosen: Sequence[Sequence[str]]) -> IntArray:
@@ -298,6 +323,7 @@ def count_chosen(incidence: Incidence, chosen: Sequence[Sequence[str]]) -> IntAr
         name: image[order[starts[code] : starts[code + 1]]]
         for code, name in enumerate(incidence.concepts)
     }
+
     counts = np.zeros((len(chosen), len(incidence.classes)), dtype=np.int64)
     for row, names in enumerate(chosen):
         if all(name in showing for name in names):
@@ -309,7 +335,9 @@ def count_chosen(incidence: Incidence, chosen: Sequence[Sequence[str]]) -> IntAr
 
 def intersect_ascending(few: IntArray, many: IntArray) -> IntArray:
     """Return what two ascending arrays share, quickly where the first is much the shorter."""
-    at = np.searchsorted(many, few)
-    at[at == len(many)] = 0
-    both: IntArray = few[many[at] == few] if len(many) else few[:0]
+    if not len(many):
+        return few[:0]
+    positions = np.searchsorted(many, few)
+    positions[positions == len(many)] = 0
+    both: IntArray = few[many[positions] == few]
     return both

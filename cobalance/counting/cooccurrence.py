@@ -40,11 +40,12 @@ def cooccurrence(incidence: Incidence) -> CoOccurrence:
     """
     matrix = incidence.matrix().astype(np.int64)
     pairs = sparse.triu(matrix.T @ matrix, k=1).tocsr().sorted_indices().tocoo()
+
     by_class = incidence.class_concept_counts()
     class_code, concept_code = np.nonzero(by_class)
     return CoOccurrence(
-        np.column_stack([pairs.row, pairs.col]),
-        pairs.data,
-        np.column_stack([class_code, concept_code]),
-        by_class[class_code, concept_code],
+        concept_pairs=np.column_stack([pairs.row, pairs.col]),
+        pair_images=pairs.data,
+        class_concept=np.column_stack([class_code, concept_code]),
+        class_concept_images=by_class[class_code, concept_code],
     )

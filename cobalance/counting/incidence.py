@@ -57,12 +57,14 @@ class Incidence:
 
     def concepts_of_all(self, classes: Collection[str] | None) -> BoolArray:
         """Whether each of these classes, None for all, shows the concept: shape (n_concepts,)."""
-        named = [classes is None or name in classes for name in self.classes]
-        return np.asarray((self.class_concept_counts()[named] > 0).all(axis=0), dtype=np.bool_)
+        is_named = [classes is None or name in classes for name in self.classes]
+        return np.asarray((self.class_concept_counts()[is_named] > 0).all(axis=0), dtype=np.bool_)
 
     def sum_rows(self, values: IntArray | BoolArray) -> IntArray:
         """Sum a value of each concept over every image: int64 array, shape (n_images,)."""
-        return np.diff(np.append(0, np.cumsum(values[self.indices]))[self.indptr])  # wraps around
+        # Sums of large numbers wrap around, and so do their differences.
+        sums = np.append(0, np.cumsum(values[self.indices]))
+        return np.diff(sums[self.indptr])
 
     def matrix(self) -> "sparse.csr_matrix":
         """Return a sparse matrix of 1s: float32, shape (n_images, n_concepts)."""
@@ -100,11 +102,13 @@ class Incidence:
         (('sea',), [0, 1, 2], [0, 0])
         """
         stays = kept[self.indices]
-        before = np.append(0, np.cumsum(stays))
-        codes = (np.cumsum(kept) - 1).astype(np.int32)
-        concepts = tuple(self.concepts[code] for code in np.flatnonzero(kept))
+        n_before = np.append(0, np.cumsum(stays))
+        new_codes = (np.cumsum(kept) - 1).astype(np.int32)
         return replace(
-            self, indptr=before[self.indptr], indices=codes[self.indices[stays]], concepts=concepts
+            self,
+            indptr=n_before[self.indptr],
+            indices=new_codes[self.indices[stays]],
+            concepts=tuple(self.concepts[code] for code in np.flatnonzero(kept)),
         )
 
 
@@ -140,22 +144,23 @@ def build_incidence(
     >>> incidence.concepts, incidence.indptr.tolist(), incidence.indices.tolist()
     (('dune', 'sea'), [0, 1, 3], [1, 0, 1])
     """
-    image, concept, label = (
-        np.asarray(values, dtype=np.int64) for values in (images, concept_codes, labels)
-    )
+    image = np.asarray(images, dtype=np.int64)
+    concept = np.asarray(concept_codes, dtype=np.int64)
+    label = np.asarray(labels, dtype=np.int64)
     concept_names, concept_recode = _ascending(concepts)
     class_names, class_recode = _ascending(classes)
+
     width = max(1, len(concepts))
     # Entries mostly come in order, which this sort takes in one pass; np.unique hashes each.
     entries = np.sort(image * width + concept_recode[concept], kind="stable")
     entries = entries[np.diff(entries, prepend=-1) != 0]
     row, column = np.divmod(entries, width)
     return Incidence(
-        np.searchsorted(row, np.arange(len(label) + 1)),
-        column.astype(np.int32),
-        class_recode[label].astype(np.int32),
-        concept_names,
-        class_names,
+        indptr=np.searchsorted(row, np.arange(len(label) + 1)),
+        indices=column.astype(np.int32),
+        labels=class_recode[label].astype(np.int32),
+        concepts=concept_names,
+        classes=class_names,
     )
 
 
@@ -174,14 +179,15 @@ def incidence_of(annotations: Annotations) -> Incidence:
         )
         for first, end, rows in MentionRows.of(annotations).blocks()
     ]
+
     lengths = np.concatenate([np.diff(block.indptr) for block in blocks])
     return Incidence(
-        np.append(0, np.cumsum(lengths)),
-        np.concatenate([block.indices for block in blocks]),
-        np.concatenate([block.labels for block in blocks]),
-        blocks[0].concepts,
-        blocks[0].classes,
-        annotations.cluster_codes(),
+        indptr=np.append(0, np.cumsum(lengths)),
+        indices=np.concatenate([block.indices for block in blocks]),
+        labels=np.concatenate([block.labels for block in blocks]),
+        concepts=blocks[0].concepts,
+        classes=blocks[0].classes,
+        clusters=annotations.cluster_codes(),
     )
 
 

@@ -44,19 +44,21 @@ class OneAgainstRest:
             It was not compared.
         """
         check_known("compared concept", [name], self.cliques.classes)
-        all_ = self.cliques
-        at, code = all_.classes.index(name), all_.concepts.index(name)
-        rows = np.flatnonzero(~(all_.members == code).any(axis=1))
-        shown, size = all_.counts[rows, at], int(all_.class_sizes[at])
-        counts = np.column_stack([shown, self.images[rows] - shown])
+        cliques = self.cliques
+        column, code = cliques.classes.index(name), cliques.concepts.index(name)
+        rows = np.flatnonzero(~(cliques.members == code).any(axis=1))
+
+        n_with, size = cliques.counts[rows, column], int(cliques.class_sizes[column])
+        counts = np.column_stack([n_with, self.images[rows] - n_with])
         sizes, classes = np.array([size, self.total - size]), (name, rest_of(name))
+        # Classes are in ascending order of name.
         order = sorted((0, 1), key=classes.__getitem__)
         return Cliques(
-            all_.members[rows],
-            counts[:, order],
-            sizes[order],
-            all_.concepts,
-            (classes[order[0]], classes[order[1]]),
+            members=cliques.members[rows],
+            counts=counts[:, order],
+            class_sizes=sizes[order],
+            concepts=cliques.concepts,
+            classes=(classes[order[0]], classes[order[1]]),
         )
 
 
@@ -68,8 +70,9 @@ def rest_of(name: str) -> str:
 def label_by(incidence: Incidence, name: str) -> Incidence:
     """The same images, with the classes of `OneAgainstRest.of` for a concept."""
     classes = sorted((name, rest_of(name)))
-    shown = incidence.sum_rows(np.array([one == name for one in incidence.concepts])) > 0
-    labels = np.where(shown, classes.index(name), classes.index(rest_of(name)))
+    is_compared = np.array([concept == name for concept in incidence.concepts])
+    shows_it = incidence.sum_rows(is_compared) > 0
+    labels = np.where(shows_it, classes.index(name), classes.index(rest_of(name)))
     return replace(incidence, labels=labels.astype(np.int32), classes=tuple(classes))
 
 
@@ -98,28 +101,36 @@ def mine_one_against_rest(
         As `mine_cliques` does.
     """
     check_known("concept", compared, incidence.concepts)
-    at = np.array([incidence.concepts.index(name) for name in compared], dtype=np.int64)
+    codes = np.array([incidence.concepts.index(name) for name in compared], dtype=np.int64)
     label_of = np.zeros(len(incidence.concepts), dtype=np.int32)
-    label_of[at] = np.arange(1, len(compared) + 1)
-    row = np.repeat(np.arange(len(incidence.labels)), np.diff(incidence.indptr))
+    label_of[codes] = np.arange(1, len(compared) + 1)
+
+    # Each entry of a compared concept gives a copy of its image, of that concept's class.
+    n_images = len(incidence.labels)
+    row = np.repeat(np.arange(n_images), np.diff(incidence.indptr))
     label = label_of[incidence.indices]
-    again = np.flatnonzero(label)
-    every = np.arange(len(incidence.labels))
-    copies = incidence.take(row[again])
+    entries = np.flatnonzero(label)
+    copies = incidence.take(row[entries])
+
     # All images of a concept show it: the cliques that hold it need not be counted again.
-    own = label_of[copies.indices] == np.repeat(label[again], np.diff(copies.indptr))
-    entries = np.append(0, np.cumsum(~own))[copies.indptr]
+    is_own = label_of[copies.indices] == np.repeat(label[entries], np.diff(copies.indptr))
+    indptr = np.append(0, np.cumsum(~is_own))[copies.indptr]
     expanded = Incidence(
-        np.concatenate([incidence.indptr, incidence.indptr[-1] + entries[1:]]),
-        np.concatenate([incidence.indices, copies.indices[~own]]),
-        np.concatenate([np.zeros(len(every), dtype=np.int32), label[again]]),
-        incidence.concepts,
-        (ALL_IMAGES, *compared),
+        indptr=np.concatenate([incidence.indptr, incidence.indptr[-1] + indptr[1:]]),
+        indices=np.concatenate([incidence.indices, copies.indices[~is_own]]),
+        labels=np.concatenate([np.zeros(n_images, dtype=np.int32), label[entries]]),
+        concepts=incidence.concepts,
+        classes=(ALL_IMAGES, *compared),
     )
     cliques = mine_cliques(expanded, common=(), **options)
+
+    # Of a clique that holds a compared concept, all images are that concept's.
     counts, images = cliques.counts[:, 1:].copy(), cliques.counts[:, 0]
-    holder, place = np.nonzero(cliques.members >= 0)
-    held = label_of[cliques.members[holder, place]]
-    counts[holder[held > 0], held[held > 0] - 1] = images[holder[held > 0]]
-    named = replace(cliques, counts=counts, class_sizes=cliques.class_sizes[1:], classes=compared)
-    return OneAgainstRest(named, images, len(every))
+    rows, columns = np.nonzero(cliques.members >= 0)
+    member_labels = label_of[cliques.members[rows, columns]]
+    is_compared = member_labels > 0
+    rows = rows[is_compared]
+    counts[rows, member_labels[is_compared] - 1] = images[rows]
+    sizes = cliques.class_sizes[1:]
+    compared_cliques = replace(cliques, counts=counts, class_sizes=sizes, classes=compared)
+    return OneAgainstRest(compared_cliques, images, n_images)

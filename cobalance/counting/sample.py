@@ -22,8 +22,9 @@ def priorities(ids: Sequence[str], seed: int) -> FloatArray:
     """
     key = f"{seed % 10**16:016d}"
     hashed = pd.util.hash_array(np.array(ids, dtype=object), hash_key=key, categorize=False)
-    found: FloatArray = (hashed >> np.uint64(11)) / 2.0**53
-    return found
+    # 53 bits are those of a float's mantissa.
+    numbers: FloatArray = (hashed >> np.uint64(11)) / 2.0**53
+    return numbers
 
 
 def sample_rows(
@@ -68,21 +69,23 @@ def sample_rows(
     code_of = {name: code for code, name in enumerate(incidence.concepts)}
     codes = np.array([*(code_of.get(name, -2) for name in cliques.concepts), -1])
     members = codes[cliques.members]
+
     label_of = {name: code for code, name in enumerate(incidence.classes)}
     chosen: BoolArray = np.zeros(len(order), dtype=bool)
     for column, name in enumerate(cliques.classes):
         if name not in label_of:
             continue
+
         counts = cliques.counts[:, column]
         # Six standard deviations above what is expected to be needed.
         bound = np.minimum((per_class + 6 * sqrt(per_class) + 20) / np.maximum(counts, 1), 1)
         ends = np.searchsorted(priority[order], bound)
         for row in np.flatnonzero(counts).tolist():
             lists = showing.of(label_of[name], members[row])
-            found = _first(lists, int(ends[row]), per_class)
-            if not part and len(found) < min(per_class, counts[row]):
-                found = _first(lists, len(order), per_class)
-            chosen[found] = True
+            ranks = _first(lists, int(ends[row]), per_class)
+            if not part and len(ranks) < min(per_class, counts[row]):
+                ranks = _first(lists, len(order), per_class)
+            chosen[ranks] = True
     return np.sort(order[chosen])
 
 
@@ -93,21 +96,26 @@ class _Lists:
         self.width = len(incidence.concepts)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
+
+        # The entries of each class and concept come together, by rank.
         lengths = np.diff(incidence.indptr)
         cell = np.repeat(incidence.labels.astype(np.int64) * self.width, lengths)
         cell += incidence.indices
-        of_entry = np.repeat(rank, lengths)
-        by_cell = np.lexsort((of_entry, cell))
-        self.ranks = of_entry[by_cell].astype(np.int32)
+        rank_of_entry = np.repeat(rank, lengths)
+        by_cell = np.lexsort((rank_of_entry, cell))
+        self.ranks = rank_of_entry[by_cell].astype(np.int32)
         n_cells = len(incidence.classes) * self.width
         self.bounds = np.searchsorted(cell[by_cell], np.arange(n_cells + 1)).tolist()
 
     def of(self, label: int, members: IntArray) -> list[IntArray]:
         """The lists of a clique's concepts in a class, shortest first; none if one is unknown."""
-        cells = [label * self.width + code for code in members.tolist() if code != -1]
-        if any(code == -2 for code in members.tolist()):
-            return []
-        lists = [self.ranks[self.bounds[cell] : self.bounds[cell + 1]] for cell in cells]
+        lists = []
+        for code in members.tolist():
+            if code == -2:
+                return []
+            if code != -1:
+                cell = label * self.width + code
+                lists.append(self.ranks[self.bounds[cell] : self.bounds[cell + 1]])
         return sorted(lists, key=len)
 
 

@@ -19,10 +19,10 @@ def sets_matrix(members: IntArray, n_concepts: int) -> "sparse.csr_matrix":
     members : int array, shape (n_sets, any width)
         Concept codes in any order; -1 behind the last.
     """
-    held = members >= 0
-    ends = np.append(0, np.cumsum(held.sum(axis=1)))
+    is_member = members >= 0
+    ends = np.append(0, np.cumsum(is_member.sum(axis=1)))
     ones = np.ones(int(ends[-1]), dtype=np.float32)
-    return sparse.csr_matrix((ones, members[held], ends), (len(members), n_concepts))
+    return sparse.csr_matrix((ones, members[is_member], ends), (len(members), n_concepts))
 
 
 class SubsetIndex:
@@ -48,9 +48,11 @@ class SubsetIndex:
             deeper = members[rows, column] >= 0
             rows, nodes = rows[deeper], nodes[deeper]
             keys, nodes = np.unique(nodes * self._base + members[rows, column], return_inverse=True)
+
+            # The rows that end at a node of this level.
             ends = np.full(len(keys), MISSING)
-            last = column + 1 == members.shape[1]
-            complete = slice(None) if last else members[rows, column + 1] < 0
+            is_last = column + 1 == members.shape[1]
+            complete = slice(None) if is_last else members[rows, column + 1] < 0
             ends[nodes[complete]] = rows[complete]
             self._keys.append(pd.Index(keys))
             self._rows.append(ends)
@@ -94,6 +96,7 @@ class SubsetIndex:
         """
         nodes = np.zeros((len(members), 1 << members.shape[1]), dtype=np.int64)
         rows = np.full_like(nodes, MISSING)
+        # A subset's node is below that of the subset without its last member.
         for mask in range(1, nodes.shape[1]):
             last, depth = mask.bit_length() - 1, mask.bit_count() - 1
             children = self._children(nodes[:, mask ^ 1 << last], members[:, last], depth)
@@ -103,8 +106,8 @@ class SubsetIndex:
 
     def _children(self, nodes: IntArray, codes: IntArray, depth: int) -> IntArray:
         """The nodes that members lead to from others at a depth; -1 for none."""
-        known = (nodes != MISSING) & (codes >= 0) & (codes < self._base)
-        keys = np.where(known, nodes * self._base + codes, MISSING)
+        is_code = (nodes != MISSING) & (codes >= 0) & (codes < self._base)
+        keys = np.where(is_code, nodes * self._base + codes, MISSING)
         return self._keys[depth].get_indexer(pd.Index(keys))
 
     def _walk(
@@ -115,11 +118,13 @@ class SubsetIndex:
             return
         for column in range(first, members.shape[1]):
             children = self._children(nodes, members[positions, column], depth)
-            found = children != MISSING
-            if not found.any():
+            exists = children != MISSING
+            if not exists.any():
                 continue
-            children, extended = children[found], positions[found]
+            children, extended = children[exists], positions[exists]
+
+            # A prefix of a clique need not be one itself.
             rows = self._rows[depth][children]
-            mined = rows != MISSING
-            yield extended[mined], rows[mined]
+            is_clique = rows != MISSING
+            yield extended[is_clique], rows[is_clique]
             yield from self._walk(members, extended, children, depth + 1, column + 1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from cobalance.base.arrays import BoolArray, IntArray
 from cobalance.base.errors import OptionError, check_known
-from cobalance.counting.cliques import Cliques, clique_order
+from cobalance.counting.cliques import Cliques, clique_order, first_of_equal
 
 
 def sum_cliques(parts: Sequence[Cliques]) -> Cliques:
@@ -58,9 +58,14 @@ def update_cliques(
     OptionError
         For different `max_size`, or removed images that were not counted before.
     """
-    changes = [(1, cliques), (1, added), (-1, removed)]
-    given = [(sign, part) for sign, part in changes if part is not None]
-    return _combine([part for _, part in given], [sign for sign, _ in given])
+    parts, signs = [cliques], [1]
+    if added is not None:
+        parts.append(added)
+        signs.append(1)
+    if removed is not None:
+        parts.append(removed)
+        signs.append(-1)
+    return _combine(parts, signs)
 
 
 def select_cliques(
@@ -78,11 +83,14 @@ def select_cliques(
     if min_support < 1:
         raise OptionError(f"min_support is {min_support}. Give a whole number of 1 or more.")
     check_known("class", common or (), cliques.classes)
+
+    # The code -1, behind the last member, is the last, and makes no condition.
     named = np.array([common is None or name in common for name in cliques.classes], dtype=np.bool_)
     single = cliques.sizes() == 1
     adjacent = np.zeros(len(cliques.concepts) + 1, dtype=np.bool_)
     adjacent[cliques.members[single, 0]] = (cliques.counts[single][:, named] > 0).all(axis=1)
-    adjacent[-1] = True  # -1 stands behind the last member
+    adjacent[-1] = True
+
     supported = cliques.counts.max(axis=1, initial=0) >= min_support
     return cliques.take(supported & adjacent[cliques.members].all(axis=1))
 
@@ -92,43 +100,55 @@ def align_members(parts: Sequence[Cliques], concepts: tuple[str, ...]) -> IntArr
 
     Names ascend in both, so that members do.
     """
-    places = {name: code for code, name in enumerate(concepts)}
-    recode = (
-        np.array([*(places.get(name, -1) for name in part.concepts), -1], dtype=np.int32)
-        for part in parts
-    )
-    return np.concatenate([codes[part.members] for codes, part in zip(recode, parts, strict=True)])
+    code_of = {name: code for code, name in enumerate(concepts)}
+    tables = []
+    for part in parts:
+        # The code -1, behind the last member, is the last.
+        new_codes = [*(code_of.get(name, -1) for name in part.concepts), -1]
+        tables.append(np.array(new_codes, dtype=np.int32)[part.members])
+    return np.concatenate(tables)
 
 
 def _combine(parts: Sequence[Cliques], signs: Sequence[int]) -> Cliques:
-    """Add parts with signs."""
+    """Add the counts of parts, each with its sign."""
     widths = sorted({part.members.shape[1] for part in parts})
     if len(widths) != 1:
         raise OptionError(
             f"the parts have cliques of up to {widths} concepts. Give one part or more, all mined "
             "with the same max_size."
         )
+
     concepts = tuple(sorted({name for part in parts for name in part.concepts}))
     classes = tuple(sorted({name for part in parts for name in part.classes}))
     members = align_members(parts, concepts)
     counts = np.zeros((len(members), len(classes)), dtype=np.int64)
     sizes = np.zeros(len(classes), dtype=np.int64)
-    at = 0
+    start = 0
     for part, sign in zip(parts, signs, strict=True):
         columns = [classes.index(name) for name in part.classes]
-        counts[at : at + len(part), columns] = sign * part.counts
+        counts[start : start + len(part), columns] = sign * part.counts
         sizes[columns] += sign * part.class_sizes
-        at += len(part)
+        start += len(part)
+
+    # Rows of equal cliques come together, and are summed.
     order = clique_order(members, len(concepts) + 1)
     members, counts = members.take(order, axis=0), counts.take(order, axis=0)
-    first = np.ones(len(members), dtype=np.bool_)
-    first[1:] = (members[1:] != members[:-1]).any(axis=1)
-    totals = np.add.reduceat(counts, np.flatnonzero(first), axis=0) if len(counts) else counts
+    is_first = first_of_equal(members)
+    totals = counts
+    if len(counts):
+        totals = np.add.reduceat(counts, np.flatnonzero(is_first), axis=0)
     if (totals < 0).any() or (sizes < 0).any():
         raise OptionError(
             "more images are removed than were counted. Give complete counts (min_support=1, "
             "common=()) from before, and remove only images among them."
         )
-    summed = Cliques(members[first], totals, sizes, concepts, classes)
+
+    summed = Cliques(
+        members=members[is_first],
+        counts=totals,
+        class_sizes=sizes,
+        concepts=concepts,
+        classes=classes,
+    )
     occurring: BoolArray = (totals != 0).any(axis=1)
     return summed.take(occurring)

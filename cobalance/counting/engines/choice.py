@@ -12,7 +12,8 @@ from cobalance.base.errors import needs_extra
 from cobalance.counting.engines import expansion
 from cobalance.counting.incidence import Incidence
 
-Block = tuple[IntArray, IntArray]  # members and counts of some cliques
+Block = tuple[IntArray, IntArray]
+"""Members and counts of some cliques."""
 Engine = Literal["auto", "numpy", "numba"]
 
 ENGINES: tuple[str, ...] = get_args(Engine)
@@ -53,9 +54,12 @@ def choose_engine(incidence: Incidence, max_size: int, *, numba_ready: bool) -> 
     """
     least = READY_NUMBA_FROM if numba_ready else NUMBA_FROM
     occurrences = 0
-    for length, images in enumerate(np.bincount(np.diff(incidence.indptr)).tolist()):
-        for size in range(2, min(length, max_size) + 1 if images else 0):
-            occurrences += images * comb(length, size)
+    n_images_by_length = np.bincount(np.diff(incidence.indptr)).tolist()
+    for length, n_images in enumerate(n_images_by_length):
+        if not n_images:
+            continue
+        for size in range(2, min(length, max_size) + 1):
+            occurrences += n_images * comb(length, size)
             if occurrences >= least:
                 return "numba"
     return "numpy"
@@ -85,21 +89,23 @@ def mine(
         singles = projection.count_items(incidence, workers)
     else:
         singles = incidence.class_concept_counts()
+
     codes = _select_concepts(singles, incidence.classes, common, min_support)
     yield codes[:, None], singles[:, codes].T
+
     if engine == "numba":
         rarest_first = codes[np.argsort(singles[:, codes].sum(axis=0), kind="stable")]
         yield from projection.mine(incidence, rarest_first, min_support, max_size, workers, limit)
     else:
-        kept = np.zeros(len(incidence.concepts), dtype=np.bool_)
-        kept[codes] = True
-        yield from expansion.mine(incidence.restrict(kept), codes, min_support, max_size)
+        selected = np.zeros(len(incidence.concepts), dtype=np.bool_)
+        selected[codes] = True
+        yield from expansion.mine(incidence.restrict(selected), codes, min_support, max_size)
 
 
 def _select_concepts(
     singles: IntArray, classes: tuple[str, ...], common: Collection[str] | None, min_support: int
 ) -> IntArray:
     """Return the concepts with enough support that occur with every class in `common`."""
-    named = np.array([common is None or name in common for name in classes], dtype=np.bool_)
-    adjacent = (singles[named] > 0).all(axis=0)
+    is_named = np.array([common is None or name in common for name in classes], dtype=np.bool_)
+    adjacent = (singles[is_named] > 0).all(axis=0)
     return np.flatnonzero(adjacent & (singles.max(axis=0, initial=0) >= min_support))

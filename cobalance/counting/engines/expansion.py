@@ -8,15 +8,19 @@ import numpy as np
 from cobalance.base.arrays import IntArray
 from cobalance.counting.incidence import Incidence
 
-BLOCK = 500_000  # occurrences expanded at once, at about 60 bytes and a row of counts each
+# Occurrences expanded at once, at about 60 bytes and a row of counts each.
+BLOCK = 500_000
 
 
 class _Grown(NamedTuple):
     """Cliques of one size with their occurrences: grouped by clique, one entry an image."""
 
-    members: IntArray  # (n_cliques, size)
-    owners: IntArray  # which clique, ascending
-    positions: IntArray  # where in `items` its last member stands in that image
+    # Concept codes: (n_cliques, size).
+    members: IntArray
+    # Which clique an occurrence is of, ascending.
+    owners: IntArray
+    # Where in `items` the clique's last member stands in the image.
+    positions: IntArray
 
 
 def mine(
@@ -50,10 +54,14 @@ def mine(
     items = incidence.indices.astype(np.int64)
     classes = np.repeat(incidence.labels.astype(np.int64), lengths)
     n_classes = len(incidence.classes)
+    if max_size < 2:
+        return
+
+    # With more classes the rows of counts are longer, and blocks are smaller.
     order = np.argsort(items, kind="stable")
     alone = _Grown(np.arange(len(codes))[:, None], items[order], order)
     block = max(1, BLOCK * 8 // max(8, n_classes))
-    pending = list(_split(alone, ends, block)) if max_size > 1 else []
+    pending = list(_split(alone, ends, block))
     while pending:
         shorter = pending.pop()
         longer, counts = _extend(shorter, ends, items, classes, n_classes, min_support)
@@ -93,27 +101,24 @@ def _extend(
     order = np.argsort(keys)
     keys, positions = keys[order], positions[order]
 
-    runs = _starts(keys)  # one run per (clique, class) that occurs
+    # One run for each clique and class that occurs together.
+    runs = _starts(keys)
     run_cells, run_classes = np.divmod(keys[runs], n_classes)
     run_counts = np.diff(runs, append=len(keys))
     firsts = _starts(run_cells)
-    kept = np.maximum.reduceat(run_counts, firsts) >= min_support
-    clique_of_run = np.repeat(np.cumsum(kept) - 1, np.diff(firsts, append=len(runs)))
-    run_kept = np.repeat(kept, np.diff(firsts, append=len(runs)))
+    supported = np.maximum.reduceat(run_counts, firsts) >= min_support
+    n_runs = np.diff(firsts, append=len(runs))
+    clique_of_run = np.repeat(np.cumsum(supported) - 1, n_runs)
+    run_supported = np.repeat(supported, n_runs)
 
-    counts = np.zeros((int(kept.sum()), n_classes), dtype=np.int64)
-    counts[clique_of_run[run_kept], run_classes[run_kept]] = run_counts[run_kept]
-    owner, item = np.divmod(run_cells[firsts[kept]], n_items)
+    counts = np.zeros((int(supported.sum()), n_classes), dtype=np.int64)
+    counts[clique_of_run[run_supported], run_classes[run_supported]] = run_counts[run_supported]
+
+    owner, item = np.divmod(run_cells[firsts[supported]], n_items)
     members = np.column_stack([shorter.members[owner], item])
-    occurrence_kept = np.repeat(run_kept, run_counts)
-    return (
-        _Grown(
-            members,
-            np.repeat(clique_of_run, run_counts)[occurrence_kept],
-            positions[occurrence_kept],
-        ),
-        counts,
-    )
+    is_supported = np.repeat(run_supported, run_counts)
+    owners = np.repeat(clique_of_run, run_counts)[is_supported]
+    return _Grown(members, owners, positions[is_supported]), counts
 
 
 def _starts(ascending: IntArray) -> IntArray:

@@ -21,9 +21,12 @@ Block = tuple[IntArray, IntArray]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-MAX_BAND = 1 << 22  # cells of a table of pairs of the root
-BATCHES = 16  # per thread, where there are several
-PER_THREAD = 500_000  # entries that occupy a thread for longer than it takes to start it
+# Cells of a table of pairs of the root.
+MAX_BAND = 1 << 22
+# For each thread, where there are several.
+BATCHES = 16
+# Entries that occupy a thread for longer than it takes to start it.
+PER_THREAD = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +34,13 @@ class _Root:
     """Root node: images as rows of ranks, class by class, with the occurrences of each rank."""
 
     node: kernels.Node
-    longest: int  # items in the longest row
+    # Items in the longest row.
+    longest: int
+    # Those of rank i are occurrences[starts[i] : starts[i + 1]].
     occurrences: IntArray
-    starts: IntArray  # the occurrences of rank i are occurrences[starts[i] : starts[i + 1]]
-    space: IntArray  # entries behind all occurrences of a rank
+    starts: IntArray
+    # Entries behind all occurrences of a rank.
+    space: IntArray
 
 
 def is_ready() -> bool:
@@ -97,16 +103,18 @@ def mine(
         block: Block = mine_pairs(root.node, low, high, n_pairs, min_support, limit)
         return block
 
-    found = []
+    pairs_by_band = []
     entries = np.zeros(root.node.end, dtype=np.int64)
     for pairs, counts in run_shared(threads, count_band, _bands(root.space, threads)):
-        found.append(pairs)
+        pairs_by_band.append(pairs)
         np.add.at(entries, pairs[:, 0], counts.sum(axis=1, dtype=np.int64))
         yield np.sort(codes[pairs], axis=1), counts
+
     size = min(max_size, root.longest)
     if size < 3:
         return
-    pairs = np.concatenate(found)
+    # Bands come in any order.
+    pairs = np.concatenate(pairs_by_band)
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
     partner_starts = np.searchsorted(pairs[:, 0], np.arange(root.node.end + 1))
     partners = pairs[:, 1].copy()
@@ -145,13 +153,17 @@ def _bands(space: IntArray, threads: int) -> list[tuple[int, int]]:
 
 def _batches(root: _Root, partner_starts: IntArray, threads: int) -> list[IntArray]:
     """Split the ranks into batches, heaviest first."""
+    # Pairs in the rows behind an occurrence, as if these were all of one length.
     number = np.diff(root.starts)
     cost = root.space.astype(float) ** 2 / np.maximum(number, 1)
     order = np.argsort(-cost, kind="stable")
     order = order[(np.diff(partner_starts)[order] > 1) & (number[order] > 0)]
-    number_of_batches = BATCHES * threads if threads > 1 else 1
-    share = np.cumsum(cost[order]) * number_of_batches // max(1.0, cost.sum())
-    return np.split(order, np.flatnonzero(np.diff(share)) + 1) if len(order) else []
+    if not len(order):
+        return []
+
+    n_batches = BATCHES * threads if threads > 1 else 1
+    share = np.cumsum(cost[order]) * n_batches // max(1.0, cost.sum())
+    return np.split(order, np.flatnonzero(np.diff(share)) + 1)
 
 
 def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
@@ -163,36 +175,52 @@ def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
     images = _parts(len(incidence.labels), threads)
     source = incidence.indptr, incidence.indices, incidence.labels
 
+    # Each thread writes its images to places of its own in each class.
     space = np.zeros((threads, len(incidence.classes)), dtype=np.int64)
-    for t, part in enumerate(images):
-        kernels.row_space(incidence.indptr, incidence.labels, *part, space[t])
-    at, until, class_ends = _places(space)
+    for thread, part in enumerate(images):
+        kernels.row_space(incidence.indptr, incidence.labels, *part, space[thread])
+    begins, until, class_ends = _places(space)
     rows: IntArray = np.empty(int(space.sum()), dtype=dtype)
 
-    def fill(t: int) -> int:
-        return int(kernels.fill_rows(*source, ranks, *images[t], end, at[t], until[t], rows))
+    def fill(thread: int) -> int:
+        places = begins[thread], until[thread]
+        longest = kernels.fill_rows(*source, ranks, *images[thread], end, *places, rows)
+        return int(longest)
 
     longest = max(run_shared(threads, fill, range(threads)))
 
-    lengths = _row_parts(rows, end, threads)
+    parts = _row_parts(rows, end, threads)
     number = np.zeros((threads, end), dtype=np.int64)
     behind = np.zeros((threads, end), dtype=np.int64)
 
-    def count(t: int) -> None:
-        kernels.count_occurrences(rows, *lengths[t], end, 2, number[t], behind[t])
+    def count(thread: int) -> None:
+        kernels.count_occurrences(rows, *parts[thread], end, 2, number[thread], behind[thread])
 
     list(run_shared(threads, count, range(threads)))
-    at, _, ends = _places(number)
-    wide = np.uint32 if len(rows) <= np.iinfo(np.uint32).max else np.int64
-    occurrences: IntArray = np.empty(int(number.sum()), dtype=wide)
 
-    def locate(t: int) -> None:
-        kernels.fill_occurrences(rows, *lengths[t], end, 2, at[t], occurrences)
+    positions, _, ends = _places(number)
+    position_type = np.uint32 if len(rows) <= np.iinfo(np.uint32).max else np.int64
+    occurrences: IntArray = np.empty(int(number.sum()), dtype=position_type)
+
+    def locate(thread: int) -> None:
+        kernels.fill_occurrences(rows, *parts[thread], end, 2, positions[thread], occurrences)
 
     list(run_shared(threads, locate, range(threads)))
-    starts = np.append(0, ends)
-    node = kernels.Node(rows, end, np.arange(len(class_ends)), class_ends, class_ends)
-    return _Root(node, longest, occurrences, starts, behind.sum(axis=0))
+
+    node = kernels.Node(
+        rows=rows,
+        end=end,
+        labels=np.arange(len(class_ends)),
+        ends=class_ends,
+        segment_rows=class_ends,
+    )
+    return _Root(
+        node=node,
+        longest=longest,
+        occurrences=occurrences,
+        starts=np.append(0, ends),
+        space=behind.sum(axis=0),
+    )
 
 
 def _places(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -217,7 +245,9 @@ def _row_parts(rows: IntArray, end: int, threads: int) -> list[tuple[int, int]]:
 
 def _available_cores() -> int:
     """Count the cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _parts(length: int, number: int) -> list[tuple[int, int]]:
@@ -241,9 +271,11 @@ def run_shared(
     if threads == 1:
         yield from map(function, tasks)
         return
+
     with ThreadPoolExecutor(threads) as pool:
         try:
-            for done in as_completed([pool.submit(function, task) for task in tasks]):
-                yield done.result()
+            futures = [pool.submit(function, task) for task in tasks]
+            for future in as_completed(futures):
+                yield future.result()
         finally:
             pool.shutdown(cancel_futures=True)

@@ -16,17 +16,24 @@ from cobalance.counting.engines.compiled.state import Found, with_room, write_me
 
 # Costs in increments of a table of pairs, which are 1.4 ns where this was measured: a Xeon whose
 # AVX-512 counts ones. Elsewhere other choices would be a little better; the result is the same.
-WORD = 0.1  # AND and count of one word
-SEGMENT = 2.0  # of one segment of a pair, beside its words
-ENTRY = 2.0  # of setting the bit of one item in one row
+#
+# Of AND and count of one word:
+WORD = 0.1
+# Of one segment of a pair, beside its words:
+SEGMENT = 2.0
+# Of setting the bit of one item in one row:
+ENTRY = 2.0
 
 
 class Bitmaps(NamedTuple):
     """The rows of a node as bitmaps."""
 
-    words: Any  # uint64, (items, words)
-    ends: Any  # where the words of each segment end
-    labels: Any  # the class of each segment
+    # uint64, (items, words).
+    words: Any
+    # Where the words of each segment end.
+    ends: Any
+    # The class of each segment.
+    labels: Any
 
 
 @compile_inner
@@ -47,6 +54,8 @@ def bitmaps_of(node):
     for segment in range(ends.size):
         words += (node.segment_rows[segment] + 63) >> 6
         word_ends[segment] = words
+
+    # Each segment begins in a word of its own.
     bitmaps = np.zeros((end, words), np.uint64)
     position = 0
     for segment in range(ends.size):
@@ -74,20 +83,23 @@ def rows_behind(ends, occurrences):
 
 
 @compile_inner
-def bitmaps_behind(node, occurrences, segment_rows, local, kept):
+def bitmaps_behind(node, occurrences, segment_rows, local, n_kept):
     """Return the bitmaps of a child node without writing its rows.
 
-    ``local[item]`` is the bitmap of each item of the node, `kept` for none.
+    ``local[item]`` is the bitmap of each item of the node, `n_kept` for none.
     """
     rows, end = node.rows, node.end
     word_ends = np.cumsum((segment_rows + 63) >> 6)
-    words = np.zeros((kept + 1, word_ends[-1]), np.uint64)
+    words = np.zeros((n_kept + 1, word_ends[-1]), np.uint64)
+
+    # Items to drop share the last bitmap, so that no branch is needed.
     t = 0
     for segment in range(segment_rows.size):
         row = 0 if segment == 0 else word_ends[segment - 1] << 6
         for _ in range(segment_rows[segment]):
             if t + AHEAD < occurrences.size:
                 prefetch(rows, np.int64(occurrences[t + AHEAD]))
+
             position = np.int64(occurrences[t]) + 1
             bit = np.uint64(1) << np.uint64(row & 63)
             while rows[position] != end:
@@ -95,36 +107,36 @@ def bitmaps_behind(node, occurrences, segment_rows, local, kept):
                 position += 1
             row += 1
             t += 1
-    return Bitmaps(words[:kept], word_ends, node.labels.copy())
+    return Bitmaps(words[:n_kept], word_ends, node.labels.copy())
 
 
 @compile_inner
-def count_shared(one, other):
+def count_shared(first, second):
     """Count the rows that two bitmaps share."""
     total = np.uint64(0)
-    for word in range(one.size):
-        total += ones(one[word] & other[word])
+    for word in range(first.size):
+        total += ones(first[word] & second[word])
     return total
 
 
 @compile_inner
-def tally_shared(one, other, word_ends, tally):
+def tally_shared(first, second, word_ends, tally):
     """Count the rows that two bitmaps share in each segment; return the largest count."""
     best = np.int64(0)
     start = 0
     for segment in range(word_ends.size):
         last = word_ends[segment]
-        tally[segment] = count_shared(one[start:last], other[start:last])
+        tally[segment] = count_shared(first[start:last], second[start:last])
         best = max(best, np.int64(tally[segment]))
         start = last
     return best
 
 
 @compile_inner
-def intersect(one, other, out):
+def intersect(first, second, out):
     """Write the intersection of two bitmaps."""
     for word in range(out.size):
-        out[word] = one[word] & other[word]
+        out[word] = first[word] & second[word]
 
 
 @compile_inner
@@ -133,16 +145,16 @@ def count_bitmaps(bitmaps, min_support, n_classes, cells):
     items = len(bitmaps.words)
     counts = np.empty((16, n_classes), np.uint32)
     tally = np.empty(bitmaps.ends.size, np.uint32)
-    found = 0
+    n_pairs = 0
     for a in range(items - 1):
         for b in range(a + 1, items):
             best = tally_shared(bitmaps.words[a], bitmaps.words[b], bitmaps.ends, tally)
             if best >= min_support:
-                counts = with_room(counts, found, found + 1)
-                set_counts(counts, found, bitmaps.labels, tally)
-                cells[found] = a * items + b
-                found += 1
-    return cells[:found], counts[:found]
+                counts = with_room(counts, n_pairs, n_pairs + 1)
+                set_counts(counts, n_pairs, bitmaps.labels, tally)
+                cells[n_pairs] = a * items + b
+                n_pairs += 1
+    return cells[:n_pairs], counts[:n_pairs]
 
 
 @compile_inner
@@ -155,7 +167,7 @@ def set_counts(counts, row, labels, tally):
 
 
 @compile_inner
-def mine_bitmaps(search, bitmaps, codes, near, size, found):
+def mine_bitmaps(search, bitmaps, codes, near, size, results):
     """Mine the cliques of `size` + 3 or more members below a node, depth first (Eclat).
 
     Parameters
@@ -170,7 +182,7 @@ def mine_bitmaps(search, bitmaps, codes, near, size, found):
         Whether the pair (a, b) is kept, at ``a * items + b``.
     size : int
         Codes in the prefix.
-    found : Found
+    results : Found
         Given back extended.
 
     Notes
@@ -178,16 +190,20 @@ def mine_bitmaps(search, bitmaps, codes, near, size, found):
     Zaki, "Scalable algorithms for association mining" (IEEE TKDE, 2000).
     """
     words, ends, labels = bitmaps
-    min_support, max_size, limit, prefix, _, _ = search
-    members, counts, used = found
+    min_support, prefix = search.min_support, search.prefix
+    members, counts, used = results
     items = len(words)
-    depth = max_size - size - 2
-    meets = np.empty((depth, items, words.shape[1]), np.uint64)  # of prefix and candidate
+
+    # Of each level: the candidates, each one's bitmap with the prefix, and the next to go below.
+    depth = search.max_size - size - 2
+    meets = np.empty((depth, items, words.shape[1]), np.uint64)
     candidates = np.empty((depth, items), np.int64)
     number = np.empty(depth, np.int64)
     following = np.empty(depth, np.int64)
     tally = np.empty(ends.size, np.uint32)
+
     for a in range(items - 2):
+        # The first level has the items that make a kept pair with the first.
         number[0] = 0
         for b in range(a + 1, items):
             if near[a * items + b]:
@@ -196,33 +212,38 @@ def mine_bitmaps(search, bitmaps, codes, near, size, found):
                 number[0] += 1
         prefix[size] = codes[a]
         following[0] = 0
+
         level = 0
-        while level >= 0 and used <= limit:
+        while level >= 0 and used <= search.limit:
             x = following[level]
             following[level] += 1
             if x + 1 >= number[level]:
                 level -= 1
                 continue
+
+            # The candidate with each one behind it: a clique, and a candidate of the next level.
             item = candidates[level, x]
-            kept = 0
+            n_next = 0
             for y in range(x + 1, number[level]):
-                other = candidates[level, y]
-                if not near[item * items + other]:
+                partner = candidates[level, y]
+                if not near[item * items + partner]:
                     continue
                 if tally_shared(meets[level, x], meets[level, y], ends, tally) < min_support:
                     continue
+
                 members = with_room(members, used, used + 1)
                 counts = with_room(counts, used, used + 1)
-                write_members(members, used, prefix, size + 1 + level, codes[item], codes[other])
+                write_members(members, used, prefix, size + 1 + level, codes[item], codes[partner])
                 set_counts(counts, used, labels, tally)
                 used += 1
                 if level + 1 < depth:
-                    intersect(meets[level, x], meets[level, y], meets[level + 1, kept])
-                    candidates[level + 1, kept] = other
-                    kept += 1
-            if kept > 1:
+                    intersect(meets[level, x], meets[level, y], meets[level + 1, n_next])
+                    candidates[level + 1, n_next] = partner
+                    n_next += 1
+
+            if n_next > 1:
                 prefix[size + 1 + level] = codes[item]
                 level += 1
-                number[level] = kept
+                number[level] = n_next
                 following[level] = 0
     return Found(members, counts, used)

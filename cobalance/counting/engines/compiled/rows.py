@@ -17,7 +17,8 @@ from cobalance.counting.engines.compiled.intrinsics import (
     prefetch,
 )
 
-AHEAD = 16  # occurrences between asking for a row and reading it
+# Occurrences between asking for a row and reading it.
+AHEAD = 16
 
 
 class Node(NamedTuple):
@@ -29,10 +30,14 @@ class Node(NamedTuple):
     """
 
     rows: Any
-    end: Any  # the END, so the number of items
-    labels: Any  # the classes that have such rows: the node's segments
-    ends: Any  # where the rows of each segment end
-    segment_rows: Any  # how many rows each has
+    # The END, so the number of items.
+    end: Any
+    # The classes that have such rows: the node's segments.
+    labels: Any
+    # Where the rows of each segment end.
+    ends: Any
+    # How many rows each segment has.
+    segment_rows: Any
 
 
 @compile_cached
@@ -67,9 +72,11 @@ def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows)
         for position in range(indptr[image], indptr[image + 1]):
             row[length] = ranks[indices[position]]
             length += row[length] != end
+
         if length > 1:
             start = at[labels[image]]
-            for x in range(length):  # counting what is smaller sorts without a branch to guess
+            # Counting the smaller items sorts without a branch to guess.
+            for x in range(length):
                 place = start
                 for y in range(length):
                     place += row[y] < row[x]
@@ -77,6 +84,7 @@ def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows)
             rows[start + length] = end
             at[labels[image]] = start + length + 1
             longest = max(longest, length)
+
     for label in range(at.size):
         rows[at[label] : until[label]] = end
     return longest
@@ -90,6 +98,7 @@ def count_occurrences(rows, first, last, end, behind, number, space):
         stop = start
         while rows[stop] != end:
             stop += 1
+
         for position in range(start, stop - behind):
             number[rows[position]] += 1
             space[rows[position]] += stop - position
@@ -104,6 +113,7 @@ def fill_occurrences(rows, first, last, end, behind, at, occurrences):
         stop = start
         while rows[stop] != end:
             stop += 1
+
         for position in range(start, stop - behind):
             item = rows[position]
             occurrences[at[item]] = position
@@ -112,7 +122,7 @@ def fill_occurrences(rows, first, last, end, behind, at, occurrences):
 
 
 @compile_inner
-def project(node, occurrences, local, kept, out):
+def project(node, occurrences, local, n_kept, out):
     """Copy the items after each occurrence of an item: the rows of a child node.
 
     Parameters
@@ -122,8 +132,8 @@ def project(node, occurrences, local, kept, out):
     occurrences : int array
         Where the item stands in its rows, ascending.
     local : int array
-        New number of each item, `kept` (the new END) for one to drop.
-    kept : int
+        New number of each item, `n_kept` (the new END) for one to drop.
+    n_kept : int
         Number of items of the child.
     out : Node
         Arrays to write to. Rows with fewer than two items are left out.
@@ -134,39 +144,43 @@ def project(node, occurrences, local, kept, out):
         Segments written, pairs in their rows, rows of the largest.
     """
     rows, end, ends = node.rows, node.end, node.ends
-    to = out.rows
+    new_rows = out.rows
     segments = 0
     source = 0
-    opened = -1
+    open_source = -1
     n_pairs = 0
     most_rows = 0
-    at = 0
+    new_position = 0
     for t in range(occurrences.size):
         if t + AHEAD < occurrences.size:
             prefetch(rows, np.int64(occurrences[t + AHEAD]))
         position = np.int64(occurrences[t])
         while position >= ends[source]:
             source += 1
+
+        # An item to drop is written, and overwritten by the next: no branch is needed.
         position += 1
-        row = at
+        start = new_position
         while rows[position] != end:
             item = local[rows[position]]
-            to[at] = item
-            at += item != kept
+            new_rows[new_position] = item
+            new_position += item != n_kept
             position += 1
-        length = at - row
+
+        length = new_position - start
         if length < 2:
-            at = row
+            new_position = start
             continue
-        to[at] = kept
-        at += 1
+        new_rows[new_position] = n_kept
+        new_position += 1
         n_pairs += length * (length - 1) // 2
-        if opened != source:
-            opened = source
+
+        if open_source != source:
+            open_source = source
             out.labels[segments] = node.labels[source]
             out.segment_rows[segments] = 0
             segments += 1
-        out.ends[segments - 1] = at
+        out.ends[segments - 1] = new_position
         out.segment_rows[segments - 1] += 1
         most_rows = max(most_rows, out.segment_rows[segments - 1])
     return segments, n_pairs, most_rows

@@ -15,52 +15,66 @@ class Search(NamedTuple):
 
     min_support: Any
     max_size: Any
-    limit: Any  # stop above this many cliques
-    prefix: Any  # int32 array: codes of the present node's prefix
-    local: Any  # number of each item of a parent in its child
-    scratch: Any  # see cobalance.counting.engines.compiled.pairs
+    # The search stops above this many cliques.
+    limit: Any
+    # int32 array: codes of the present node's prefix.
+    prefix: Any
+    # Number of each item of a parent in its child.
+    local: Any
+    # See cobalance.counting.engines.compiled.pairs.
+    scratch: Any
 
 
 class Found(NamedTuple):
     """Cliques found so far: the first `used` rows of arrays that grow."""
 
-    members: Any  # int32, (room, max_size): codes ascending, -1 behind
-    counts: Any  # uint32, (room, n_classes)
+    # int32, (room, max_size): codes ascending, -1 behind.
+    members: Any
+    # uint32, (room, n_classes).
+    counts: Any
     used: Any
 
 
 class Levels(NamedTuple):
     """Stack of the nodes on the current path, one row a level."""
 
+    # The arrays of each level's node, and how many of its segments are in use.
     rows: Any
     labels: Any
     ends: Any
     segment_rows: Any
     segments: Any
-    items: Any  # number of items, which is the END
-    codes: Any  # concept code of each item
-    near: Any  # whether the pair (a, b) is kept, at a * items + b
+    # Number of items, which is the END.
+    items: Any
+    # Concept code of each item.
+    codes: Any
+    # Whether the pair (a, b) is kept, at a * items + b.
+    near: Any
+    # Where the items stand in the rows, and where those of each item begin.
     occurrences: Any
-    starts: Any  # where the occurrences of each item begin
-    following: Any  # the item that makes the next child
+    starts: Any
+    # The item that makes the next child.
+    following: Any
 
 
 @compile_inner
 def levels_for(depth, room, items, n_classes, rows, occurrences):
     """Return `depth` empty levels; memory that is never touched costs nothing."""
-    deep = depth > 1
+    # A single level has no children, for which pairs and occurrences are listed.
+    n_pairs = items * items if depth > 1 else 0
+    n_occurrences = room if depth > 1 else 0
     return Levels(
-        np.empty((depth, room + 1), rows.dtype),
-        np.empty((depth, n_classes), np.int64),
-        np.empty((depth, n_classes), np.int64),
-        np.empty((depth, n_classes), np.int64),
-        np.empty(depth, np.int64),
-        np.empty(depth, np.int64),
-        np.empty((depth, items), np.int32),
-        np.empty((depth, items * items * deep), np.bool_),
-        np.empty((depth, room * deep), occurrences.dtype),
-        np.empty((depth, items + 1), np.int64),
-        np.empty(depth, np.int64),
+        rows=np.empty((depth, room + 1), rows.dtype),
+        labels=np.empty((depth, n_classes), np.int64),
+        ends=np.empty((depth, n_classes), np.int64),
+        segment_rows=np.empty((depth, n_classes), np.int64),
+        segments=np.empty(depth, np.int64),
+        items=np.empty(depth, np.int64),
+        codes=np.empty((depth, items), np.int32),
+        near=np.empty((depth, n_pairs), np.bool_),
+        occurrences=np.empty((depth, n_occurrences), occurrences.dtype),
+        starts=np.empty((depth, items + 1), np.int64),
+        following=np.empty(depth, np.int64),
     )
 
 
@@ -68,11 +82,11 @@ def levels_for(depth, room, items, n_classes, rows, occurrences):
 def node_at(levels, level, segments):
     """Return the node of one level."""
     return Node(
-        levels.rows[level],
-        levels.items[level],
-        levels.labels[level, :segments],
-        levels.ends[level, :segments],
-        levels.segment_rows[level, :segments],
+        rows=levels.rows[level],
+        end=levels.items[level],
+        labels=levels.labels[level, :segments],
+        ends=levels.ends[level, :segments],
+        segment_rows=levels.segment_rows[level, :segments],
     )
 
 
@@ -100,8 +114,15 @@ def write_members(members, row, prefix, size, a, b):
     """Write one clique: the `size` codes of the prefix and two more, ascending, padded with -1."""
     for place in range(size + 2, members.shape[1]):
         members[row, place] = -1
+
+    # Insertion sort: the codes are few.
     for place in range(size + 2):
-        code = prefix[place] if place < size else a if place == size else b
+        if place < size:
+            code = prefix[place]
+        elif place == size:
+            code = a
+        else:
+            code = b
         hole = place
         while hole > 0 and members[row, hole - 1] > code:
             members[row, hole] = members[row, hole - 1]
@@ -110,15 +131,14 @@ def write_members(members, row, prefix, size, a, b):
 
 
 @compile_inner
-def record(found, prefix, size, codes, items, cells, cell_counts):
+def record(results, prefix, size, codes, items, cells, cell_counts):
     """Append the prefix with each pair of items in `cells`, which holds ``a * items + b``."""
-    used = found.used
-    members = with_room(found.members, used, used + cells.size)
-    counts = with_room(found.counts, used, used + cells.size)
+    used = results.used
+    members = with_room(results.members, used, used + cells.size)
+    counts = with_room(results.counts, used, used + cells.size)
     for t in range(cells.size):
-        write_members(
-            members, used + t, prefix, size, codes[cells[t] // items], codes[cells[t] % items]
-        )
+        first, second = codes[cells[t] // items], codes[cells[t] % items]
+        write_members(members, used + t, prefix, size, first, second)
         for label in range(counts.shape[1]):
             counts[used + t, label] = cell_counts[t, label]
     return Found(members, counts, used + cells.size)

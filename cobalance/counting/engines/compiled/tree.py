@@ -45,17 +45,18 @@ UNKNOWN = np.int64(0)
 @compile_inner
 def renumber(near, codes, local, out_codes):
     """Number the items marked in `near` from 0; the others get the new END, which is returned."""
-    kept = 0
+    n_kept = 0
     for item in range(near.size):
-        kept += near[item]
+        n_kept += near[item]
+
     number = 0
     for item in range(near.size):
-        local[item] = kept
+        local[item] = n_kept
         if near[item]:
             local[item] = number
             out_codes[number] = codes[item]
             number += 1
-    return kept
+    return n_kept
 
 
 @compile_inner
@@ -72,24 +73,29 @@ def triples(cells, items):
 @compile_inner
 def list_occurrences(levels, level, node):
     """List the occurrences of each item of a node, and start at its first child."""
-    at = np.zeros(node.end, np.int64)
+    number = np.zeros(node.end, np.int64)
     space = np.zeros(node.end, np.int64)
-    count_occurrences(node.rows, 0, node.ends[-1], node.end, 2, at, space)
+    count_occurrences(node.rows, 0, node.ends[-1], node.end, 2, number, space)
+
     starts = levels.starts[level]
     starts[0] = 0
+    positions = np.empty(node.end, np.int64)
     for item in range(node.end):
-        starts[item + 1] = starts[item] + at[item]
-        at[item] = starts[item]
-    fill_occurrences(node.rows, 0, node.ends[-1], node.end, 2, at, levels.occurrences[level])
+        positions[item] = starts[item]
+        starts[item + 1] = starts[item] + number[item]
+    occurrences = levels.occurrences[level]
+    fill_occurrences(node.rows, 0, node.ends[-1], node.end, 2, positions, occurrences)
     levels.following[level] = 0
 
 
 @compile_inner
-def mine_node(search, levels, level, n_pairs, found):
+def mine_node(search, levels, level, n_pairs, results):
     """Count a node's pairs; then mine below it by bitmaps, or prepare it for its children."""
     node = node_at(levels, level, levels.segments[level])
     items, codes = node.end, levels.codes[level]
-    n_classes = found.counts.shape[1]
+    n_classes = results.counts.shape[1]
+
+    # Counting through the rows costs one for each pair in them.
     price = cost_of_pair(node.segment_rows)
     build = node.ends[-1] * ENTRY
     if items * (items - 1) // 2 * price + build < n_pairs:
@@ -99,15 +105,17 @@ def mine_node(search, levels, level, n_pairs, found):
         cells, counts = count_band(
             node, 0, items, n_pairs, search.min_support, search.limit, n_classes, search.scratch
         )
-    found = record(found, search.prefix, level + 1, codes, items, cells, counts)
+    results = record(results, search.prefix, level + 1, codes, items, cells, counts)
+
+    # A larger clique has three of the pairs.
     levels.following[level] = items
     if level + 3 == search.max_size or cells.size < 3:
-        return found
+        return results
     near = mark(levels, level, cells)
     if triples(cells, items) * price + build < ROWS_PER_PAIR * n_pairs:
-        return mine_bitmaps(search, bitmaps_of(node), codes, near, level + 1, found)
+        return mine_bitmaps(search, bitmaps_of(node), codes, near, level + 1, results)
     list_occurrences(levels, level, node)
-    return found
+    return results
 
 
 @compile_inner
@@ -122,87 +130,126 @@ def mark(levels, level, cells):
 
 
 @compile_inner
-def mine_child(search, levels, level, parent, occurrences, kept, entries, found):
-    """Mine the child at `level`, of `kept` items numbered by ``search.local``.
+def mine_child(search, levels, level, parent, occurrences, n_kept, entries, results):
+    """Mine the child at `level`, of `n_kept` items numbered by ``search.local``.
 
     `entries` is how many of those stand behind the occurrences in all, 0 where it is not known.
     """
-    levels.items[level] = 0  # so no children, until `mine_node` says otherwise
+    # It has no children until `mine_node` says otherwise.
+    levels.items[level] = 0
     levels.following[level] = 0
-    if kept < 2 or occurrences.size < search.min_support:
-        return found
-    codes, n_classes = levels.codes[level], found.counts.shape[1]
+    if n_kept < 2 or occurrences.size < search.min_support:
+        return results
+    codes, n_classes = levels.codes[level], results.counts.shape[1]
     local, scratch = search.local, search.scratch
-    last = level + 3 == search.max_size
-    if last and table_fits(kept * kept, parent.ends.size, occurrences.size, scratch):
+
+    # On the last level the rows are read once: they need not be written.
+    is_last = level + 3 == search.max_size
+    if is_last and table_fits(n_kept * n_kept, parent.ends.size, occurrences.size, scratch):
         cells, counts = count_behind(
-            parent, occurrences, local, kept, search.min_support, search.limit, n_classes, scratch
+            parent, occurrences, local, n_kept, search.min_support, search.limit, n_classes, scratch
         )
-        return record(found, search.prefix, level + 1, codes, kept, cells, counts)
-    levels.items[level] = kept
-    foreseen = entries * (entries / occurrences.size - 1) / 2  # the pairs in rows of equal length
-    if foreseen > 0 and not last:
+        return record(results, search.prefix, level + 1, codes, n_kept, cells, counts)
+
+    # The pairs in the rows, as if these were of equal length.
+    levels.items[level] = n_kept
+    foreseen = entries * (entries / occurrences.size - 1) / 2
+    if foreseen > 0 and not is_last:
         segment_rows = rows_behind(parent.ends, occurrences)
-        if kept * (kept - 1) // 2 * cost_of_pair(segment_rows) < foreseen:
+        if n_kept * (n_kept - 1) // 2 * cost_of_pair(segment_rows) < foreseen:
             return mine_child_by_bitmaps(
-                search, levels, level, parent, occurrences, segment_rows, foreseen, found
+                search, levels, level, parent, occurrences, segment_rows, foreseen, results
             )
+
     out = node_at(levels, level, n_classes)
-    segments, n_pairs, most_rows = project(parent, occurrences, local, kept, out)
+    segments, n_pairs, most_rows = project(parent, occurrences, local, n_kept, out)
     levels.segments[level] = segments
     if most_rows < search.min_support:
         levels.items[level] = 0
-        return found
-    return mine_node(search, levels, level, n_pairs, found)
+        return results
+    return mine_node(search, levels, level, n_pairs, results)
 
 
 @compile_inner
-def mine_child_by_bitmaps(search, levels, level, parent, occurrences, segment_rows, n_pairs, found):
+def mine_child_by_bitmaps(
+    search, levels, level, parent, occurrences, segment_rows, n_pairs, results
+):
     """Mine a child by bitmaps; its rows are written only if they are needed."""
-    kept, codes, local = levels.items[level], levels.codes[level], search.local
-    bitmaps = bitmaps_behind(parent, occurrences, segment_rows, local, kept)
+    n_kept, codes, local = levels.items[level], levels.codes[level], search.local
+    bitmaps = bitmaps_behind(parent, occurrences, segment_rows, local, n_kept)
     cells, counts = count_bitmaps(
-        bitmaps, search.min_support, found.counts.shape[1], search.scratch.cells
+        bitmaps, search.min_support, results.counts.shape[1], search.scratch.cells
     )
-    found = record(found, search.prefix, level + 1, codes, kept, cells, counts)
-    levels.following[level] = kept
+    results = record(results, search.prefix, level + 1, codes, n_kept, cells, counts)
+
+    levels.following[level] = n_kept
     if cells.size < 3:
-        return found
+        return results
     near = mark(levels, level, cells)
-    if triples(cells, kept) * cost_of_pair(segment_rows) < ROWS_PER_PAIR * n_pairs:
-        return mine_bitmaps(search, bitmaps, codes, near, level + 1, found)
-    out = node_at(levels, level, found.counts.shape[1])
-    segments, _, _ = project(parent, occurrences, local, kept, out)
+    if triples(cells, n_kept) * cost_of_pair(segment_rows) < ROWS_PER_PAIR * n_pairs:
+        return mine_bitmaps(search, bitmaps, codes, near, level + 1, results)
+
+    out = node_at(levels, level, results.counts.shape[1])
+    segments, _, _ = project(parent, occurrences, local, n_kept, out)
     levels.segments[level] = segments
     list_occurrences(levels, level, node_at(levels, level, segments))
-    return found
+    return results
 
 
 @compile_inner
-def mine_below(search, levels, found):
+def mine_below(search, levels, results):
     """Mine the children of the node at level 0, depth first."""
     level = 0
-    while level >= 0 and found.used <= search.limit:
+    while level >= 0 and results.used <= search.limit:
         a = levels.following[level]
         levels.following[level] += 1
         items = levels.items[level]
         if a + 2 >= items:
             level -= 1
             continue
+
         parent = node_at(levels, level, levels.segments[level])
         near = levels.near[level, a * items : (a + 1) * items]
         occurrences = levels.occurrences[level]
-        here = occurrences[levels.starts[level, a] : levels.starts[level, a + 1]]
+        of_item = occurrences[levels.starts[level, a] : levels.starts[level, a + 1]]
         search.prefix[level + 1] = levels.codes[level, a]
-        kept = renumber(near, levels.codes[level], search.local, levels.codes[level + 1])
+        n_kept = renumber(near, levels.codes[level], search.local, levels.codes[level + 1])
+
         level += 1
-        found = mine_child(search, levels, level, parent, here, kept, UNKNOWN, found)
-    return found
+        results = mine_child(search, levels, level, parent, of_item, n_kept, UNKNOWN, results)
+    return results
 
 
 @entry_point
 def mine_from(sources):
-    """Build the compiled function."""
+    """Build the compiled function, whose parameters and results are these.
+
+    Parameters
+    ----------
+    firsts : int64 array
+        Ranks.
+    root : Node
+        All images.
+    occurrences, starts : unsigned array, int64 array
+        Where rank i stands in their rows: from ``starts[i]`` on in `occurrences`.
+    partners, partner_starts : int64 arrays
+        The larger ranks that make a kept pair with rank i: from ``partner_starts[i]`` on.
+    room : int
+        Entries behind the occurrences of any of `firsts`, at most.
+    entries : int64 array
+        Of those, the ones that make a kept pair with rank i.
+    codes : int32 array
+        Concept code of each rank.
+    min_support, max_size : int
+        As in `mine_cliques`.
+    limit : int
+        Stop, unfinished, above this many cliques.
+
+    Returns
+    -------
+    members : int32 array, shape (n, max_size)
+    counts : uint32 array, shape (n, n_classes)
+    """
 
     def mine_from(
         firsts,
@@ -218,58 +265,36 @@ def mine_from(sources):
         max_size,
         limit,
     ):
-        """Mine the cliques of three or more items whose rarest is one of `firsts`.
+        """Mine the cliques of three or more items whose rarest is one of `firsts`."""
+        # It has to be in the closure, see `entry_point`.
+        _ = sources
 
-        Parameters
-        ----------
-        firsts : int64 array
-            Ranks.
-        root : Node
-            All images.
-        occurrences, starts : unsigned array, int64 array
-            Where rank i stands in their rows: from ``starts[i]`` on in `occurrences`.
-        partners, partner_starts : int64 arrays
-            The larger ranks that make a kept pair with rank i: from ``partner_starts[i]`` on.
-        room : int
-            Entries behind the occurrences of any of `firsts`, at most.
-        entries : int64 array
-            Of those, the ones that make a kept pair with rank i.
-        codes : int32 array
-            Concept code of each rank.
-        min_support, max_size : int
-            As in `mine_cliques`.
-        limit : int
-            Stop, unfinished, above this many cliques.
-
-        Returns
-        -------
-        members : int32 array, shape (n, max_size)
-        counts : uint32 array, shape (n, n_classes)
-        """
-        _ = sources  # in the closure, for `entry_point`
         n_classes = root.ends.size
         widest = 0
         for first in firsts:
             widest = max(widest, partner_starts[first + 1] - partner_starts[first])
         levels = levels_for(max_size - 2, room, widest, n_classes, root.rows, occurrences)
         search = Search(
-            min_support,
-            max_size,
-            limit,
-            np.empty(max_size, np.int32),
-            np.empty(root.end + 1, root.rows.dtype),
-            scratch_for(widest * widest, n_classes),
+            min_support=min_support,
+            max_size=max_size,
+            limit=limit,
+            prefix=np.empty(max_size, np.int32),
+            local=np.empty(root.end + 1, root.rows.dtype),
+            scratch=scratch_for(widest * widest, n_classes),
         )
+
         near = np.zeros(root.end, np.bool_)
-        found = nothing_found(max_size, n_classes)
+        results = nothing_found(max_size, n_classes)
         for first in firsts:
             near[:] = False
             near[partners[partner_starts[first] : partner_starts[first + 1]]] = True
-            here = occurrences[starts[first] : starts[first + 1]]
+            of_item = occurrences[starts[first] : starts[first + 1]]
             search.prefix[0] = codes[first]
-            kept = renumber(near, codes, search.local, levels.codes[0])
-            found = mine_child(search, levels, TOP, root, here, kept, entries[first], found)
-            found = mine_below(search, levels, found)
-        return found.members[: found.used], found.counts[: found.used]
+            n_kept = renumber(near, codes, search.local, levels.codes[0])
+            results = mine_child(
+                search, levels, TOP, root, of_item, n_kept, entries[first], results
+            )
+            results = mine_below(search, levels, results)
+        return results.members[: results.used], results.counts[: results.used]
 
     return mine_from
