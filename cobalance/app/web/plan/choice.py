@@ -106,14 +106,11 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
 
 def _choose_source(n_selected: int) -> str:
     """Draw whether the plan is for the selected cliques, or for all that pass a filter."""
-
-    def name_with_count(name: str) -> str:
-        return f"{name} ({n_selected:,})" if name == SELECTED else name
-
+    texts = {SELECTED: f"{SELECTED} ({n_selected:,})", BY_FILTER: BY_FILTER}
     source: str = st.segmented_control(
         "Cliques to rebalance",
-        (SELECTED, BY_FILTER),
-        format_func=name_with_count,
+        list(texts),
+        format_func=texts.__getitem__,
         default=SELECTED if n_selected else BY_FILTER,
         **in_url("plan_for"),
         required=True,
@@ -126,7 +123,9 @@ def _choose_planner(current: CurrentDataset) -> str:
     # Whole images are planned after real ones, which a dataset of counts alone lacks.
     usual = COUNTS if images_at_hand(current) is None else WHOLE_IMAGES
     others = [name for name, _ in PLANNERS.items() if name != usual]
+
     purposes = [f"- **{name}**: {planner.purpose}" for name, planner in PLANNERS.items()]
+
     name: str = st.selectbox(
         "Planner",
         [usual, *others],
@@ -141,9 +140,7 @@ def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, 
     """Sizes of the smallest and the largest selected clique."""
     largest = cliques.members.shape[1]
     sizes = [len(clique) for clique in selected if len(clique) <= largest]
-    if not sizes:
-        return 1, largest
-    return min(sizes), max(sizes)
+    return min(sizes, default=1), max(sizes, default=largest)
 
 
 def _choose_sizes(cliques: Cliques, smallest: int) -> tuple[int, int]:
@@ -163,9 +160,11 @@ def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> Choice:
     min_gap = st.number_input(
         "Gap of at least", 0, value=0, **number_in_url("min_gap"), width=150, help=meaning("gap")
     )
+
     max_q_value = imbalance_filters.choose_q_value()
     names = names_of(current, schema.CONCEPT)
     concepts = imbalance_filters.choose_concepts(names, placeholder="any")
+
     return Choice(None, CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value))
 
 
@@ -252,6 +251,7 @@ def _leaning(cliques: Cliques, request: PlanRequest, rows: IntArray) -> tuple[in
     # Of any size, as the rows are those of the chosen sizes already.
     all_sizes = PlanRequest(request.state, proven, request.planner, PlanOptions(1))
     leans = np.isin(rows, chosen_rows(cliques, all_sizes))
+
     has_gap = cliques.gaps()[rows] > 0
     return int(leans.sum()), int((has_gap & ~leans).sum())
 
@@ -311,6 +311,7 @@ def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> N
     """Draw how many cliques are chosen, and how many of them were not mined."""
     leaning, unproven = _leaning(cliques, request, rows)
     text = f"{inflect(len(rows), 'cliques')}: {describe_leaning(leaning, unproven)}"
+
     selected = request.choice.cliques
     if selected is not None and len(selected) > len(rows):
         text += f"; {len(selected) - len(rows):,} selected that mining did not find"

@@ -221,8 +221,8 @@ def _order(
         counterfactuals = choose_counterfactuals(store, folder, dataset, recipe, changes, progress)
         if not counterfactuals.plan.queries:
             raise DataError("No image is left to edit.")
-        n_sources = len(counterfactuals.selection.sources)
-        return counterfactuals.plan, f"of {inflect(n_sources, 'images')} to edit"
+        sources = counterfactuals.selection.sources
+        return counterfactuals.plan, f"of {inflect(len(sources), 'images')} to edit"
 
     with st.container(border=True, key="_edits_job"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -253,6 +253,7 @@ def start_job(
     def work(progress: Progress) -> str:
         new_plan, amount = plan(progress)
         write_plan(store, dataset, name, **new_plan.write_arguments(), progress=progress)
+
         order_plan(
             store,
             dataset,
@@ -264,6 +265,7 @@ def start_job(
             planned=new_plan.planner_options,
             created_by=user,
         )
+
         return f"Created a job for {inflect(new_plan.images, 'images')} {amount}."
 
     tasks.start(_task_key(current), f"Creating the job {name}", work)
@@ -272,8 +274,7 @@ def start_job(
 def show_job(current: CurrentDataset, key: str) -> None:
     """Draw how far the creation of the job is, and then the way to it."""
     task = tasks.find(_task_key(current))
-    is_running = show_task(_task_key(current))
-    if is_running or task is None or task.result is None:
+    if show_task(_task_key(current)) or task is None or task.result is None:
         return
     if st.button("See the jobs", key=key, icon=":material/bolt:"):
         url.go_to("jobs")

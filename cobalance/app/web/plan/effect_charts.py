@@ -25,7 +25,8 @@ from cobalance.workflows.plan.compare import CURVE
 from cobalance.workflows.plan.summaries import describe_widened, describe_worse, plan_warnings
 
 IN_PICTURE, IN_TABLE = 20, 1000
-MOST_CLASSES = 4  # with columns of their own
+# More classes than this have no columns of their own.
+MOST_CLASSES = 4
 MOST_COLORS = 8
 WIDENED = "Cliques, chosen or not, that lean to a class after, with a larger difference of rates."
 
@@ -44,6 +45,7 @@ def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
         images, with more the one with too few; "balanced" where the gap is 0.
     """
     marks = pd.DataFrame({"clique": clique_labels(table["concepts"])})
+
     for time, counts in (("before", BEFORE), ("after", AFTER)):
         side = table[f"too_few_{time}"]
         if len(classes) == 2:
@@ -53,6 +55,7 @@ def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
             side = side.map({first: second, second: first})
         else:
             marks[time] = table[f"gap_{time}"].to_numpy()
+
         marks[f"side_{time}"] = side.astype(object).where(side.notna(), BALANCED).to_numpy()
     return marks
 
@@ -87,6 +90,7 @@ def _gap_chart(marks: pd.DataFrame, classes: tuple[str, ...]) -> alt.LayerChart 
     else:
         title, number = "gap, in images", ",.0f"
         side_title, legend_title = "too few", "too few images of"
+
     base = alt.Chart(marks).encode(
         y=alt.Y(
             "clique:N",
@@ -188,20 +192,16 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
     config = st.column_config
     concepts = list(map(list, effects["concepts"]))
     chosen_column = config.CheckboxColumn("Chosen", width=65, help="Whether the plan is for it.")
+    few_before = effects["too_few_before"].astype(object).fillna("-").to_numpy()
+    few_after = effects["too_few_after"].astype(object).fillna("-").to_numpy()
     columns: dict[str, tuple[Any, ColumnConfig]] = {
         "concepts": (concepts, config.ListColumn("Concepts", width="medium")),
         "chosen": (effects.index.isin(chosen), chosen_column),
+        "gap_before": (effects["gap_before"].to_numpy(), count_column("Gap before", 85)),
+        "gap_after": (effects["gap_after"].to_numpy(), count_column("Gap after", 85)),
+        "too_few_before": (few_before, config.TextColumn("Too few before", width=105)),
+        "too_few_after": (few_after, config.TextColumn("Too few after", width=105)),
     }
-
-    for time in ("before", "after"):
-        gaps = effects[f"gap_{time}"].to_numpy()
-        columns[f"gap_{time}"] = (gaps, count_column(f"Gap {time}", 85))
-    for time in ("before", "after"):
-        class_names = effects[f"too_few_{time}"].astype(object).fillna("-").to_numpy()
-        columns[f"too_few_{time}"] = (
-            class_names,
-            config.TextColumn(f"Too few {time}", width=105),
-        )
 
     class_of_column: dict[str, str] = {}
     if len(before.classes) <= MOST_CLASSES:
@@ -221,6 +221,7 @@ def _describe_rest(before: Cliques, after: Cliques, rows: IntArray) -> None:
     """Draw the totals of the cliques that the table has no room for."""
     if not len(rows):
         return
+
     effects = effect_table(before, after, rows)
     st.caption(
         f"The {IN_TABLE:,} largest gaps are shown. The other {len(rows):,} cliques have "
@@ -276,12 +277,14 @@ def draw_curve(curve: pd.DataFrame, made: int) -> None:
         alt.Tooltip("difference:Q", format=",.2f", title=title),
     ]
     y = alt.Y("difference:Q", title=title, scale=alt.Scale(zero=True))
+
     st.altair_chart(
         _by_images(curve, y, tooltip, made).properties(height=190),
         width="stretch",
         key="_plan_curve",
         alt="Images to make against the rate differences that are left",
     )
+
     st.caption(
         "The sum of the rate differences of the cliques that lean to a class now, after the first "
         "so many images. The rule is the plan."
@@ -367,5 +370,6 @@ def warn(before: Cliques, after: Cliques, plan: Plan, measured: Mapping[str, int
         st.warning(escape(worse), icon=":material/warning:")
     if measured["widened"]:
         st.warning(escape(describe_widened(before, after)), icon=":material/warning:")
+
     for warning in plan_warnings(before, after, plan):
         st.caption(f":orange[:material/warning:] {warning}")

@@ -51,6 +51,7 @@ def _speeds_of(measured: pd.DataFrame, backend: str, best_of: int) -> "pd.Series
     usual = JobSettings().backend
     backends = measured["settings"].map(lambda text: json.loads(text).get("backend", usual))
     jobs = measured[backends == backend]
+
     if best_of > 1:
         return best_of * jobs["seconds_per_candidate"]
     return jobs["seconds_per_image"][jobs["best_of"] == 1]

@@ -68,18 +68,24 @@ VIEWS = (_CLIQUES, _GRAPH, _PLANNERS)
 
 @dataclass(frozen=True)
 class _EditedPlan:
-    """The plan on the page, edits included, with its effect on the cliques."""
+    """The plan on the page, edits included, with its effect on the cliques.
+
+    Parameters
+    ----------
+    chosen, touched : array of int
+        Rows of the cliques that it is for, and of those whose counts it changes.
+    after : Cliques
+        The cliques with the plan's images.
+    """
 
     current: CurrentDataset
     cliques: Cliques
     request: PlanRequest
     chosen: IntArray
-    """Rows of the cliques that it is for."""
     plan: Plan
     is_edited: bool
     after: Cliques
     touched: IntArray
-    """Rows of the cliques whose counts it changes, chosen or not."""
     measured: Mapping[str, int | float]
 
 
@@ -250,6 +256,7 @@ def _draw_curve(edited: _EditedPlan) -> None:
 def _draw_view(edited: _EditedPlan) -> None:
     """Draw the chosen view of the plan: its cliques, their graph, or other planners."""
     view = choose_view("View", VIEWS, "plan_view")
+
     if view == _CLIQUES:
         effect_charts.table(edited.cliques, edited.after, edited.touched, edited.chosen)
         details.draw(edited.current)
@@ -401,6 +408,7 @@ def offer_lists(current: CurrentDataset, cliques: Cliques, chosen: IntArray) -> 
             width=220,
             help="\n".join(purposes),
         )
+
         seed = st.number_input(
             "Seed",
             0,
@@ -409,6 +417,7 @@ def offer_lists(current: CurrentDataset, cliques: Cliques, chosen: IntArray) -> 
             width=120,
             help="Which images are repeated or dropped. Equal seeds give equal lists.",
         )
+
         make_list = partial(_list, current, cliques, chosen, baseline, seed)
         download_table(make_list, f"{current.name}-{baseline}", key="_plan_list")
 

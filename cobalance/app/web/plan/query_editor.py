@@ -21,11 +21,13 @@ from cobalance.workflows.diagnose.tables import DISAGREEMENT
 
 ROWS = (200, 1000, 5000)
 HEIGHT_PX = 470
-_MOST_IMAGES = 10_000_000  # of one query, by hand
+# The most images of one query that can be typed.
+_MOST_IMAGES = 10_000_000
 _KEPT, _SEEN = "_plan_edits", "_plan_edits_seen"
 
-EDITS = "edits"  # the query parameter
-MOST_IN_LINK = 2_000  # characters of edits
+# The query parameter, and how many characters of edits it may have.
+EDITS = "edits"
+MOST_IN_LINK = 2_000
 _IN_LINK = re.compile(r"([0-9a-f]{8})((?:_[0-9]{1,12}-[0-9]{1,8})+)")
 
 
@@ -89,6 +91,7 @@ def _write_link(edits: Edits, planned: IntArray) -> bool:
     """Put the edits into the URL; False if they are too many for it."""
     text = edits_to_text(edits.images, planned)
     fits = len(text) <= MOST_IN_LINK
+
     if text and fits:
         # Remembered as this session's own, so that it is not taken for a link.
         st.session_state[_SEEN].add(text)
@@ -96,6 +99,7 @@ def _write_link(edits: Edits, planned: IntArray) -> bool:
             st.query_params[EDITS] = text
     elif EDITS in st.query_params:
         del st.query_params[EDITS]
+
     return fits
 
 
@@ -121,6 +125,7 @@ def edits_from_text(text: str, planned: IntArray) -> dict[int, int] | None:
     match = _IN_LINK.fullmatch(text)
     if match is None or match[1] != _digest(planned):
         return None
+
     images = {}
     for pair in match[2][1:].split("_"):
         place, n = map(int, pair.split("-"))
@@ -128,6 +133,7 @@ def edits_from_text(text: str, planned: IntArray) -> dict[int, int] | None:
         if place >= planned.size or not planned.flat[place] or n > _MOST_IMAGES:
             return None
         images[place] = n
+
     return images
 
 
@@ -224,7 +230,8 @@ def edit(cliques: Cliques, found: PlannedImages, request: PlanRequest, *, editab
 def _draw_editor(queries: pd.DataFrame, key: str, *, editable: bool) -> pd.DataFrame:
     """Draw the table, whose numbers can be changed and rows dropped; return it as edited."""
     config = st.column_config
-    edited: pd.DataFrame = st.data_editor(
+    # Of the columns only the number of images can be changed.
+    return st.data_editor(
         queries,
         key=key,
         height=table_height(len(queries), HEIGHT_PX),
@@ -251,7 +258,6 @@ def _draw_editor(queries: pd.DataFrame, key: str, *, editable: bool) -> pd.DataF
         },
         alt="Queries of the plan",
     )
-    return edited
 
 
 def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> None:
