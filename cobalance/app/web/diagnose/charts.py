@@ -77,13 +77,10 @@ def _matrix_chart(
         ),
         legend=alt.Legend(orient="top", gradientLength=160),
     )
-    tooltip = [
-        alt.Tooltip("a:N", title="concept"),
-        alt.Tooltip("b:N", title="and"),
-        alt.Tooltip("images:Q", format=","),
+    class_tooltips = [
+        alt.Tooltip(f"n{i}:Q", title=shorten(name, _LABEL), format=",")
+        for i, name in enumerate(classes[:_CLASSES_IN_TOOLTIP])
     ]
-    for i, name in enumerate(classes[:_CLASSES_IN_TOOLTIP]):
-        tooltip.append(alt.Tooltip(f"n{i}:Q", title=shorten(name, _LABEL), format=","))
 
     squares = alt.Chart(pd.concat([cells, mirrored], ignore_index=True)).mark_rect(
         cornerRadius=2, cursor="pointer"
@@ -92,7 +89,12 @@ def _matrix_chart(
         x=alt.X("a:N", sort=labels, title=None, axis=names_axis(150, labelAngle=-60)),
         y=alt.Y("b:N", sort=labels, title=None, axis=names_axis(150)),
         color=color,
-        tooltip=tooltip,
+        tooltip=[
+            alt.Tooltip("a:N", title="concept"),
+            alt.Tooltip("b:N", title="and"),
+            alt.Tooltip("images:Q", format=","),
+            *class_tooltips,
+        ],
     )
     return chart.properties(height=alt.Step(20 if len(names) <= 24 else 14))
 
@@ -243,15 +245,19 @@ def _bars(top: pd.DataFrame, colors: Mapping[str, str], *, shares: bool) -> alt.
 def _members(combinations: list[Sequence[str]], labels: Mapping[str, str]) -> alt.Chart:
     """Dots of each combination's concepts, with a line between them."""
     order = list(labels.values())
-    dots = []
-    for i, members in enumerate(combinations):
-        for name in members:
-            label = labels[name]
-            dots.append({"combination": i, "concept": label, "place": order.index(label)})
+    dots = pd.DataFrame(
+        [
+            {"combination": i, "concept": labels[name]}
+            for i, members in enumerate(combinations)
+            for name in members
+        ]
+    )
+    # A line goes from dot to dot in the order of the rows.
+    dots["place"] = dots["concept"].map(order.index)
 
     names = names_axis(NAMES_PX, grid=True, minExtent=NAMES_PX, maxExtent=NAMES_PX)
     drawn: alt.Chart = (
-        alt.Chart(pd.DataFrame(dots))
+        alt.Chart(dots)
         .mark_line(color=NEUTRAL, strokeWidth=2, point=alt.OverlayMarkDef(color=NEUTRAL, size=90))
         .encode(
             x=_COLUMN,

@@ -7,7 +7,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components.imbalances import details, filters as imbalance_filters
 from cobalance.app.web.state import url
@@ -135,14 +134,15 @@ def _draw_table(cells: pd.DataFrame, classes: list[str], concepts: list[str]) ->
     table.insert(0, "concept", concepts)
 
     config = st.column_config
-    columns: dict[str, ColumnConfig] = {"concept": config.TextColumn("Concept", width=140)}
-    for column, name in names.items():
-        columns[column] = config.NumberColumn(name, format="%+.1f", width=80)
+    columns = {
+        column: config.NumberColumn(name, format="%+.1f", width=80)
+        for column, name in names.items()
+    }
     key = f"_heat_table {details.times_closed()}"
     draw_table(
         table,
         320,
-        columns,
+        {"concept": config.TextColumn("Concept", width=140), **columns},
         key=key,
         on_select=lambda: _choose_in_table(key, concepts, classes),
         selection_mode="single-cell",
@@ -210,17 +210,19 @@ def _chart(cells: pd.DataFrame, classes: list[str], concepts: list[str]) -> alt.
 
 
 def _explain(n_concepts: int, shown: int, n_classes: int, classes: int) -> str:
-    """Say what the residuals are, and how many concepts and classes are not drawn."""
+    """Explain the residuals, and say how many concepts and classes are not drawn."""
     text = (
         "Standardised residuals: by how many standard errors a class shows a concept more often "
         "(red) or less often (blue) than if the two were independent. Within ±2 is what chance "
         "alone gives in 19 of 20 cells; from ±10 on the colour stays the same. "
     )
+
     more = n_concepts - shown
     if more:
         text += f"The {shown} concepts with the largest residual; {more:,} more lean less. "
     if n_classes > classes:
         text += f"The {classes} classes with the largest; {n_classes - classes:,} more lean less. "
+
     return text + "Click a cell for its images, and to filter the table."
 
 

@@ -63,7 +63,8 @@ MATRIX, COMBINATIONS, TOGETHER, FILES = "Matrix", "Combinations", "Together", "F
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
 PICTURE_PX = table.HEIGHT_PX - 60
-STRIPS, STRIP_IMAGES, STRIP_PX, STRIP_CLASSES = 3, 8, 64, 4  # rows of the view Images
+# The view Images has a strip of images for each class of the table's first rows.
+STRIPS, STRIP_IMAGES, STRIP_PX, STRIP_CLASSES = 3, 8, 64, 4
 BY_CLASS, BY_GROUP, BY_ACCURACY = "Class", "Group", "Accuracy"
 
 
@@ -113,11 +114,10 @@ def _choose_comparison(current: CurrentDataset) -> None:
         return
 
     class_names = [name for name, _ in current.state.own_classes]
-    has_none = class_names == [ALL_IMAGES]
-    classes = "no classes" if has_none else shorten(", ".join(class_names), 40)
-    compared = current.state.compared[:1]
+    listed = shorten(", ".join(class_names), 40)
+    classes = "no classes" if class_names == [ALL_IMAGES] else listed
+    compared, options = current.state.compared[:1], ["", *names]
     now = "".join(compared)
-    options = ["", *names]
     chosen = st.selectbox(
         "Compare by",
         options,
@@ -150,8 +150,8 @@ def _headline_text(current: CurrentDataset) -> str:
         if not surest.empty:
             row = surest.iloc[0]
             names = _emphasise(" + ".join(row["concepts"]))
-            by_chance = f"{row['expected']:,.0f}"
-            return f"{row['images']:,} images show {names}; by chance {by_chance} would."
+            text = f"{row['images']:,} images show {names}"
+            return f"{text}; by chance {row['expected']:,.0f} would."
 
     totals = current.read(clique_totals)
     imbalances = current.read(read_imbalances, Ranking(limit=1))
@@ -200,8 +200,7 @@ def _summary(current: CurrentDataset) -> None:
         texts["concepts"] = [" + ".join(names) for names in frame["concepts"]]
         texts = texts.map(lambda value: escape(cell_text(value))).rename(columns=escape)
         st.table(texts.set_index("group"))
-        n_cliques = current.read(clique_totals).cliques
-        st.caption(escape(describe_summary(len(frame), n_cliques)))
+        st.caption(escape(describe_summary(len(frame), current.read(clique_totals).cliques)))
 
 
 def _metrics(current: CurrentDataset) -> None:
@@ -258,7 +257,7 @@ def _pictures(
 
 
 def _choose_view(current: CurrentDataset) -> str:
-    """Draw the choice of a picture, of those that say something about the dataset."""
+    """Draw the choice of a picture, without the ones that say nothing about the dataset."""
     views = [GRAPH_VIEW, IMAGES, HEAT_MAP, MATRIX, COMBINATIONS, TOGETHER, FILES]
     # Of two classes one row of the heat map says all of the other.
     if len(current.class_sizes) < 3:
@@ -282,9 +281,8 @@ def _draw_combinations(current: CurrentDataset, ranking: Ranking, controls: Delt
     usual = BARS[1] if are_unequal(current.class_sizes) else BARS[0]
     bars = controls.selectbox("Bars", BARS, **named_in_url("bars", usual, BARS), width=130)
     # A combination is of two concepts or more, unless the filter says otherwise.
-    min_size = ranking.min_size or 2
-    first = replace(ranking, min_size=min_size, limit=charts.MOST_COMBINATIONS)
-    rows = table.read_folded(current, first)
+    larger = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
+    rows = table.read_folded(current, larger)
     charts.combinations(rows, current.class_sizes, shares=(bars or usual) == BARS[1])
 
 
@@ -292,6 +290,7 @@ def _draw_matrix(current: CurrentDataset, ranking: Ranking, controls: DeltaGener
     """Draw the matrix of pairs, with the choice of its two sides."""
     with controls:
         axis = choose_axis(current)
+
     n_concepts = charts.MOST_IN_MATRIX
     overview = current.read(
         read_overview,
@@ -309,7 +308,7 @@ def _draw_graph(
     model: Evaluation | None,
     controls: DeltaGenerator,
 ) -> None:
-    """Draw the concept graph with its choices, and its legend; what is selected there filters."""
+    """Draw the concept graph with its choices and legend; concepts selected there filter."""
     with controls:
         edges, color = _choose_links_and_color(model)
         axis = choose_axis(current)
@@ -370,6 +369,7 @@ def _color_graph(
         facets = current.read(read_communities)
         legend = partial(colors.draw_community_legend, facets)
         return colors.color_by_community(picture, facets), legend
+
     if model is not None and color == BY_ACCURACY:
         accuracy = model_accuracy.accuracy(current, model, colors.cliques_of(picture))
         # None if it cannot be read, which the page then says.
@@ -380,9 +380,10 @@ def _color_graph(
 
 
 def _legend(axis: Axis, overview: Overview) -> None:
-    """Draw what places and sizes in the graph mean."""
+    """Draw the meaning of places and sizes in the graph."""
     hidden = overview.hidden_concepts
     rarer = f"{hidden:,} rarer concepts are not drawn. " if hidden else ""
+
     st.caption(
         f"Left: more often in images of **{escape(axis.left_name)}**; right: of "
         f"**{escape(axis.right_name)}**, by the difference of the two rates divided by their sum. "
@@ -396,6 +397,7 @@ def _selection_bar() -> None:
     selected = url.selected_cliques()
     if not selected:
         return
+
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         st.space("stretch")
         st.markdown(f"**{inflect(len(selected), 'cliques')}** selected", width="content")

@@ -46,6 +46,7 @@ def draw(current: CurrentDataset, height_px: int) -> None:
 def _offer_measuring(current: CurrentDataset, error: DataError) -> None:
     """Say that no properties were measured, and let editors have them measured."""
     empty_state("No image properties yet", str(error), icon=":material/exposure:")
+
     if may_edit():
         st.button(
             "Have a worker measure them",

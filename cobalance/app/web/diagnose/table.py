@@ -36,9 +36,12 @@ from cobalance.workflows.diagnose.findings import describe_disagreements, descri
 from cobalance.workflows.panel.verdicts import imbalance_verdicts
 
 HEIGHT_PX = 560
-REPEATS = "repeats"  # the parameter of whether rows with the same images are shown
-_FROM_TABLE = "_from_table"  # what the table wrote into the URL last
-_FOCUSED = "concepts"  # the column that the browser selects when somebody tabs into the table
+# The query parameter: whether rows with the same images are shown.
+REPEATS = "repeats"
+# The selection that the table has written into the URL itself.
+_FROM_TABLE = "_from_table"
+# The browser selects a cell of this column when somebody tabs into the table.
+_FOCUSED = "concepts"
 
 
 def read_rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
@@ -153,12 +156,14 @@ def _cell_of(
     """The table's cell whose images are shown; None if the table has no such cell."""
     if shown is None or shown[0] not in cliques:
         return None
+
     clique, name = shown
     row = cliques.index(clique)
     if name is None:
         return row, "gap"
     if name not in classes:
         return None
+
     # Many classes have columns of rates alone.
     prefix = COUNT if len(classes) <= MAX_BARS else RATE
     return row, prefix + name
@@ -169,7 +174,7 @@ def repeats_of(frame: pd.DataFrame) -> tuple[url.Clique, ...]:
     shown = url.shown_images()
     if shown is None or "repeats" not in frame:
         return ()
-    for clique, repeats in zip(frame["concepts"], frame["repeats"], strict=True):
-        if clique == shown[0]:
-            return tuple(repeats)
-    return ()
+    repeats: dict[url.Clique, tuple[url.Clique, ...]] = dict(
+        zip(frame["concepts"], frame["repeats"], strict=True)
+    )
+    return repeats.get(shown[0], ())
