@@ -31,6 +31,7 @@ def ask_agreement(checked: CheckedImport, key: str) -> bool:
     total, reasons = checked.count_left_out()
     if not total:
         return True
+
     all_images = total + len(checked.annotations.images)
     st.warning(
         f"{total:,} of {all_images:,} would be left out: {escape('; '.join(reasons))}.",
@@ -48,14 +49,13 @@ def draw(checked: CheckedImport, read_as: Callable[[str], None]) -> None:
     for note in annotations.notes:
         _draw_note(note, read_as)
 
-    left, middle, right = st.columns([1.3, 1, 1])
-    with left:
-        _draw_file_counts(checked)
-        _draw_changes(checked)
+    totals, class_counts, concept_counts = st.columns([1.3, 1, 1])
+    with totals:
+        _draw_totals(checked)
     classes, concepts = checked.classes, checked.concepts
-    with middle:
+    with class_counts:
         _counts(classes.to_numpy(), [f"Classes ({len(classes):,})", "Images", "No concept"], 130)
-    with right:
+    with concept_counts:
         _counts(concepts.to_numpy(), [f"Concepts ({len(concepts):,})", "Images"], 220)
 
     if annotations.fields:
@@ -84,14 +84,15 @@ def _draw_note(note: str, read_as: Callable[[str], None]) -> None:
         if offer is None:
             st.caption(escape(note))
             return
+
         reading, pattern = offer.groups()
         st.button(f"Read as {escape(pattern)}", on_click=read_as, args=(pattern,))
         st.caption(escape(reading))
 
 
-def _draw_file_counts(checked: CheckedImport) -> None:
-    """Draw how many images, mentions and faults the files have."""
-    annotations = checked.annotations
+def _draw_totals(checked: CheckedImport) -> None:
+    """Draw how many images, mentions and faults the files have, and how the dataset changes."""
+    annotations, changes = checked.annotations, checked.changes
     set_aside = [(f"Set aside: {reason}", n) for reason, n in annotations.set_aside.items()]
     _counts(
         [
@@ -105,10 +106,6 @@ def _draw_file_counts(checked: CheckedImport) -> None:
         320,
     )
 
-
-def _draw_changes(checked: CheckedImport) -> None:
-    """Draw how many images of the dataset the load would change."""
-    changes = checked.changes
     _counts(
         [
             ("New images", changes.created),
@@ -186,6 +183,7 @@ def _warn_missing(uris: list[str], total: int, roots: Sequence[str], dataset: st
     if roots:
         places = ", ".join(bold(mask_credentials(root)) for root in roots)
         where = f"Looked in {places}."
+
     st.warning(
         f"{len(uris)} of these {total} image files are not found, such as {bold(uris[0])}. {where} "
         "Add the folder or ZIP file on the server that they are in (uploads are not kept), or load "

@@ -21,6 +21,7 @@ def cached_by_files(source: Source, what: tuple[object, ...], look: Callable[[],
     if identity != source.identity:
         results = {}
         st.session_state[_SEEN] = (source.identity, results)
+
     if what not in results:
         with st.spinner("Looking at the files"):
             results[what] = look()

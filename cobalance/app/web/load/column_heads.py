@@ -18,7 +18,8 @@ Roles = tuple[str, ...]
 NOT_USED: Roles = ()
 _FLAG: Roles = ("field flag",)
 _BOTH: Roles = ("id", "uri")
-_SAID = ("ignore", "counts")  # kinds that others here say already
+# Kinds that other choices name already: no use, and bins of equal counts.
+_SAID = ("ignore", "counts")
 _NAMES: dict[Roles, str] = {
     ("id",): LABELS["id_column"],
     _BOTH: "Id and picture",
@@ -26,10 +27,12 @@ _NAMES: dict[Roles, str] = {
     **{(f"field {kind}",): KINDS[kind].capitalize() for kind in KINDS if kind not in _SAID},
     NOT_USED: "Not used",
 }
-_FEW = 12  # columns that all have heads
+# In a table of up to so many columns all have heads.
+_FEW = 12
 _MOST_HEADS = 24
 _VALUES = 4
-_HEAD_PX = 156  # two side by side on a phone
+# Two heads stand side by side on a phone.
+_HEAD_PX = 156
 _NEEDED = {"id": "an image's id", "class": "its class", "concepts": "its concepts"}
 
 
@@ -53,18 +56,22 @@ def draw_heads(chosen: ChosenFile, sample: TableSample) -> ReadOptions:
         others = [name for name in columns if name not in roles]
         roles |= heads.draw_more(others, chosen.key("more columns"))
 
-    options: dict[str, Any] = {}
-    kinds = {}
-    for name, column_roles in roles.items():
-        if _is_shared(column_roles):
-            kinds[name] = column_roles[0].removeprefix("field ")
-        else:
-            options |= {f"{role}_column": name for role in column_roles}
-    return ReadOptions(**options, field=kinds, by_name=False)
+    kinds = {
+        name: column_roles[0].removeprefix("field ")
+        for name, column_roles in roles.items()
+        if _is_shared(column_roles)
+    }
+    columns_by_role: dict[str, Any] = {
+        f"{role}_column": name
+        for name, column_roles in roles.items()
+        for role in column_roles
+        if name not in kinds
+    }
+    return ReadOptions(**columns_by_role, field=kinds, by_name=False)
 
 
 def _columns_with_heads(sample: TableSample) -> list[str]:
-    """The columns that have heads: all of a few, else first those that a role was guessed for."""
+    """The columns that have heads: all of a few, else first the ones with a guessed role."""
     columns, guesses = sample.columns, sample.guesses
     if len(columns) <= _FEW:
         return columns
@@ -116,6 +123,7 @@ class _Heads:
         """Draw the reason for a guess, and buttons for the columns that it might as well be."""
         if guess.why:
             st.caption(f":material/help: {escape(guess.why)}")
+
         for rival in guess.rivals:
             if rival in self.keys:
                 st.button(
@@ -129,8 +137,8 @@ class _Heads:
 
     def draw_more(self, names: list[str], key: str) -> dict[str, Roles]:
         """Draw the columns that have no heads: which are concepts, and which one is the class."""
-        left, right = st.columns([1, 3])
-        class_column = left.selectbox(
+        place, indicators_place = st.columns([1, 3])
+        class_column = place.selectbox(
             f"Class, if it is one of the other {len(names):,} columns",
             names,
             index=None,
@@ -139,12 +147,14 @@ class _Heads:
             on_change=self._release,
             args=(self.class_key,),
         )
-        indicators = right.multiselect(
+
+        indicators = indicators_place.multiselect(
             f"Of the other {len(names):,} columns, those of one concept each, with 0 or 1",
             names,
             [name for name in names if self.sample.guesses[name].roles == _FLAG],
             key=key,
         )
+
         roles = dict.fromkeys(indicators, _FLAG)
         if class_column is not None:
             roles[class_column] = ("class",)
@@ -157,6 +167,7 @@ class _Heads:
             roles = () if roles is None else ("class",)
         elif "class" in roles and self.class_key in st.session_state:
             st.session_state[self.class_key] = None
+
         if _is_shared(roles):
             return
         for other in self.keys.values():
@@ -184,6 +195,7 @@ def say_missing(options: ReadOptions, *, class_elsewhere: bool, searched: bool) 
         "class": class_elsewhere or options.class_column is not None,
         "concepts": searched or options.concepts_column is not None or bool(options.field),
     }
+
     missing = [label for role, label in _NEEDED.items() if not has[role]]
     if missing:
         st.warning(

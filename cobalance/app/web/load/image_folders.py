@@ -22,7 +22,8 @@ from cobalance.workflows.load.image_places import (
 from cobalance.workflows.load.sources import import_roots
 
 ALL = "All datasets"
-_FRESH_S = 20.0  # a new folder is offered after this time
+# A new folder is offered after this time at the latest.
+_FRESH_S = 20.0
 
 
 @st.fragment

@@ -23,7 +23,8 @@ from cobalance.workflows.load.check import ImportRequest
 from cobalance.workflows.load.dataset import default_dataset_name
 from cobalance.workflows.load.sources import Source
 
-PATTERN = "_import_pattern"  # that the check has offered and a person chosen, until it is shown
+# The path pattern that a person has taken from the check's notes, until its field shows it.
+PATTERN = "_import_pattern"
 _MATCHES = {"words": "Whole words and plurals", "substring": "Any text"}
 _CLASS, _BY_COLUMN, _BY_FOLDER = "Class", "Column", "Its folder"
 _CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
@@ -101,6 +102,7 @@ class _Form(ChosenFile):
         file = self.file
         if self.others and file.name == WHOLE_FOLDER:
             file = self.others[0]
+
         return place.text_input(
             "Dataset",
             default_dataset_name(file.name),
@@ -110,14 +112,14 @@ class _Form(ChosenFile):
 
     def sampled(self, place: DeltaGenerator) -> bool:
         """Draw the choice between all images and a sample of them."""
-        sample = f"A sample of {PER_CLASS} per clique"
+        texts = {False: "All", True: f"A sample of {PER_CLASS} per clique"}
         chosen: bool = self.field(
             place.segmented_control,
             "sample",
-            [False, True],
+            list(texts),
             default=False,
             required=True,
-            format_func=lambda is_sample: sample if is_sample else "All",
+            format_func=texts.__getitem__,
             help="Every count is kept either way, so that the numbers are the same. A sample of "
             "each clique and class is for millions of images; it has no boxes and no captions.",
         )
@@ -130,6 +132,7 @@ class _Form(ChosenFile):
                 place.text_input, "delimiter", placeholder="automatic: | or ; or ,"
             )
             options = replace(options, delimiter=delimiter or None)
+
         if options.about_columns:
             each_row = self.field(place.checkbox, "each_row", help="Else rows of an id are merged.")
             options = replace(options, each_row=each_row)
@@ -140,6 +143,7 @@ class _Form(ChosenFile):
         # One that was offered below the form has to be set before its field is drawn.
         if PATTERN in st.session_state:
             st.session_state[self.key("path_pattern")] = st.session_state.pop(PATTERN)
+
         pattern: str = self.field(
             place.text_input,
             "path_pattern",
@@ -182,7 +186,17 @@ class _Form(ChosenFile):
 
     def _classes(self, format_: str, uses: frozenset[str], column: str | None) -> dict[str, Any]:
         """Draw where an image's class is read from; return the options that say so."""
-        ways = _class_sources(uses)
+        has_own_captions = "own captions" in uses
+        is_offered = {
+            _BY_FOLDER: "folders" in uses,
+            _BY_COLUMN: "table" in uses and "folders" not in uses,
+            LABELS["class_category"]: "categories" in uses,
+            LABELS["class_words"]: has_own_captions,
+            LABELS["class_file"]: True,
+            # Captions of another file are of no use to a file of captions alone.
+            LABELS["class_captions"]: "table" in uses or not has_own_captions,
+        }
+        ways = [way for way, offered in is_offered.items() if offered]
         way = st.segmented_control(
             "An image's class is in", ways, default=ways[0], required=True, key=self.key("class")
         )
@@ -210,6 +224,7 @@ class _Form(ChosenFile):
         names = []
         if format_ == self.file.format:
             names = self.read_once(category_names, format_)
+
         chosen = st.multiselect(
             "Categories that are classes",
             names,
@@ -235,6 +250,7 @@ class _Form(ChosenFile):
         with left:
             name = self.companion(LABELS["vocabulary"], "vocabulary", "A concept a line.")
             mode = self.choice(st, "match", _MATCHES)
+
         typed = right.text_area(
             "or a concept a line, variants after a colon",
             key=self.key("vocabulary lines"),
@@ -242,6 +258,7 @@ class _Form(ChosenFile):
             disabled=name is not None,
             height=125,
         )
+
         return {"vocabulary": name or tuple(_split(typed)), "match": mode}
 
     def _refinement(self) -> dict[str, Any]:
@@ -297,24 +314,6 @@ class _Form(ChosenFile):
     ) -> list[str]:
         """Draw the field of an option that takes a value a line."""
         return _split(self.field(place.text_area, option, placeholder=placeholder, help=help_))
-
-
-def _class_sources(uses: frozenset[str]) -> list[str]:
-    """Where a format's images may have their classes, the likeliest first."""
-    sources = []
-    if "folders" in uses:
-        sources.append(_BY_FOLDER)
-    elif "table" in uses:
-        sources.append(_BY_COLUMN)
-    if "categories" in uses:
-        sources.append(LABELS["class_category"])
-    if "own captions" in uses:
-        sources.append(LABELS["class_words"])
-    sources.append(LABELS["class_file"])
-    # Captions of another file, which a file of captions alone has no need of.
-    if "own captions" not in uses or "table" in uses:
-        sources.append(LABELS["class_captions"])
-    return sources
 
 
 def _split(text: str) -> list[str]:

@@ -28,10 +28,14 @@ from cobalance.workflows.load.dataset import describe_load, load_dataset
 from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.load.sources import ServerFolder, Source, Uploads, import_roots, inside
 
-LOADING = "_loading"  # the dataset that this session loads, until it has been chosen
-LOADED = "_loaded"  # the dataset that it has loaded, until the person goes on
-NEXT = "_loaded_next"  # what the person asked for then: details or diagnose
-_REQUESTED = "_import_asked"  # a check, in this run
+# The dataset that this session loads, until the page has chosen it.
+LOADING = "_loading"
+# The dataset that this session has loaded, until the person goes on.
+LOADED = "_loaded"
+# Where the person goes on to: details or diagnose.
+NEXT = "_loaded_next"
+# Whether a click asks for a check in this run.
+_REQUESTED = "_import_asked"
 _CHECK = "_import_check"
 
 _NAMES = {WHOLE_FOLDER: "All of them"}
@@ -72,6 +76,7 @@ def _draw_request(source: Source) -> ImportRequest | None:
     if files is None:
         return None
     request = import_form(source, *files)
+
     # Of a click that a callback has noted: only now does the form say what to check.
     if st.session_state.pop(_REQUESTED, False):
         _start_check(source, request)
@@ -138,6 +143,7 @@ def _source() -> Source | None:
 def _server_folder(roots: Sequence[Path]) -> Source:
     left, right = st.columns(2)
     root = left.selectbox("Folder on the server", roots, key="_import_root")
+
     path = right.text_input(
         "Folder or file in it",
         key="_import_path",
@@ -230,10 +236,7 @@ def _start_check(source: Source, request: ImportRequest) -> None:
 
 def _forget_check() -> None:
     check: _Check | None = st.session_state.pop(_CHECK, None)
-    if check is None:
-        return
-    task = tasks.find(check.key)
-    if task is not None:
+    if check is not None and (task := tasks.find(check.key)) is not None:
         task.cancel()
         tasks.dismiss(check.key)
 
@@ -280,8 +283,10 @@ def _offer_load(check: _Check, result: CheckedImport) -> None:
         changes = result.changes
         if not (changes.created or changes.updated or changes.deleted):
             st.caption("That would change nothing.")
+
     checked.draw_proof(result.proof, check.request.dataset, check.file)
     checked.draw(result, _read_as)
+
     if load:
         _start_load(result, check.file)
         _forget_check()

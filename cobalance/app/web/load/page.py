@@ -28,9 +28,12 @@ from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
 _VIEW = "ds_view"
 _VIEWS = {"details": "Details", "load": "Load annotations", "images": "Image folders"}
 _MOST_RARE = 500
-_DIALOG = "_ds_dialog"  # mine, rename or drop, while one is open
-_RENAMED = "_renamed"  # (old, new), until the new one has been chosen
-_TASKS = ("load", "mine", "rename", "drop")  # keys begin with these
+# The dialog that is open: mine, rename or drop.
+_DIALOG = "_ds_dialog"
+# The old and the new name, until the page has chosen the new one.
+_RENAMED = "_renamed"
+# Keys of the page's tasks begin with these words.
+_TASKS = ("load", "mine", "rename", "drop")
 
 
 def page() -> None:
@@ -91,6 +94,7 @@ def _follow_task(state: str, key: str, name: str) -> None:
     task = tasks.find(key)
     if task is not None and task.is_running:
         return
+
     del st.session_state[state]
     if task is not None and task.error is None:
         if state == importing.LOADING:
@@ -103,10 +107,11 @@ def _overview(frame: pd.DataFrame) -> None:
     """Draw all datasets; a click on one chooses it."""
     names: list[str] = frame["dataset"].tolist()
     chosen = st.session_state.get(session.DATASET)
-    rows = [names.index(chosen)] if chosen in names else []
+    selection = {"rows": [names.index(chosen)] if chosen in names else []}
     # Another key with another choice: a table's own selection would go before its default.
     key = f"_datasets {chosen}"
     counts = ["Images", "Classes", "Concepts", "Cliques"]
+
     draw_table(
         frame.set_axis(["Dataset", *counts, "State", "Updated", "From", "Demo"], axis=1),
         320,
@@ -119,7 +124,7 @@ def _overview(frame: pd.DataFrame) -> None:
         key=key,
         on_select=lambda: _choose_row(key, names),
         selection_mode="single-row",
-        selection_default={"selection": {"rows": rows}},
+        selection_default={"selection": selection},
     )
 
 
@@ -131,7 +136,7 @@ def _choose_row(key: str, names: list[str]) -> None:
 
 
 def _details(current: CurrentDataset, frame: pd.DataFrame) -> None:
-    """Draw the dataset's measures, classes and rare concepts, and what can be done with it."""
+    """Draw the dataset's measures, classes and rare concepts, and the buttons to change it."""
     (row,) = frame[frame["dataset"] == current.name].to_dict("records")
     try:
         current.state.require_complete()
@@ -156,8 +161,7 @@ def _details(current: CurrentDataset, frame: pd.DataFrame) -> None:
 
 def _measures(current: CurrentDataset, row: Mapping[Hashable, Any], by_class: pd.DataFrame) -> None:
     """Draw how many images, classes, concepts and cliques the dataset has."""
-    n_images = int(by_class["class_size"].sum())
-    n_without = int(by_class["images"].sum())
+    n_images, n_without = int(by_class["class_size"].sum()), int(by_class["images"].sum())
     share = f"{n_without / n_images:.1%}" if n_images else "-"
     cliques = "-" if current.state.mining is None else f"{row['cliques']:,}"
 
