@@ -59,8 +59,10 @@ def show_measure(current: CurrentDataset) -> None:
                 "or a file",
                 help="Its own concepts, without those that accepted runs have found.",
             )
+        truth_file, mapping_file = None, None
         with files:
-            truth_file, mapping_file = _files() if may_edit() else (None, None)
+            if may_edit():
+                truth_file, mapping_file = _files()
             viewer_note("send files")
 
     # A file goes before a dataset, which a link may have chosen.

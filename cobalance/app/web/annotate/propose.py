@@ -209,7 +209,9 @@ def _command(dataset: str, caption: str, preset: str, changes: Mapping[str, Any]
 
     cost_words = [*words]
     for name, value in changes.items():
-        option = [_FLAGS[name]] if name in _FLAGS else [f"--{name}", str(value)]
+        option = [f"--{name}", str(value)]
+        if name in _FLAGS:
+            option = [_FLAGS[name]]
         words += option
         # The other options change no number of questions, and the cost has no such option.
         if name in ("categories", "attributes", "rounds", "llm_prompts"):

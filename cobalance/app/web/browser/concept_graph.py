@@ -128,7 +128,8 @@ def next_exchange(
     chosen: Collection[object] = wanted
     if isinstance(report, dict) and report.get("request") == request:
         reported = report.get("nodes")
-        chosen = reported if isinstance(reported, list) else wanted
+        if isinstance(reported, list):
+            chosen = reported
     effective = tuple(id_ for id_ in known if id_ in chosen)
     return Exchange(request, wanted, effective)
 

@@ -68,7 +68,11 @@ def chosen_recipe() -> Recipe:
     """The recipe that the form has, or that the URL names, before the form is drawn."""
     name = st.session_state.get("recipe", st.query_params.get("recipe"))
     names = [name for name, recipe in RECIPES.items() if recipe.plan is None]
-    return RECIPES[name if name in names else DEFAULT]
+
+    # A link may name a recipe that is not installed, or one that edits images.
+    if name not in names:
+        name = DEFAULT
+    return RECIPES[name]
 
 
 def describe(values: Mapping[str, Any]) -> str:

@@ -71,7 +71,7 @@ def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -
     origin = get_origin(option.annotation)
     kinds = [kind for kind in get_args(option.annotation) if kind is not type(None)]
     choices = kinds if origin is Literal else list(offered.choices)
-    kind = kinds[0] if kinds else option.annotation
+    kind = next(iter(kinds), option.annotation)
 
     widget: dict[str, Any] = {**in_url(key), "help": offered.help or None}
     if choices:
@@ -104,8 +104,7 @@ def _join(values: Iterable[Any]) -> str:
 
 def _limit(option: FieldInfo, name: str, kind: Any) -> Any:
     """A limit of a field, such as ``ge``, as a number of its kind; None without one."""
-    for metadata in option.metadata:
-        # Streamlit refuses limits of another type than the value's.
-        if getattr(metadata, name, None) is not None:
-            return kind(getattr(metadata, name))
-    return None
+    limits = [getattr(rule, name) for rule in option.metadata if hasattr(rule, name)]
+
+    # Streamlit refuses limits of another type than the value's.
+    return kind(limits[0]) if limits and limits[0] is not None else None

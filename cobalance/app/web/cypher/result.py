@@ -156,13 +156,14 @@ def _graph(current: CurrentDataset | None, elements: Elements, classes: list[str
         if n_nodes > MOST_NODES:
             st.caption(f"The first {MOST_NODES} of {n_nodes:,} nodes; the table has all.")
 
-    node = elements.nodes[chosen[0]] if chosen else None
-    url.write(_NODE, [in_link(node)] if node else [])
+    # The two ends of an edge are chosen with it: the first of them is drawn.
+    nodes = [elements.nodes[id_] for id_ in chosen[:1]]
+    url.write(_NODE, list(map(in_link, nodes)))
     with side:
-        if node is None:
-            st.caption("Click a node for its properties and relationships.")
+        if nodes:
+            show_node(current, nodes[0])
         else:
-            show_node(current, node)
+            st.caption("Click a node for its properties and relationships.")
 
 
 def _to_plan(result: ConsoleResult) -> None:

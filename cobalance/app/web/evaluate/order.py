@@ -68,7 +68,7 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
         training, testing = st.columns(2)
         with training:
             train, sets, methods = _choose_training(current, names)
-        first = train[0] if train else None
+        first = next(iter(train), None)
 
         with testing:
             preset = st.selectbox(

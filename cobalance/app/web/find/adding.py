@@ -94,9 +94,10 @@ def _draw_task(dataset: str, drawn: str) -> None:
             st.progress(share, f"Embeddings by {task.settings['features']}: {text}")
             for remark in task.remarks:
                 st.text(remark)
-            if may_edit():
-                active = [task.id] if task.is_active else []
-                task_buttons("tasks", active, [] if active else [task.id])
+            if may_edit() and task.is_active:
+                task_buttons("tasks", [task.id], [])
+            elif may_edit():
+                task_buttons("tasks", [], [task.id])
 
 
 def _compute_form(current: CurrentDataset) -> None:

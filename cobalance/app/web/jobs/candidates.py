@@ -194,8 +194,9 @@ def _page(job: str) -> int:
         return int(page)
 
     text = next(iter(url.texts(_PAGE)), "1")
-    is_page = text.isdecimal() and 0 < int(text) <= MOST_NUMBER
-    page = int(text) if is_page else 1
+    page = 1
+    if text.isdecimal() and 0 < int(text) <= MOST_NUMBER:
+        page = int(text)
     _go_to(job, page)
     return page
 

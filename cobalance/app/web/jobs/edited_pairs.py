@@ -54,8 +54,8 @@ def _twins(job: str, n_queries: int, words: FilterWords) -> None:
         # One more than are drawn tells whether there is a next page.
         find = partial(find_edited, session.store(), job, start, queries=n_queries)
         positions = find(PER_PAGE + 1) or find(1, backwards=True)
-        first = positions[0] if positions else 0
         with controls:
+            first = next(iter(positions), 0)
             step_buttons(job, first, n_queries, positions[PER_PAGE:], PER_PAGE)
 
         for image in read_edited(session.store(), job, positions[:PER_PAGE]):
@@ -88,7 +88,7 @@ def step_buttons(job: str, start: int, n_queries: int, following: list[int], ste
     def back() -> None:
         store = session.store()
         before = find_edited(store, job, start - 1, step, queries=n_queries, backwards=True)
-        go_to(before[-1] if before else 0)
+        go_to(next(reversed(before), 0))
 
     st.button("Previous", key="_twins_back", on_click=back, disabled=start == 0)
     st.button(

@@ -85,7 +85,10 @@ def changed_options(chosen: ResultOptions, usual: ResultOptions) -> dict[str, An
 def _choose_images(job: Job) -> dict[str, Any]:
     """Draw which images the dataset has; give the options that differ from the recipe's."""
     recipe = str(job.settings.get("recipe", ""))
-    usual = (RECIPES[recipe].result if recipe in RECIPES else None) or ResultOptions()
+    usual = ResultOptions()
+    # The recipe may be of a plug-in that is no longer installed.
+    if recipe in RECIPES:
+        usual = RECIPES[recipe].result or usual
     with st.container(horizontal=True, vertical_alignment="bottom", key="_job_result"):
         real: Any = st.segmented_control(
             "Real images",

@@ -62,7 +62,8 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
         centre = st.selectbox(
             chosen, names, **named_in_url(key, first, names), on_change=collapse_all, width=200
         )
-        centre = centre if centre in names else first
+        if centre not in names:
+            centre = first
         most = st.number_input(
             "Neighbours",
             1,

@@ -123,9 +123,11 @@ class LocalWorker:
     @property
     def pid(self) -> int | None:
         """Id of its process; None while none runs."""
-        # Once, as the thread may replace it meanwhile.
+        # Read once, as the thread may replace it meanwhile.
         process = self._process
-        return None if process is None or process.returncode is not None else process.pid
+        if process is None or process.returncode is not None:
+            return None
+        return process.pid
 
     def lines(self) -> list[str]:
         """The last lines that it wrote, the oldest first."""
