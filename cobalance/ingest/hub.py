@@ -52,7 +52,6 @@ def local_path(file: Path | str, progress: Progress = silent) -> Path:
         commit = f"datasets/{place.repo_id}@{about.sha}"
         names = system.find(f"{commit}/{inner}".rstrip("/"))
         names = [name for name in names if name.endswith(".parquet")]
-
         if not names:
             remedy = (
                 f"Name what the hub makes of it: {_DATASETS}{place.repo_id}@refs/convert/parquet."

@@ -100,7 +100,7 @@ def encode_names(column: pa.Array) -> NameColumn:
     """
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    encoded = column.dictionary_encode()
     raw_codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
     return recode_names(raw_codes, encoded.dictionary.to_pylist())
 
@@ -111,10 +111,9 @@ def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
     fault_of = list(map(name_fault, cleaned))
     sound = sorted({name for name, fault in zip(cleaned, fault_of, strict=True) if fault is None})
 
-    number = dict(zip(sound, range(len(sound)), strict=True))
-    new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int32)
-
-    codes = translate_codes(raw_codes, new_code)
+    # The last is of the code -1, a missing value; half the bits of a position are enough.
+    position = pd.Index(sound, dtype=object).get_indexer(pd.Index([*cleaned, ""], dtype=object))
+    codes = translate_codes(raw_codes, position.astype(np.int32))
     return NameColumn(codes, tuple(sound), raw_codes, [*fault_of, "is empty"])
 
 

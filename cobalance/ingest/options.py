@@ -274,30 +274,7 @@ class ReadOptions:
                 "The delimiter of concepts is empty. Set ", Setting("delimiter"), " to '|'."
             )
 
-        if self.concepts_column is not None and self.concept_columns:
-            raise OptionError(
-                "Concepts come from one column or from one column each, not from both. Set ",
-                *(Setting("concepts_column"), " or ", Setting("concept_columns"), "."),
-            )
-        if self.class_column is not None and self.class_column == self.concepts_column:
-            raise OptionError(
-                f"{self.class_column!r} is the column of the class and of the concepts. Set ",
-                *(Setting("class_column"), " or ", Setting("concepts_column"), " to another."),
-            )
-        if self.scores_column is not None and self.concept_columns:
-            raise OptionError(
-                "Scores go with a concepts column. Set ", Setting("concepts_column"), "."
-            )
-
-        later = self.names_class + (self.class_file is not None)
-        if bool(self.class_category) + later + self.searches_classes > 1:
-            raise OptionError(
-                "The class comes from one place. Set one of ",
-                *(Setting("class_category"), ", ", Setting("class_file"), ", {class} in "),
-                *(Setting("path_pattern"), ", and ", Setting("class_captions"), " or "),
-                *(Setting("class_words"), "."),
-            )
-
+        self._check_sources()
         if self.match not in ("words", "substring"):
             raise OptionError(f"The matching mode is {self.match!r}. Pass words or substring.")
         if self.min_score is not None and not 0 <= self.min_score <= 1:
@@ -311,13 +288,53 @@ class ReadOptions:
                     "A limit is less than 1. Set ", Setting(f"max_{limit}"), " to 1 or more."
                 )
 
+    def _check_sources(self) -> None:
+        """Check that concepts, scores and classes each come from one place."""
+        if self.concepts_column is not None and self.concept_columns:
+            raise OptionError(
+                "Concepts come from one column or from one column each, not from both. Set ",
+                Setting("concepts_column"),
+                " or ",
+                Setting("concept_columns"),
+                ".",
+            )
+        if self.class_column is not None and self.class_column == self.concepts_column:
+            raise OptionError(
+                f"{self.class_column!r} is the column of the class and of the concepts. Set ",
+                Setting("class_column"),
+                " or ",
+                Setting("concepts_column"),
+                " to another.",
+            )
+        if self.scores_column is not None and self.concept_columns:
+            raise OptionError(
+                "Scores go with a concepts column. Set ", Setting("concepts_column"), "."
+            )
+
+        sources = (self.class_category, self.class_file, self.names_class, self.searches_classes)
+        if sum(map(bool, sources)) > 1:
+            raise OptionError(
+                "The class comes from one place. Set one of ",
+                Setting("class_category"),
+                ", ",
+                Setting("class_file"),
+                ", {class} in ",
+                Setting("path_pattern"),
+                ", and ",
+                Setting("class_captions"),
+                " or ",
+                Setting("class_words"),
+                ".",
+            )
+
     @property
     def about_columns(self) -> bool:
         """Whether an option is set that only tables have a use for."""
         # These are columns of any format's metadata.
         others = {"class_column", "split_column", "cluster_column"}
-        names = [name for name in declared_options() if name.endswith("_column")]
-        names = [name for name in names if name not in others]
+        names = [
+            name for name in declared_options() if name.endswith("_column") and name not in others
+        ]
         names = [*names, "concept_columns", "delimiter", "each_row", "by_name"]
 
         unset = ReadOptions()

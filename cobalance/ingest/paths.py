@@ -158,7 +158,7 @@ def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotat
 
     lowest, *higher = depths
     class_of = dict(zip(parts, levels[lowest], strict=True))
-    column = encode_names(pa.array([class_of[folder] for folder in folders], TEXT))
+    column = encode_names(pa.array(list(map(class_of.get, folders)), TEXT))
     words = "classes may be"
     if taken:
         annotations = with_class(annotations, column, "images without a class")

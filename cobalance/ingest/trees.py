@@ -189,8 +189,7 @@ class FileTree(ABC):
         names = self.names
         # In sorted names "0" is next to "/".
         if folder:
-            ends = (bisect_left(names, folder + mark) for mark in "/0")
-            names = names[slice(*ends)]
+            names = names[bisect_left(names, f"{folder}/") : bisect_left(names, f"{folder}0")]
 
         return [name for name in names if not endings or name.lower().endswith(endings)]
 

@@ -20,10 +20,12 @@ ABOUT = ("license", "license_url", "attribution")
 
 def caption_column(table: Table, taken: Sequence[str]) -> str | None:
     """The column of captions by its usual name, if it holds text or lists of text."""
-    free = [name for name in table.columns if name not in taken]
-    names = [name for name in free if name.lower() in ("caption", "captions")]
-    name_here = usual_column("caption", names)
-    return name_here if name_here is not None and is_text(table.columns[name_here]) else None
+    usual = ("caption", "captions")
+    names = [name for name in table.columns if name.lower() in usual and name not in taken]
+    name = usual_column("caption", names)
+    if name is None or not is_text(table.columns[name]):
+        return None
+    return name
 
 
 def is_text(column: pa.Array) -> bool:

@@ -102,7 +102,7 @@ def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
     if len(table.columns) == 2 and "caption" not in column_of:
         names = list(table.columns)
         column_of["id"] = column_of.get("id", names[0])
-        column_of["caption"] = names[column_of["id"] == names[0]]
+        (column_of["caption"],) = {*names} - {column_of["id"]}
 
     for role, name in (("id", "image_id"), ("caption", "caption")):
         if role not in column_of:
@@ -141,7 +141,6 @@ def image_rows(keys: Sequence["pd.Series[str]"], images: pd.DataFrame) -> IntArr
     """
     ids, uris = images["id"].astype(object), images["uri"].astype(object)
     image = np.full(len(keys[0]), -1, dtype=np.int64)
-
     # The whole name comes first, then ever shorter ends of its path.
     for parts in (0, 4, 3, 2, 1, -1):
         tried = [_ends(key, abs(parts)) for key in keys]
@@ -184,7 +183,6 @@ def _merge_texts(
             texts_of[row] = [captions, *about]
 
     fresh: dict[int, list[str]] = {}
-
     # An image may have several rows, whose captions all count.
     for position in np.flatnonzero(rows >= 0).tolist():
         row = int(rows[position])

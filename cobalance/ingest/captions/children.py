@@ -9,10 +9,8 @@ from cobalance.ingest.concepts.word_lists import group_list_names, load_group_wo
 
 _SPACE = r"[\s\-\u2010\u2011\u2013]*"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|hundred and"
-_NAMES = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-)
+_NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+          "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen")  # fmt: skip
 _YEARS = rf"(?:1[0-7]|[0-9]|{'|'.join(_NAMES)})(?:[.,][0-9]{{1,2}}(?![0-9]))?"
 _RANGE = r"(?:\s*(?:-|\u2013|to|or)\s*[0-9]{1,2})?"
 _AGE = re.compile(

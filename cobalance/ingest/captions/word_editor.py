@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from cobalance.base.documents import decode_toml
+from cobalance.base.grouping import group_pairs
 from cobalance.ingest.captions.text_changes import (
     DOUBTS,
     MANY_GROUPS,
@@ -143,7 +144,6 @@ class WordEditor:
         for match in self.find(caption):
             word, (start, end) = normal(match[0]), match.span()
             word_rows = self._rows.get(word, [])
-
             rows = [row for row in word_rows if any(row.keyword(name) == word for name in sources)]
             if rows and not any(row.keyword(target or "") == word for row in word_rows):
                 # Some doubts hold only where no noun of a group stands before the word.
@@ -204,15 +204,14 @@ class WordEditor:
 
 
 def _by_word(classes: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
-    pairs = [(normal(word), group) for group, words in classes.items() for word in words]
-    return {word: frozenset(group for other, group in pairs if other == word) for word, _ in pairs}
+    pairs = ((normal(word), group) for group, words in classes.items() for word in words)
+    return {word: frozenset(groups) for word, groups in group_pairs(pairs).items()}
 
 
 def _change(caption: str, start: int, end: int, new: str) -> Change:
     """A word's change, with the apostrophe after it: ladies' becomes gentlemen's, and back."""
     old = caption[start:end]
     word, apostrophe = like(new, old), _APOSTROPHE.match(caption, end)
-
     # The possessive of a plural in s has an apostrophe alone.
     if apostrophe is not None:
         if apostrophe[1] is None and old[-1] in "sS" and new[-1] != "s":

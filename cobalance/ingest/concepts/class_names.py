@@ -150,8 +150,9 @@ def labels_from_categories(
             raise UnknownNameError("category", name, category.names)
 
     names = sorted(set(class_of.values()))
-    code = [names.index(class_of[name]) if name in class_of else -1 for name in category.names]
-    objects = Coded(np.array([*code, -1])[category.codes], names)
+    category_class = pd.Index(list(map(class_of.get, category.names)), dtype=object)
+    code = pd.Index(names, dtype=object).get_indexer(category_class)
+    objects = Coded(np.append(code, -1)[category.codes], names)
 
     labels = labels_from_mentions(
         image,

@@ -1,6 +1,6 @@
 """The one step from metadata to concepts, classes and splits, for every format."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -56,8 +56,11 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
 
     # Columns that the reader took for roles itself are no metadata, and may be named as well.
     known = {*columns, *annotations.roles.values()}
-    wanted = {f"{role}_column": [getattr(options, f"{role}_column")] for role in _ROLES}
-    for setting, requested in (*wanted.items(), ("field", choices), ("names", names)):
+    wanted: list[tuple[Setting, Iterable[str | None]]] = [
+        (Setting(f"{role}_column"), [getattr(options, f"{role}_column")]) for role in _ROLES
+    ]
+    wanted += [(Setting("field"), choices), (Setting("names"), names)]
+    for setting, requested in wanted:
         for name in map(clean_name, filter(None, requested)):
             if name not in known:
                 listed = suggest_names(name, columns, "Its columns")
@@ -65,7 +68,7 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
                     file,
                     None,
                     f"there is no column {name!r}",
-                    (listed, " Set ", Setting(setting), " to one of them."),
+                    (listed, " Set ", setting, " to one of them."),
                 )
     return add_concepts(annotations, choices, names, taken, problems)
 
@@ -170,6 +173,6 @@ def _mention(part: Metadata, column: Found, n_images: int) -> MentionColumns:
     numbers = take_rows(part.numbers, column.record[rows])
     numbers |= take_rows(column.numbers, rows)
     used = np.unique(concept.codes[rows])
-    names = [concept.names[code] for code in used.tolist()]
+    names = np.array(concept.names, dtype=object)[used].tolist()
     coded = Coded(np.searchsorted(used, concept.codes[rows]), names)
     return MentionColumns(image[rows], coded, ANNOTATION, numbers)

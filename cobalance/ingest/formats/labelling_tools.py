@@ -54,6 +54,16 @@ def _box(x: float, y: float, w: float, h: float) -> dict[str, Box]:
     return {"box": (float(x), float(y), float(w), float(h))}
 
 
+def _pairs(numbers: Sequence[Any]) -> list[Point]:
+    """Points of lists of two numbers; others are an error of their record."""
+    return [(x, y) for x, y in numbers]
+
+
+def _points(objects: Sequence[Any]) -> list[Point]:
+    """Points of objects with x and y."""
+    return [(point["x"], point["y"]) for point in objects]
+
+
 def _scalabel(frame: Any, beside: Mapping[str, Any], _file: str) -> Picture:
     size = beside.get("config", {}).get("imageSize") or frame.get("size") or {}
     picture = Picture(frame["name"], size.get("width"), size.get("height"))
@@ -165,9 +175,7 @@ def _labelbox(row: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
                 if box:
                     place = _box(box["left"], box["top"], box["width"], box["height"])
                 elif line := item.get("polygon") or item.get("line"):
-                    place = place_of(
-                        [(point["x"], point["y"]) for point in line], is_area="polygon" in item
-                    )
+                    place = place_of(_points(line), is_area="polygon" in item)
                 picture.add(item["name"], place, _answers(item.get("classifications", ())))
     return picture
 
@@ -192,7 +200,7 @@ def _supervisely(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
     picture = Picture(file, size["width"], size["height"], tags(record.get("tags")))
     for figure in record["objects"]:
         points, kind = figure.get("points", {}).get("exterior", ()), figure.get("geometryType")
-        place = place_of([(x, y) for x, y in points], is_area=kind == "polygon")
+        place = place_of(_pairs(points), is_area=kind == "polygon")
         picture.add(figure["classTitle"], place, tags(figure.get("tags")))
     return picture
 
@@ -202,7 +210,7 @@ def _labelme(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     picture = Picture(name, record.get("imageWidth"), record.get("imageHeight"))
     picture.metadata = dict(record.get("flags") or {})
     for shape in record["shapes"]:
-        points, kind = [(x, y) for x, y in shape["points"]], shape.get("shape_type", "polygon")
+        points, kind = _pairs(shape["points"]), shape.get("shape_type", "polygon")
         picture.add(shape["label"], place_of(points, is_area=kind == "polygon"), shape.get("flags"))
     return picture
 
@@ -245,7 +253,7 @@ def _darwin(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
         place: dict[str, Any] = {}
         if "polygon" in annotation:
             paths = annotation["polygon"]["paths"]
-            parts = [[(point["x"], point["y"]) for point in path] for path in paths]
+            parts = list(map(_points, paths))
             # A path within another cuts a hole, as darwin-py paints them.
             place = place_of_parts(parts, cuts_holes=True)
         elif box := annotation.get("bounding_box"):
@@ -287,7 +295,7 @@ def _cityscapes(record: Any, _beside: Mapping[str, Any], file: str) -> Picture:
     picture = Picture(file.partition("_gt")[0], record["imgWidth"], record["imgHeight"])
     picture.file = f"{picture.name}_leftImg8bit.png"
     for figure in record["objects"]:
-        picture.add(figure["label"], place_of([(x, y) for x, y in figure["polygon"]]))
+        picture.add(figure["label"], place_of(_pairs(figure["polygon"])))
     return picture
 
 

@@ -144,7 +144,7 @@ def _parts(
     optional = [column for column in ("IsGroupOf", *_SIDES) if column in header]
     wanted_columns = [*_NEEDED, *people, *optional]
     subset = _SUBSET.search(PurePosixPath(name).name)
-    split = None if subset is None else subset[1]
+    split = subset and subset[1]
     # The first line has the names of the columns.
     row = 2
 
@@ -278,8 +278,9 @@ def _assemble(
     )
 
     lengths = [len(part.ids) for part in parts]
-    splits = sorted({part.split for part in parts if part.split is not None})
-    split_code = [-1 if part.split is None else splits.index(part.split) for part in parts]
+    part_splits = [part.split for part in parts]
+    splits = sorted(filter(None, {*part_splits}))
+    split_code = pd.Index(splits, dtype=object).get_indexer(pd.Index(part_splits, dtype=object))
     of_image = np.full(n_images, -1, dtype=np.int64)
     # Of parts with one image the last gives the split.
     of_image[image] = np.repeat(split_code, lengths)

@@ -75,7 +75,7 @@ class WebDataset(TreeReader):
 
 def _has_samples(shard: FileTree) -> bool:
     stems = set(map(_key, shard.below("", *IMAGE_ENDINGS)))
-    return any(_key(name) in stems for name in shard.below("", *_DESCRIBED))
+    return not stems.isdisjoint(map(_key, shard.below("", *_DESCRIBED)))
 
 
 def _key(name: str) -> str:

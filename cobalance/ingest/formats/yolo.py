@@ -175,7 +175,7 @@ def _is_description(document: object) -> bool:
     return (
         isinstance(document, dict)
         and isinstance(document.get("names"), list | dict)
-        and any(key in document for key in (*_SPLITS, "nc", "path"))
+        and not document.keys().isdisjoint({*_SPLITS, "nc", "path"})
     )
 
 
@@ -220,7 +220,7 @@ def _images(
             place = _within(description.root, entry)
             names: Iterable[str]
             if entry.endswith(".txt") and place in files:
-                names = _listed(tree, place, description.root, files, problems)
+                names = _listed_images(tree, place, description.root, files, problems)
             else:
                 labels = tree.below(_labels_folder(place), ".txt") if place else []
                 names = tree.below(place, *IMAGE_ENDINGS)
@@ -228,7 +228,7 @@ def _images(
             yield from ((split, name) for name in names)
 
 
-def _listed(
+def _listed_images(
     tree: FileTree, list_name: str, root: str, files: set[str], problems: Problems
 ) -> Iterator[str]:
     """Paths of the images of a list, with or without the first folder of each line."""

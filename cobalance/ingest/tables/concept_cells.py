@@ -118,7 +118,7 @@ def read_cells(
 
 def are_spaced(cells: list[str]) -> bool:
     """Whether each of some different cells of several words shares one with another, as tags do."""
-    words = [{*cell.split()} for cell in cells]
+    words = [set(cell.split()) for cell in cells]
     cells_with = Counter(chain.from_iterable(words))
     shared = {word for word, n_cells in cells_with.items() if n_cells > 1}
     of_several_words = [cell for cell in words if len(cell) > 1]
@@ -295,7 +295,7 @@ def _floats(column: pa.Array) -> FloatArray:
 def _check_names(names: pa.Array, row: IntArray, rows: RowProblems) -> NameColumn:
     column = encode_names(names)
     wrong = np.flatnonzero(column.codes < 0)
-    _report_at(wrong, row, lambda at: f"a concept {column.fault(at)}", rows, "Correct its name")
+    _report_at(wrong, row, lambda item: f"a concept {column.fault(item)}", rows, "Correct its name")
     return column
 
 
@@ -316,7 +316,7 @@ def _report_at(
     mask = np.zeros(len(rows.bad), dtype=bool)
     mask[row[wrong]] = True
     rows.report(
-        mask, lambda at: reason(int(wrong[np.searchsorted(row[wrong], at, "right") - 1])), fix
+        mask, lambda bad: reason(int(wrong[np.searchsorted(row[wrong], bad, "right") - 1])), fix
     )
 
 

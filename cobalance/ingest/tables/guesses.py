@@ -164,8 +164,9 @@ class _Search:
         picture = self.of.get("uri")
         if "id" not in self.of and picture is not None and self.columns[picture].is_unique:
             self.of["id"] = picture
-        names = self._fitting(lambda values: values.is_unique and not values.is_several)
-        names = [name for name in names if not self.columns[name].is_caption]
+        names = self._fitting(
+            lambda values: values.is_unique and not (values.is_caption or values.is_several)
+        )
         self._take("id", names, "Its values differ in every row.")
         if "id" not in self.of and picture is not None:
             self.of["id"] = picture
@@ -221,5 +222,6 @@ class _Search:
     def _fitting(self, fits: Callable[[_Values], bool]) -> list[str]:
         """Columns without a role whose values fit."""
         has_role = self.of.values()
-        free = [name for name in self.columns if name not in has_role]
-        return [name for name in free if fits(self.columns[name])]
+        return [
+            name for name, values in self.columns.items() if name not in has_role and fits(values)
+        ]

@@ -51,7 +51,7 @@ def read_sheet(
     """
     records = csv_records(text.removeprefix("\ufeff"), file, "Save it as CSV in UTF-8.")
     place, names = next(records, ("line 1", []))
-    header = [name.strip() for name in names]
+    header = list(map(str.strip, names))
 
     for name in required:
         if name not in header:
@@ -63,14 +63,14 @@ def read_sheet(
 
     rows = []
     for place, cells in records:
-        if any(cell.strip() for cell in cells[len(header) :]):
+        if any(map(str.strip, cells[len(header) :])):
             raise InputError(
                 file,
                 place,
                 f"has {len(cells)} cells where the header has {len(header)}",
                 "Quote cells that contain a comma.",
             )
-        if any(cell.strip() for cell in cells):
+        if any(map(str.strip, cells)):
             # Spreadsheets leave out cells at the end of a row.
             filled = cells + [""] * (len(header) - len(cells))
             rows.append((place, dict(zip(header, map(_plain, filled), strict=False))))
