@@ -11,7 +11,8 @@ import yaml
 UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for JSON that it cannot decode; see `decoding_fault`."""
 
-MOST_YAML = 1 << 19  # characters of a YAML document, which takes a second for each 40,000
+# Characters of a YAML document, which takes a second for each 40,000.
+MOST_YAML = 1 << 19
 _TOO_DEEP = "lists or objects are nested too deep"
 
 

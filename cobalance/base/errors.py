@@ -188,10 +188,12 @@ def _near_name(name: str, names: Iterable[str]) -> str | None:
     return None
 
 
-_LISTED = 30  # names in a message that are all listed; of more, the first _FEW
+# A message lists up to 30 names, and of more the first ten.
+_LISTED = 30
 _FEW = 10
-_COMPARED = 10_000  # names among which a near one is looked for
-_NEAR = 0.66  # similarity by difflib
+# Names among which a near one is looked for, and how similar it is to be by difflib.
+_COMPARED = 10_000
+_NEAR = 0.66
 
 
 class UnknownNameError(OptionError):

@@ -5,7 +5,8 @@ import unicodedata
 
 IMAGE_PROPERTY = "image: "
 """How the names of concepts begin that are properties of an image's file."""
-_NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")  # joiners, which shape letters, stay
+# Joiners, which shape letters, are not among them.
+_NO_WIDTH = re.compile("[\u200b\u2060\ufeff]")
 
 
 def clean_name(text: str) -> str:

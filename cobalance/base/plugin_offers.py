@@ -65,6 +65,7 @@ class Offer:
 
 
 def _run_file(file: Path) -> ModuleType:
+    """The module of a file, which is run once in a process."""
     name = f"cobalance_plugins.{file.parent.name}.{file.stem}"
     # The folder may be another one by now, with a file of the same name.
     loaded = sys.modules.get(name)
@@ -96,7 +97,8 @@ def find_offers(group: str) -> dict[str, list[Offer]]:
 @lru_cache
 def _of_packages(group: str) -> list[Offer]:
     """Offers of installed packages, by their entry points."""
-    from importlib.metadata import entry_points  # a process may do without
+    # Slow to import, and many commands need no plug-in.
+    from importlib.metadata import entry_points
 
     offers = []
     for point in entry_points(group=f"cobalance.{group}"):

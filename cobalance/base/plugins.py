@@ -284,6 +284,7 @@ class Plugins(Declarations[PluginT], Generic[T, PluginT]):
         return f"open_{self.kind.replace(' ', '_')}"
 
     def _fault(self, module: Any, record: Any) -> str:
+        """Fault of an offered module, its declaration or the function that opens it."""
         if fault := super()._fault(module, record):
             return fault
         if record.extra not in (None, *EXTRAS):

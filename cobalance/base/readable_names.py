@@ -20,7 +20,8 @@ def join_names(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])}, and {names[-1]}"
 
 
-_SEPARATORS = re.compile(r"[_/\\|+]+|(?<=\w{2})-(?=\w{2})")  # the hyphen of "t-shirt" stays
+# A hyphen beside a single letter, as in "t-shirt", separates nothing.
+_SEPARATORS = re.compile(r"[_/\\|+]+|(?<=\w{2})-(?=\w{2})")
 _CAMEL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _NUMBER = re.compile(r"(?:[_\-/.#]+|(?<=[^\W\d_]{3}))#?\d+$")
 

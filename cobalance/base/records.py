@@ -27,8 +27,11 @@ IMAGE_COLUMNS = (
     "cluster",
 )
 MENTION_NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
-ALL_IMAGES = "all images"  # the class of every image where a dataset has no classes
-ANNOTATION = "annotation"  # the source of a mention that a person or the dataset's own file made
+
+# The class of every image where a dataset has no classes.
+ALL_IMAGES = "all images"
+# The source of a mention that a person or the dataset's own file made.
+ANNOTATION = "annotation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +197,8 @@ class Metadata:
 
     def move(self, new_row: IntArray) -> "Metadata":
         """Renumber the images, and leave out records of those whose new row is -1."""
-        image = np.append(new_row, -1)[self.image]  # row -1, of no image, stays -1
+        # Row -1, of no image, stays -1.
+        image = np.append(new_row, -1)[self.image]
         rows = np.flatnonzero(image >= 0)
         columns = {name: column.take(pa.array(rows)) for name, column in self.columns.items()}
         numbers = {name: values[rows] for name, values in self.numbers.items()}
@@ -355,13 +359,17 @@ class Annotations:
             return selected.reset_index(drop=True)
 
         images = self.images.iloc[rows].reset_index(drop=True)
+        others = {}
+        for name in ("objects", "texts"):
+            frame = getattr(self, name)
+            if frame is not None:
+                others[name] = of_images(frame)
         return replace(
             self,
             images=_without_unused(images, "class_name", "split"),
             mentions=_without_unused(of_images(self.mentions), "concept", "source"),
-            objects=None if self.objects is None else of_images(self.objects),
-            texts=None if self.texts is None else of_images(self.texts),
             metadata=tuple(part.move(new_row) for part in self.metadata),
+            **others,
         )
 
     def cluster_codes(self) -> IntArray | None:
@@ -525,7 +533,8 @@ def category(names: Sequence[str | None]) -> "pd.Categorical[Any]":
 def plain_values(column: "pd.Series[Any]") -> list[Any]:
     """Values as Python objects, None where missing; of a category each is one object for all."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        names = [*column.cat.categories.tolist(), None]  # the code -1 is the last
+        # The code -1, of a missing value, finds the last name.
+        names = [*column.cat.categories.tolist(), None]
         return [names[code] for code in column.cat.codes.tolist()]
     return column.astype(object).where(column.notna(), None).tolist()
 
@@ -551,6 +560,7 @@ def _mention_row(image: int, mention: Mention) -> tuple[Any, ...]:
 
 
 def _mention(row: Sequence[Any]) -> Mention:
+    """A mention from a row of `Annotations.mentions`."""
     concept, source, score, area_px2, x, y, w, h, segmentation, crowd = row
     text = bytes(segmentation or b"")
     return Mention(

@@ -23,7 +23,8 @@ R = TypeVar("R")
 Level = StrEnum("Level", "DEBUG INFO WARNING ERROR")
 LogFormat = StrEnum("LogFormat", "TEXT JSON")
 
-_LEVELS = {"stage": logging.DEBUG}  # of phases; others are INFO
+# Levels of phases; others are logged at INFO.
+_LEVELS = {"stage": logging.DEBUG}
 
 
 def log_run(function: Callable[P, R]) -> Callable[P, R]:
@@ -167,15 +168,18 @@ def write_log(level: Level | None, file: Path | None, format_: LogFormat = LogFo
             raise OptionError(
                 f"The log file {file} cannot be written: {error.strerror}."
             ) from error
-    line = _Line("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
+    formatter: logging.Formatter = _Object()
+    if not is_json:
+        formatter = _Line("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
     for handler in handlers:
-        handler.setFormatter(_Object() if is_json else line)
+        handler.setFormatter(formatter)
 
     log = logging.getLogger("cobalance")
     default = Level.INFO if file or not is_json else Level.WARNING
     log.setLevel((level or default).upper())
-    log.handlers = [] if is_json else handlers
+    log.handlers = handlers
     # Whoever reads standard error as JSON gets nothing else: all packages log through the root.
     if is_json:
+        log.handlers = []
         logging.getLogger().handlers = handlers
         logging.captureWarnings(capture=True)

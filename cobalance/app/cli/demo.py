@@ -95,6 +95,7 @@ def demo(
 
 
 def _urbancars_parts(store: "stores.GraphStore", progress: Progress) -> Parts:
+    """Imbalances of UrbanCars, and a plan against them."""
     loading.load_demo(store, progress)
     singles = rankings.read_imbalances(store, urbancars.NAME, rankings.Ranking(max_size=1, limit=4))
     pairs = rankings.read_imbalances(store, urbancars.NAME, rankings.Ranking(min_size=2, limit=4))

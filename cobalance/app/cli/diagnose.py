@@ -34,7 +34,8 @@ from cobalance.workflows.panel import verdicts
 EVIDENCE = declared("statistics.order.EVIDENCE")
 MAX_CLIQUES = declared("graph.dataset.mining.MAX_CLIQUES")
 MAX_Q_VALUE = declared("statistics.q_values.MAX_Q_VALUE")
-_FEW_CLASSES = 4  # whose counts a narrow table keeps
+# A narrow table keeps the counts of so many classes.
+_FEW_CLASSES = 4
 
 
 def mine(

@@ -288,11 +288,11 @@ def _print_load(
     notes.print(f"Next: cobalance {next_command} {quote(name)}")
 
 
-_SHOWN = 5  # messages of skipped records
+_SHOWN = 5
 
 
 def print_reader_notes(annotations: "records.Annotations") -> None:
-    """Print the reader's notes, skipped records, and images set aside."""
+    """Print the reader's notes, the first skipped records, and images set aside."""
     for note in annotations.notes:
         notes.print(f"Note: {note}")
 

@@ -174,9 +174,10 @@ def cancel(job: WorkId) -> None:
         is_task = _has_task(store, job)
         cancel_work = task_states.cancel_task if is_task else job_states.cancel_job
         state = cancel_work(store, job)
-    kind = "Task" if is_task else "Job"
-    ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
-    notes.print(f"{kind} {job} is {state}.{ended}")
+    message = f"{'Task' if is_task else 'Job'} {job} is {state}."
+    if state != "cancelled":
+        message += " It had ended: there is nothing to cancel."
+    notes.print(message)
 
 
 @app.command()

@@ -202,8 +202,8 @@ def _summary(name: str) -> str:
     return summary[:1].upper() + summary[1:]
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         typer.echo(f"cobalance {version('cobalance')}")

@@ -82,7 +82,7 @@ def status(format_: _Shown = "table") -> None:
     facts = stores.store_status(environment())
     problem = facts["problem"]
     if format_ == "json":
-        # An error is no JSON, and the exit code says it, too.
+        # Whoever reads JSON gets a problem as a value, and the exit code beside it.
         _write_json({**facts, "problem": problem and problem.render(in_shell)})
         raise typer.Exit(0 if problem is None else 1)
     if problem is not None:
@@ -131,7 +131,7 @@ def connection(format_: _Shown = "table") -> None:
     for name, value in values.items():
         out.print(f"{name.replace('_', ' '):<15}{value}")
 
-    # Whoever connects is told when the server would leave.
+    # A driver that connects for a while only should know when the server stops.
     server = local_server.status(settings.local_server())
     if settings.neo4j_uri is None and server is not None:
         notes.print(_stops(server.idle_stop_s))

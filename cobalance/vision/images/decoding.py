@@ -39,7 +39,8 @@ IMAGE_ENDINGS = tuple(sorted({f".{ending}" for ending in (*FORMATS.values(), "jp
 _TRANSPOSE = ("FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270",
               "TRANSVERSE", "ROTATE_90")  # fmt: skip
 """Pillow's names of the EXIF orientations from 2 on."""
-_ORIENTATION = 0x0112  # EXIF's tag
+# A tag of EXIF, and its values that swap width and height.
+_ORIENTATION = 0x0112
 _QUARTER_TURNS = (5, 6, 7, 8)
 _SCALED_IN_PLACE = ("RGB", "L", "CMYK", "YCbCr")
 
@@ -221,7 +222,7 @@ def thumbnail(content: bytes, size_px: int, *, upright: bool = True) -> Thumbnai
     """
     with open_image(content) as image:
         width, height = image.size
-        # Other modes are converted first: palettes, for one, cannot be scaled.
+        # Other modes are converted first: a palette, for one, has no colours in between.
         if image.mode in _SCALED_IN_PLACE:
             image.thumbnail((size_px, size_px))
             small = to_rgb(image)

@@ -19,8 +19,10 @@ MAX_PIXELS = 100_000_000
 MAX_POINTS = 10_000_000
 """Of all outlines of a mask, at five points per pixel; takes 0.7 s and 80 MB."""
 _POINTS_PER_PX = 5
-_FARTHEST_PX = 100_000  # a corner beyond this is a mistake
-_MERGED_AT_ONCE = 16  # merging one by one would take quadratic time
+# A corner beyond this is a mistake.
+_FARTHEST_PX = 100_000
+# Merging outlines one by one would take quadratic time.
+_MERGED_AT_ONCE = 16
 
 
 class SegmentationError(CobalanceError):
@@ -224,6 +226,7 @@ def _polygons(polygons: list[list[float]]) -> Polygons:
 
 
 def _run_lengths(encoded: _EncodedRuns) -> RunLengths:
+    """Decode and check run lengths; SegmentationError where they do not fit the size."""
     height_px, width_px = encoded.size
     _check_size(width_px, height_px)
 

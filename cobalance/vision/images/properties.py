@@ -11,12 +11,17 @@ from cobalance.vision.images.decoding import open_image, to_rgb
 NUMBERS = ("brightness", "contrast", "sharpness", "saturation", "aspect ratio", "pixels", "bytes")
 FLAGS = ("grayscale", "border", "near-constant")
 TEXTS = ("dominant hue", "file type", "camera", "EXIF orientation", *FLAGS)
-YES = "yes"  # of flags
+# A flag that holds; of other images it is None.
+YES = "yes"
 _HUES = ("red", "yellow", "green", "cyan", "blue", "magenta")
+# Shorter sides: of the pixels that are measured, and of those for colours.
 _SIDE_PX, _SMALL_PX = 1024, 64
-_ALIKE = 8  # of 255: between pixels of one colour, and between the channels of a grey
-_CONSTANT = 4.0  # of 255: the contrast below which next to nothing is seen
-_MAKE, _MODEL, _ORIENTATION = 0x010F, 0x0110, 0x0112  # EXIF's tags
+# Of 255: the most between pixels of one colour, and between the channels of a grey.
+_ALIKE = 8
+# Of 255: the contrast below which next to nothing is seen.
+_CONSTANT = 4.0
+# Tags of EXIF.
+_MAKE, _MODEL, _ORIENTATION = 0x010F, 0x0110, 0x0112
 
 
 def image_properties(content: bytes) -> dict[str, float | str | None]:

@@ -45,9 +45,11 @@ GROUP_ROWS = 512
 
 REGIONS = "regions"
 """What the files hold, for messages."""
-_WRITTEN_AS = b"regions 1"  # change it when the same annotations are written differently
+# In all digests: change it when the same annotations are written differently.
+_WRITTEN_AS = b"regions 1"
 _COLUMNS = ("image", *MENTION_NUMBERS, OUTLINE, CROWD)
-_OF_CROWD = 1 << 40  # added to an outline's length in digests; no outline is as long
+# Added to an outline's length in the digest of a crowd; no outline is as long.
+_OF_CROWD = 1 << 40
 
 
 def region_files(folder: Path) -> DatasetFiles:

@@ -76,12 +76,14 @@ def write_regions(
                 if _is_unchanged(digests_of(old), new, replace=replace):
                     return int(old.footer.num_rows)
 
+        if replace:
+            old = None
         total = len(new.order)
         progress("write regions", 0, total)
         with files.replacing(dataset) as temporary:
             return write_sorted(
                 temporary,
-                _merge(None if replace else old, new),
+                _merge(old, new),
                 STORED,
                 dictionary=OF_FEW_VALUES,
                 # Old regions are written, too, and count for nothing here.

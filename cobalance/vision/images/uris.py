@@ -25,7 +25,9 @@ def strip_secrets(uri: str) -> str:
     except ValueError:
         return uri
 
+    parts = parts._replace(netloc=parts.netloc.rpartition("@")[2])
     # Without its signature the rest of a signed query is of no use: all of it goes.
     names = {name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
-    query = "" if names & _SIGNATURES else parts.query
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query))
+    if names & _SIGNATURES:
+        parts = parts._replace(query="")
+    return urlunsplit(parts)

@@ -19,7 +19,8 @@ VIDEO_ENDINGS = (".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm")
 """Endings of videos whose frames are read."""
 FRAME = re.compile(r"(?i)(?P<video>.+\.(?P<kind>avi|m4v|mkv|mov|mp4|webm))#frame=(?P<number>\d+)$")
 """The address of a frame, counted from 0 in the order in which frames are shown."""
-_DEMUXERS = {"avi": "avi", "mkv": "matroska", "webm": "matroska"}  # others are QuickTime's
+# Others are QuickTime's, called mov.
+_DEMUXERS = {"avi": "avi", "mkv": "matroska", "webm": "matroska"}
 
 
 def frame_of(video: ImageFile, kind: str, number: int) -> ImageFile:
@@ -27,11 +28,13 @@ def frame_of(video: ImageFile, kind: str, number: int) -> ImageFile:
 
     Opening it decodes from the key frame before it; other frames are not decoded.
     """
-    demuxer = _DEMUXERS.get(kind.lower(), "mov")  # playlists, which name other files, are refused
+    # By its ending alone: FFmpeg would also open playlists, which name other files.
+    demuxer = _DEMUXERS.get(kind.lower(), "mov")
     return ImageFile(f"{video.identity}#frame={number}", partial(_open, video, demuxer, number))
 
 
 def _open(video: ImageFile, demuxer: str, number: int) -> BytesIO:
+    """Decode a frame to a PNG file."""
     times, starts = _index(video, demuxer)
     if number >= len(times):
         raise ImageFileError(f"The video has {len(times):,} frames, counted from 0.")

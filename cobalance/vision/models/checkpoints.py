@@ -197,8 +197,9 @@ def find_in_cache(model: str, revision: str | None, subfolder: str = "") -> Path
         if isinstance(cached, str):
             return Path(cached.removesuffix(path))
 
-    of_revision = f" of revision {revision}" if revision else ""
-    option = f" --revision {revision}" if revision else ""
+    of_revision = option = ""
+    if revision:
+        of_revision, option = f" of revision {revision}", f" --revision {revision}"
     raise JobBlockedError(
         f"The model {model}{of_revision} is not on this machine, and downloads are off. "
         f"Run 'hf download {model}{option}' where there is a connection, give a folder, or leave "

@@ -48,7 +48,9 @@ def choose_device(device: str = "auto") -> torch.device:
             f"torch has no device {device!r}. Use auto, cpu, cuda, cuda:1 or mps."
         ) from error
 
-    available = ["cpu", "mps"] if has_mps else ["cpu"]
+    available = ["cpu"]
+    if has_mps:
+        available.append("mps")
     available += [f"cuda:{index}" for index in range(torch.cuda.device_count())]
     # The first device of a kind needs no number, and only GPUs have one in the list.
     names = {*available, *(name.partition(":")[0] for name in available)}
@@ -77,7 +79,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     if dtype == "auto":
         if device.type == "cpu":
             return torch.float32
-        # Emulated on older GPUs, where it is slower than float16.
+        # Not where older GPUs only emulate it.
         bfloat16 = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
         return torch.bfloat16 if bfloat16 else torch.float16
 

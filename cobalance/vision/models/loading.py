@@ -83,6 +83,7 @@ def _class_of(checkpoint: Checkpoint, part: str, entry: Any) -> tuple[str, str]:
 
 
 def _find_class(checkpoint: Checkpoint, part: str, name: str) -> Any:
+    """A class of transformers by its name; JobBlockedError for an unknown one."""
     with quiet():
         kind = getattr(transformers, name, None)
     if kind is None:
@@ -98,7 +99,7 @@ def _load_part(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
     model, report = _from_pretrained(
         kind, checkpoint, use_safetensors=True, output_loading_info=True, **options
     )
-    # transformers fills missing tensors with random numbers and only warns
+    # transformers fills missing tensors with random numbers and only warns.
     mismatched = [entry[0] for entry in report["mismatched_keys"]]
     _refuse_gaps(checkpoint, model, [*report["missing_keys"], *mismatched])
     return model
@@ -123,6 +124,7 @@ def load_processor(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
 
 
 def _from_pretrained(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
+    """Call ``from_pretrained`` on local files; JobBlockedError where it fails."""
     try:
         with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL), quiet():
             return kind.from_pretrained(str(checkpoint.folder), local_files_only=True, **options)
@@ -176,7 +178,8 @@ def software(*packages: str) -> dict[str, str]:
     return versions
 
 
-_TEXTS = ("a photo of a cat", "the sea")  # without a common word
+# Two texts without a common word.
+_TEXTS = ("a photo of a cat", "the sea")
 
 
 def _check_tokenizers(model: str, pipeline: Any) -> None:
@@ -188,7 +191,7 @@ def _check_tokenizers(model: str, pipeline: Any) -> None:
         check_tokenizer(model, part, tokenizer, getattr(config, "vocab_size", None))
 
         limit = getattr(config, "max_position_embeddings", None)
-        # only for CLIP do pipelines take the number of tokens from the tokenizer
+        # Only for CLIP do pipelines take the number of tokens from the tokenizer.
         if isinstance(tokenizer, transformers.CLIPTokenizer) and limit is not None:
             length = tokenizer.model_max_length
             if length > limit:

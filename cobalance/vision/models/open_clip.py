@@ -61,8 +61,8 @@ def from_open_clip(weights: Mapping[str, Any]) -> dict[str, Any]:
             renamed[f"{_NORMS[stem]}.{part}"] = values
         elif block is not None:
             renamed |= _rename_block(block, values)
-        # transformers makes the mask of the text encoder itself.
         elif name != "attn_mask":
+            # The mask of the text encoder is no weight in transformers, which makes it itself.
             renamed[name] = values
     return renamed
 

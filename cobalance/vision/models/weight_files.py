@@ -78,7 +78,7 @@ def choose_weights(
     variants: tuple[str | None, ...] = (None, "fp16", "bf16")
     for variant in variants:
         if all(variant in weights or None in weights for weights in weights_by_part.values()):
-            # diffusers takes a part's plain weights where it has none of the variant
+            # diffusers takes a part's plain weights where it has none of the variant.
             chosen = [
                 weights.get(variant, weights.get(None, ())) for weights in weights_by_part.values()
             ]

@@ -23,11 +23,16 @@ from cobalance.base.libraries import pandas as pd
 from cobalance.base.safe_text import safe_text, show_controls
 from cobalance.workflows import cells as texts, parquet
 
-COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
-_WIDE = 200  # characters of a table in a file
-_NARROW = 12  # characters that a text keeps in a narrow table
-_ROUNDING = 1e-6  # of sums of parts of images that add up to whole ones
-_BETWEEN = 3  # characters between two columns
+# Name of the column of counts, which are floats where some are NaN or a part of an image.
+COUNT = "n"
+
+# Widths in characters: of a table in a file, of a text in a narrow table, between two columns.
+_WIDE = 200
+_NARROW = 12
+_BETWEEN = 3
+
+# Parts of images that add up to whole ones miss them by less than this.
+_ROUNDING = 1e-6
 
 
 class Format(StrEnum):

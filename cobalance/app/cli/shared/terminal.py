@@ -44,5 +44,6 @@ def print_traceback(
 
 out = Terminal(highlight=False, markup=False, emoji=False)
 if not out.is_terminal and "COLUMNS" not in os.environ:
-    out.width = 10_000  # a line for a row, so that grep finds all of it
+    # Each row is one line, so that grep finds all of it.
+    out.width = 10_000
 notes = Terminal(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
