@@ -359,7 +359,7 @@ class Annotations:
             return selected.reset_index(drop=True)
 
         images = self.images.iloc[rows].reset_index(drop=True)
-        others = {}
+        others: dict[str, Any] = {}
         for name in ("objects", "texts"):
             frame = getattr(self, name)
             if frame is not None:
