@@ -147,5 +147,6 @@ def _captions(
     chosen = [texts[i] for i in rng.permutation(len(texts))[:2]]
     # Annotators do not always say who it is.
     if rng.integers(3) == 0:
-        chosen.insert(0, f"Somebody before {behind}{', with ' + objects if objects else ''}.")
+        details = f", with {objects}" if objects else ""
+        chosen.insert(0, f"Somebody before {behind}{details}.")
     yield from chosen

@@ -123,7 +123,7 @@ def areas(name: str, split: Split) -> tuple[Pixels, ...]:
         return tuple(map(np.asarray, coins))
 
     photograph = PHOTOGRAPHS[name]
-    area = _open(photograph.path).crop(photograph.train if split == "train" else photograph.test)
+    area = _open(photograph.path).crop(getattr(photograph, split))
     size = area.width // photograph.shrink, area.height // photograph.shrink
     return (np.asarray(area.resize(size, Image.Resampling.BOX)),)
 
@@ -164,7 +164,8 @@ def digit_positions(digit: int, split: Split) -> tuple[int, ...]:
     positions = np.flatnonzero(_samples()[1] == digit)
     shuffled = np.random.default_rng([_DIGITS_SEED, digit]).permutation(positions)
     cut = round(len(shuffled) * _TRAIN_DIGITS)
-    return tuple((shuffled[:cut] if split == "train" else shuffled[cut:]).tolist())
+    parts = {"train": shuffled[:cut], "test": shuffled[cut:]}
+    return tuple(parts[split].tolist())
 
 
 @cache

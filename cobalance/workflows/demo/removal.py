@@ -62,4 +62,7 @@ def _remove_files(store: GraphStore, folders: Folders, name: str) -> None:
         output.delete_folder(job.id)
         # The web app exports into this folder.
         for export in folders.exports.glob(f"*-rebalanced-{job.id}-*"):
-            shutil.rmtree(export) if export.is_dir() else export.unlink()
+            if export.is_dir():
+                shutil.rmtree(export)
+            else:
+                export.unlink()

@@ -140,6 +140,8 @@ def plan_dataset(
         images, ids = named
     if planner is None:
         planner = choose_planner(images, planner_options or ())
+
+    # Images that jobs have made already count as if they were real.
     if continued:
         accepted, missing = _read_accepted(store, dataset, continued)
         cliques = simulate(cliques, accepted)

@@ -155,7 +155,9 @@ def describe_more(planned: "Planned") -> str:
 def describe_plan(plan: Plan) -> str:
     """Summarize a plan in one sentence."""
     by_class = ", ".join(f"{n:,} {name}" for name, n in plan.images_by_class().items())
-    images = inflect(plan.images, "images") + (f" ({by_class})" if by_class else "")
+    images = inflect(plan.images, "images")
+    if by_class:
+        images += f" ({by_class})"
     return f"The plan asks for {images} in {inflect(len(plan.queries), 'queries')}."
 
 

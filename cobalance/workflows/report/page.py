@@ -127,9 +127,10 @@ def headline(contents: Contents) -> list[list[str]]:
 
 
 def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
-    words: list[str] = []
+    words: list[str] = ["The strongest imbalance is "]
     for name in row["concepts"]:
-        words += [" + " if words else "The strongest imbalance is ", markup.Name(name)]
+        words += [markup.Name(name), " + "]
+    words.pop()
     most, least = row["highest_rate"], row["lowest_rate"]
     if is_missing(most) or is_missing(least):
         return [*words, ": at the same rate in each class, which has other numbers of images."]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -61,12 +62,13 @@ def own(contents: Contents) -> str:
         return section(heading, paragraph(words))
 
     # Each name is a part of its own, for the direction of its text.
-    groups: list[str] = []
+    groups, separator = list[str](), "Groups: "
     for number, names in dict(zip(frame["group"].tolist(), frame["about"], strict=True)).items():
-        groups.append(f"{'; ' if groups else 'Groups: '}{number} with ")
+        groups.append(f"{separator}{number} with ")
         for name in names:
             groups += [Name(name), ", "]
         groups.pop()
+        separator = "; "
 
     effects = zip(frame["own_effect"], frame["own_over"].astype(object), strict=True)
     own_columns = [
@@ -157,12 +159,15 @@ def _extreme_columns(
     frame: pd.DataFrame, contents: Contents, label: str, which: str
 ) -> Iterator[Column]:
     """The class with the highest or the lowest rate of each row, with its images and its rate."""
-    names, counts, rates = [], [], []
+    names, counts, rates = list[str | None](), list[Any](), list[float]()
     for row in frame.to_dict("records"):
-        name = None if is_missing(row[which]) else str(row[which])
+        name, count, rate = None, None, math.nan
+        if not is_missing(row[which]):
+            name = str(row[which])
+            count, rate = row[COUNT + name], row[RATE + name]
         names.append(name)
-        counts.append(None if name is None else row[COUNT + name])
-        rates.append(math.nan if name is None else row[RATE + name])
+        counts.append(count)
+        rates.append(rate)
 
     yield Column(label, names)
     yield Column("images", counts, True)
