@@ -78,6 +78,11 @@ def number_text(number: Any, form: str) -> str:
     return "-" if pd.isna(number) else format(number, form)
 
 
+def more_text(n: int) -> str:
+    """How many more there are than are named, after their names; empty for none."""
+    return f" and {n:,} more" if n > 0 else ""
+
+
 def change_text(before: Any, after: Any, form: str = ",.0f") -> str:
     """Two numbers, before and after, such as counts; a dash for one that is missing.
 

@@ -159,7 +159,7 @@ def headline(
     """
     if not leaning or strongest is None:
         return f"None of {inflect(cliques, 'combinations')} leans to a class."
-    verb = "leans" if leaning == 1 else "lean"
+    verb = agree(leaning, "leans", "lean")
     lean = describe_lean(strongest, class_sizes, shown)
     return f"{leaning:,} of {inflect(cliques, 'combinations')} {verb}. {lean}"
 
@@ -221,9 +221,20 @@ def describe_leaning(leaning: int, unproven: int) -> str:
     >>> describe_leaning(1, 0)
     '1 leans to a class (q \u2264 0.05)'
     """
-    verb = "leans" if leaning == 1 else "lean"
+    verb = agree(leaning, "leans", "lean")
     text = f"{leaning:,} {verb} to a class (q ≤ {MAX_Q_VALUE})"
     if not unproven:
         return text
-    more = "has a gap" if unproven == 1 else "have a gap"
-    return f"{text}, {unproven:,} more {more} without such evidence"
+    have = agree(unproven, "has", "have")
+    return f"{text}, {unproven:,} more {have} a gap without such evidence"
+
+
+def agree(n: int, singular: str, plural: str) -> str:
+    """The form of a verb that goes with a number.
+
+    Examples
+    --------
+    >>> agree(1, "leans", "lean"), agree(0, "leans", "lean")
+    ('leans', 'lean')
+    """
+    return singular if n == 1 else plural

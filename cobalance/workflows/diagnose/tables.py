@@ -19,6 +19,7 @@ from cobalance.workflows.cells import (
     q_text,
     rate_texts,
 )
+from cobalance.workflows.diagnose.findings import agree
 
 COUNT_GAP = "count gap (ConBias)"
 DISAGREEMENT = "counts and rates"
@@ -42,7 +43,7 @@ def describe_mining(options: MiningOptions) -> str:
     images = "all images" if options.split is None else f"split {options.split!r}"
     condition = "" if options.common == () else " that every class shows"
     if options.common:
-        verb = "shows" if len(options.common) == 1 else "show"
+        verb = agree(len(options.common), "shows", "show")
         condition = f" that {' and '.join(options.common)} {verb}"
 
     often = ""

@@ -121,6 +121,7 @@ def open_model(
         Its datasets, settings or images cannot be used.
     """
     settings = RunSettings.read(evaluation.settings)
+    datasets: KnownDatasets = {} if known is None else known
     dataset = evaluation.test
     if test is not None:
         dataset, split = test
@@ -129,7 +130,7 @@ def open_model(
     run = Run(evaluation.seed or 0, _checkpoints(folders, evaluation), progress, cache)
 
     def read_images(store: GraphStore) -> EvaluationImages:
-        read = dataset_reader(store, folders, progress, {} if known is None else known)
+        read = dataset_reader(store, folders, progress, datasets)
         return evaluation_images(evaluation, evaluation.train, dataset, settings, read, run)
 
     images = graph(read_images)

@@ -16,6 +16,7 @@ from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.vision.stored.output_folder import OutputFolder
+from cobalance.workflows.cells import more_text
 
 UNCATEGORISED = "concepts"
 """The category of concepts that are no attributes of any."""
@@ -121,10 +122,9 @@ def _only_in(dataset: str, frequencies: _Frequencies, others: _Frequencies) -> l
     names = sorted(frequencies.counts.keys() - others.counts.keys())
     if not names:
         return []
-    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return [
         f"Only in {dataset!r}, and 0 in the other, where perhaps nobody has looked for it: "
-        f"{', '.join(names[:SHOWN])}{more}."
+        f"{', '.join(names[:SHOWN])}{more_text(len(names) - SHOWN)}."
     ]
 
 

@@ -312,6 +312,7 @@ def find_images(
     is_in = _look_for(drawn, searches, seconds, progress)
     in_own, in_common = is_in[:, -2], is_in[:, -1]
     by_place = is_in[:, : len(beside)].sum(axis=0)
+
     new_place = None
     if by_place.any():
         best = int(by_place.argmax())

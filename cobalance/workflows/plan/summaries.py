@@ -19,8 +19,8 @@ from cobalance.generation.planning.simulation import simulate
 from cobalance.statistics.association import disagreements, rate_differences
 from cobalance.statistics.q_values import MAX_Q_VALUE
 from cobalance.statistics.selection import find_rows
-from cobalance.workflows.cells import change_text, change_texts
-from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared
+from cobalance.workflows.cells import change_text, change_texts, more_text
+from cobalance.workflows.diagnose.findings import NAMED, agree, no_clique, not_compared
 
 if TYPE_CHECKING:
     from cobalance.workflows.plan.planners import Planned
@@ -82,9 +82,9 @@ def describe_worth(measures: Mapping[str, int | float]) -> str:
 20.0% at most; none is widened.'
     """
     widened = int(measures["widened"])
-    widens = f"{widened:,} are" if widened else "none is"
-    if widened == 1:
-        widens = "1 is"
+    widens = "none is"
+    if widened:
+        widens = f"{widened:,} {agree(widened, 'is', 'are')}"
 
     text = (
         f"Cliques that lean to a class: {_change(measures, 'leaning', ',.0f')}, their rates differ "
@@ -254,7 +254,7 @@ def describe_widened(before: Cliques, after: Cliques) -> str:
     for names, change in zip(before.take(first_rows).names(), changes, strict=True):
         cliques.append(f"{' + '.join(names)} ({change})")
 
-    more = f" and {len(rows) - len(first_rows):,} more" if len(rows) > len(first_rows) else ""
+    more = more_text(len(rows) - len(first_rows))
     return f"The plan widens {inflect(len(rows), 'rate differences')}: {', '.join(cliques)}{more}."
 
 

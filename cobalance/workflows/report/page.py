@@ -16,9 +16,14 @@ from cobalance.base.progress import Progress, silent
 from cobalance.graph.database.store import GraphStore
 from cobalance.statistics.imbalance import COUNT, RATE
 from cobalance.statistics.q_values import MAX_Q_VALUE
-from cobalance.workflows.cells import is_missing, rate_texts
+from cobalance.workflows.cells import is_missing, more_text, rate_texts
 from cobalance.workflows.concept_graph.svg import text
-from cobalance.workflows.diagnose.findings import describe_leaning, mining_warnings, no_clique
+from cobalance.workflows.diagnose.findings import (
+    agree,
+    describe_leaning,
+    mining_warnings,
+    no_clique,
+)
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.report import markup, sections
 from cobalance.workflows.report.contents import MOST, Contents, ReportOptions, Source, read_contents
@@ -108,15 +113,14 @@ def headline(contents: Contents) -> list[list[str]]:
     finding = [f"Of {inflect(totals.cliques, 'combinations')} of concepts {leaning}"]
     if n_own:
         least = "at least " if n_own == MOST else ""
-        verb = "stands on its" if n_own == 1 else "stand on their"
+        verb = agree(n_own, "stands on its", "stand on their")
         finding.append(f"; {least}{n_own:,} {verb} own: no smaller one explains them")
 
     separator = ". Images: "
     for name, n in list(sizes.items())[:MAX_CLASSES]:
         finding += [separator, markup.Name(name), f" {n:,}"]
         separator = ", "
-    more = f" and {len(sizes) - MAX_CLASSES:,} more" if len(sizes) > MAX_CLASSES else ""
-    finding.append(f"{more}.")
+    finding.append(f"{more_text(len(sizes) - MAX_CLASSES)}.")
     if not (totals.imbalanced or n_own):
         return [finding, *warnings]
 
