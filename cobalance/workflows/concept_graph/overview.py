@@ -13,7 +13,6 @@ from cobalance.graph.queries.neighbourhood import Kind
 from cobalance.graph.queries.overview import Overview
 from cobalance.graph.queries.steps import Step, StepId
 from cobalance.statistics.imbalance import COUNT
-from cobalance.workflows.cells import is_missing
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep
 from cobalance.workflows.concept_graph.skew_layout import (
@@ -228,12 +227,12 @@ def _key(most: int, share: float) -> tuple[tuple[float, str], ...]:
 def descriptions(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> list[str]:
     """Tooltip texts: images in total and in each counted class."""
     texts = [
-        "not in this dataset" if is_missing(images) else f"{images:,.0f} images"
+        "not in this dataset" if pd.isna(images) else f"{images:,.0f} images"
         for images in frame["images"]
     ]
     for name, size in class_sizes.items():
         for row, count in enumerate(frame[COUNT + name].tolist()):
-            if not is_missing(count):
+            if not pd.isna(count):
                 share = count / max(size, 1)
                 texts[row] += f"\n{name}: {int(count):,} of {size:,} ({share:.1%})"
     return texts
