@@ -114,11 +114,8 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
             "give counts in a column n.",
         )
 
-    leading = ["image", "class_name", "predicted", *RUN, "n"]
-    return frame[
-        [name for name in leading if name in frame]
-        + [name for name in frame.columns if name not in leading]
-    ]
+    leading = [name for name in ("image", "class_name", "predicted", *RUN, "n") if name in frame]
+    return frame[[*leading, *frame.columns.drop(leading)]]
 
 
 def _standard_columns(frame: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -140,7 +137,7 @@ def _standard_columns(frame: pd.DataFrame, source: str) -> pd.DataFrame:
 def _fill_runs(frame: pd.DataFrame, source: str) -> None:
     """Add image, method, seed and n where they are left out, and give each its type."""
     if "image" not in frame:
-        frame["image"] = [f"row {row}" for row in range(1, len(frame) + 1)]
+        frame["image"] = list(map("row {}".format, range(1, len(frame) + 1)))
     frame["method"] = cells.text_cells(frame, "method", source) if "method" in frame else ""
     frame["seed"] = cells.whole_cells(frame, "seed", source) if "seed" in frame else 0
     frame["n"] = cells.number_cells(frame, "n", source, least=0) if "n" in frame else 1.0

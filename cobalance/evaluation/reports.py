@@ -125,10 +125,8 @@ def latex_text(text: object) -> str:
 def _latex(frame: pd.DataFrame, title: str) -> bytes:
     aligned = "".join("r" if _is_number(frame[name]) else "l" for name in frame)
     header = " & ".join(latex_text(str(name).replace("_", " ")) for name in frame)
-    rows = []
-    for row in frame.itertuples(index=False):
-        texts = ("" if pd.isna(value) else latex_text(value) for value in row)
-        rows.append(rf"    {' & '.join(texts)} \\")
+    cells = frame.astype(object).map(latex_text, na_action="ignore").fillna("")
+    rows = [rf"    {' & '.join(row)} \\" for row in cells.itertuples(index=False)]
 
     lines = [
         r"% Needs \usepackage{booktabs}.",
@@ -157,13 +155,10 @@ _STYLE = (
 def _html(frame: pd.DataFrame, title: str) -> bytes:
     header = "".join(f"<th>{escape(str(name).replace('_', ' '))}</th>" for name in frame)
     starts = ["<td class=number>" if _is_number(frame[name]) else "<td>" for name in frame]
-    rows = []
-    for row in frame.itertuples(index=False):
-        texts = ("" if pd.isna(value) else escape(str(value)) for value in row)
-        cells = (f"{start}{text}</td>" for start, text in zip(starts, texts, strict=True))
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-
-    body = "\n".join(rows)
+    texts = frame.astype(object).map(str, na_action="ignore").fillna("").map(escape)
+    # A cell begins as its column has it.
+    cells = starts + texts + "</td>"
+    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in cells.itertuples(index=False))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n"

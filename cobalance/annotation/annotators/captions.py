@@ -78,7 +78,7 @@ def find_phrases(captions: Sequence[str], phrases: Sequence[str]) -> np.ndarray:
     >>> find_phrases(["Two palm trees by the sea"], ["palm tree", "tree", "Sea", "?"]).tolist()
     [[True, False, True, False]]
     """
-    keys = [" ".join(words_of(phrase)) for phrase in phrases]
+    keys = list(map(" ".join, map(words_of, phrases)))
     vocabulary = Vocabulary({key: [key] for key in keys if re.search(r"\w", key)})
     is_named = np.zeros((len(captions), len(phrases)), np.bool_)
     for row, caption in enumerate(captions):

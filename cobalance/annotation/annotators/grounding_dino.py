@@ -60,7 +60,7 @@ class GroundingDetector(BoxDetector):
         O(images x chunks) passes; an image goes through the backbone once. Images of a batch share
         a pass where they have the same size: padded ones would score differently.
         """
-        names = {text: self._tokens(text) for text in texts}
+        tokens_of_texts = list(map(self._tokens, texts))
         chunks = self.chunks(texts)
         self._chunks[:] = [[text for text, _ in chunk] for chunk in chunks]
         nothing = np.empty(0, np.float32), np.empty((0, 4), np.float32)
@@ -79,7 +79,7 @@ class GroundingDetector(BoxDetector):
 
             for position, image in enumerate(batch):
                 size = np.array([*image.shape[1::-1]] * 2, dtype=np.float32)
-                detections = (results[position].get(names[text], nothing) for text in texts)
+                detections = (results[position].get(tokens, nothing) for tokens in tokens_of_texts)
                 yield [(scores, clip_boxes(image, boxes * size)) for scores, boxes in detections]
 
     def chunks(self, texts: Sequence[str]) -> list[list[tuple[str, Tokens]]]:
@@ -112,7 +112,7 @@ class GroundingDetector(BoxDetector):
         return {
             **described,
             "settings": {**described["settings"], **options},
-            "chunks": [list(chunk) for chunk in self._chunks],
+            "chunks": list(map(list, self._chunks)),
         }
 
     def _limit(self) -> int:

@@ -183,7 +183,7 @@ class LinearProbeAnnotator:
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
         """Probabilities of the texts that the probe was trained with; NaN of others."""
         matrix = np.full((len(images), len(texts)), np.nan, np.float32)
-        number = {text: number for number, text in enumerate(self.probe.texts)}
+        number = dict(zip(self.probe.texts, range(len(self.probe.texts)), strict=True))
         columns = [column for column, text in enumerate(texts) if text in number]
         numbers = [number[texts[column]] for column in columns]
         for row, image in enumerate(images):

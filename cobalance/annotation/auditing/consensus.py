@@ -45,6 +45,7 @@ def consensus(answers: Sequence[str]) -> str | None:
 
 def _leader(counts: Counter[str]) -> str | None:
     most = counts.most_common(2)
+    # Two answers that are given equally often lead to none.
     if not most or (len(most) == 2 and most[0][1] == most[1][1]):
         return None
     return most[0][0]

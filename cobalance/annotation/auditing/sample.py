@@ -36,6 +36,7 @@ def draw_labels(
                 stratum = (class_codes == code) & (labelled[:, concept] == verdict)
                 images = rng.permutation(np.flatnonzero(stratum).astype(np.int64))[:n]
                 drawn += [(image, concept, verdict) for image in images.tolist()]
+
     kinds = {"image": np.int64, "concept": np.int64, "labelled": bool}
     return pd.DataFrame(drawn, columns=list(kinds)).astype(kinds)
 

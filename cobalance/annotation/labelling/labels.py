@@ -95,8 +95,7 @@ def read_labels(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
         )
 
     # pandas will no longer take an empty frame's types into account.
-    filled = [frame for frame in frames if len(frame)] or frames[:1]
-    labels = pd.concat(filled, ignore_index=True)
+    labels = pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
     highest = labels.groupby(["image", "concept"], sort=True)["score"].max().reset_index()
     return highest.astype({"image": object, "concept": object, "score": np.float64})
 

@@ -24,7 +24,10 @@ SCORES = pa.schema(
         ("image", pa.string()),
         ("text", pa.int32()),
         ("score", pa.float32()),
-        *((name, pa.float32()) for name in _BOX),
+        ("x_px", pa.float32()),
+        ("y_px", pa.float32()),
+        ("w_px", pa.float32()),
+        ("h_px", pa.float32()),
     ]
 )
 """``text`` is the place among the run's texts; the box is NaN where the model gives none."""
@@ -181,6 +184,7 @@ def score_chunk(
         images = {row: image for row in rows if (image := read(row)) is not None}
         if images:
             scores = annotator.score(list(images.values()), texts)
+            # An annotator names what it sees in all images or in none.
             matrix[list(images)], only_seen = scores.matrix, scores.only_seen
             if scores.boxes is not None:
                 boxes[list(images)], has_boxes = scores.boxes, True

@@ -186,11 +186,8 @@ def read_caption(text: str) -> str:
     'A red bird on a branch'
     """
     lines = (line.strip().strip("\"'`*").strip() for line in text.splitlines())
-    caption = next(filter(_has_letter, lines), "").removesuffix(".")
+    first = next((line for line in lines if any(map(str.isalpha, line))), "")
+    caption = first.removesuffix(".")
     if not caption or len(caption) > 300:
         raise UnreadableReplyError(f"The model's reply is no caption: {text[:200]!r}.")
     return caption
-
-
-def _has_letter(line: str) -> bool:
-    return any(map(str.isalpha, line))

@@ -108,4 +108,4 @@ def _as_json(question: Question) -> dict[str, Any]:
     """A question as JSON values; with a SHA-256 for each image."""
     # A flag that is off is left out: the digests of older questions stay the same.
     values = {name: value for name, value in vars(question).items() if value is not False}
-    return values | {"images": [sha256_of(image) for image in question.images]}
+    return values | {"images": list(map(sha256_of, question.images))}

@@ -149,6 +149,7 @@ def _read_cub(path: Path) -> GroundTruth:
 
 
 def _cub_columns(path: Path) -> tuple[IntArray, IntArray, FloatArray]:
+    # Typed arrays, as CUB has 3.7 million rows.
     images, attributes, shown = array("q"), array("q"), array("d")
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):

@@ -162,6 +162,7 @@ class _Asking:
     def rounds(self, texts: Sequence[str]) -> list[list[list[str]]]:
         """For each text the lists that all rounds give."""
         n = self.options.rounds
+        # Each round has a seed of its own, or it would say the same.
         repeated = [text for text in texts for _ in range(n)]
         lists = self.replies(repeated, ITEMS, read_list, list(range(n)) * len(texts))
         return [lists[start : start + n] for start in range(0, len(lists), n)]

@@ -44,8 +44,7 @@ def review_frame(attributes: pd.DataFrame) -> pd.DataFrame:
         `COLUMNS`: flags joined with semicolons; ``decision`` empty; ``into`` the attribute that one
         is merged into.
     """
-    leading = attributes[list(COLUMNS[:7])]
-    frame = leading.assign(
+    frame = attributes[list(COLUMNS[:7])].assign(
         flags=attributes["flags"].map("; ".join),
         state=attributes["state"],
         decision="",

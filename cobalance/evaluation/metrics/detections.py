@@ -55,6 +55,7 @@ def _apply(precision: _Precision, weights: FloatArray) -> FloatArray:
 
 def _draw(objects: pd.DataFrame, rng: np.random.Generator) -> FloatArray:
     """How often each image counts: once, and in draws of clusters, shape (1 + DRAWS, n_images)."""
+    # Images of one cluster are drawn together; an image without one is its own.
     clusters = objects.get("cluster", objects["image"]).fillna(objects["image"])
     code, names = pd.factorize(clusters.groupby(objects["row"]).first())
     drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), DRAWS)
@@ -111,19 +112,19 @@ def _match(detections: pd.DataFrame, objects: pd.DataFrame) -> dict[str, _Precis
             boxes[row["row"], row["concept"]].append(row)
 
     results = defaultdict[str, list[Any]](list)
-    any_size = (0, 1e10)
     for image, concept in sorted({*judge._gts, *judge._dts}):
         judge.ious[image, concept] = judge.computeIoU(image, concept)
-        results[concept].append(judge.evaluateImg(image, concept, any_size, 100))
+        # Objects of any size.
+        results[concept].append(judge.evaluateImg(image, concept, (0, 1e10), 100))
 
     n_images = objects["row"].max() + 1
     return {name: _precision(results[name], n_images) for name in sorted(results)}
 
 
-def _precision(found: list[dict[str, Any]], n_images: int) -> _Precision:
+def _precision(evaluations: list[dict[str, Any]], n_images: int) -> _Precision:
     """Average precision as `COCOeval.accumulate` gives it, but by how often each image counts."""
     # A row for each image, of which the lists and arrays are joined into one.
-    results = pd.DataFrame(found)
+    results = pd.DataFrame(evaluations)
     images, detected = results["image_id"], results["dtIds"].map(len)
     order = np.argsort(-np.concatenate(list(results["dtScores"])), kind="stable")
     image = np.repeat(images.to_numpy(), detected.to_numpy())[order]

@@ -153,6 +153,7 @@ def common_rates(training: pd.DataFrame, shortcuts: list[str]) -> dict[str, floa
             reason = f"has no column of the shortcut {name}; its columns: {columns}"
             raise InputError("training", None, reason, "Add it, or leave it out of the groups.")
 
+        # Images without the shortcut do not count.
         common = float(n[training[name] == COMMON].sum())
         total = common + float(n[training[name] == UNCOMMON].sum())
         if not total:

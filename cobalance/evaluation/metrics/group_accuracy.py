@@ -200,6 +200,7 @@ def worst_group(
     scores = []
     for run in accuracy_of_runs(predictions, groups, confidence, by):
         known = np.where(run.grouping.known, run.accuracy, np.nan)
+        # Without images in any group, the worst is the position past the last: no group at all.
         worst = int(np.nanargmin(np.append(known, np.inf)))
         coefficients = (np.arange(len(run.accuracy)) == worst).astype(np.float64)
         scores.append(run.with_left_out(run.score_sum("worst_group", "", coefficients)))

@@ -240,6 +240,7 @@ class Metrics(Plugins[Metric, MetricPlugin]):
         frames, left_out = [], {}
         for name in names:
             if self[name].fits(inputs):
+                # A metric that cannot be computed does not keep the others back.
                 try:
                     frames.append(self.open(name)(inputs))
                 except CobalanceError as error:

@@ -208,8 +208,7 @@ def _retrieval_recall(inputs: Inputs, options: Any) -> pd.DataFrame:
         # The recall of all texts is the same with each attribute.
         if frames:
             scores = scores[scores["group"] != ""]
-        n_unknown = (column == NONE).sum()
-        frames.append(with_left_out(scores, n_unknown, str(name), what="texts"))
+        frames.append(with_left_out(scores, (column == NONE).sum(), str(name), what="texts"))
     return stack(frames)
 
 

@@ -178,8 +178,8 @@ def score_rows(scores: Iterable[Score]) -> pd.DataFrame:
     """
     table = pd.DataFrame(list(scores), columns=list(Score._fields))
     numbers = table[["value", "low", "high", "n"]].to_numpy(np.float64).T
-    frame = score_frame("", table["group"], *numbers)
-    return frame.assign(metric=table["metric"].astype(STRING))
+    metric = table["metric"].astype(STRING)
+    return score_frame("", table["group"], *numbers).assign(metric=metric)
 
 
 def under(name: str, scores: pd.DataFrame) -> pd.DataFrame:

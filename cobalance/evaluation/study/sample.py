@@ -36,6 +36,7 @@ def draw_pairs(pairs: pd.DataFrame, n: int, rng: np.random.Generator) -> pd.Data
             ".",
         )
 
+    # In an order of its own, so that a seed draws the same whichever order they come in.
     ordered = pairs.sort_values("pair", kind="stable", ignore_index=True)
     drawn = ordered.iloc[rng.permutation(len(ordered))].drop_duplicates("original")
     return drawn.head(n).reset_index(drop=True)

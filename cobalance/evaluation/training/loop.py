@@ -277,9 +277,9 @@ def restore_optimiser(
     optimiser.load_state_dict({"state": state, "param_groups": groups})
 
 
-def check_digest(found: str, digest: str, folder: Path) -> None:
+def check_digest(saved: str, digest: str, folder: Path) -> None:
     """Raise ConflictError unless a folder's model is of the same data and settings."""
-    if found != digest:
+    if saved != digest:
         raise ConflictError(
             f"The folder {folder} has a model of other data or settings. Choose another folder, or "
             "delete this one to train again."

@@ -46,8 +46,8 @@ def profile_groups(model: TextModel, images: Examples, groups: list[str]) -> pd.
     frames = [self_similarity(embeddings, groups)]
 
     names = sorted(set(groups))
-    people = {word.casefold() for word in group_words("pinpoint")}
-    if names and all(name.casefold() in people for name in names):
+    people = set(map(str.casefold, group_words("pinpoint")))
+    if names and people.issuperset(map(str.casefold, names)):
         texts = [prompt_for([name], model.prompt) for name in (PERSON, *names)]
         prompts = dict(zip((PERSON, *names), model.embed_texts(texts), strict=True))
         frames.append(person_preference(prompt_similarities(embeddings, prompts), groups))

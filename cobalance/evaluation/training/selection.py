@@ -43,6 +43,7 @@ def negative_loss(probabilities: Floats, images: Examples) -> float:
     >>> round(negative_loss(np.array([[0.5, 0.5], [0.75, 0.25]]), two), 4)
     -1.0397
     """
+    # A probability of 0 has no logarithm.
     tiny = np.finfo(np.float64).tiny
     if images.labels.ndim == 1:
         of_label = probabilities[np.arange(len(images)), images.labels]

@@ -115,9 +115,11 @@ def _draw(
     drawn = [rng.permutation(np.flatnonzero(groups == name)) for name in names]
     if test is None:
         pools = _equal_sizes(drawn) if options.balanced else drawn
-        held_out = [max(1, round(len(rows) * options.test_share)) for rows in pools]
-        training = [rows[n:] for rows, n in zip(pools, held_out, strict=True)]
-        tested = [rows[:n] for rows, n in zip(pools, held_out, strict=True)]
+        training, tested = list[IntArray](), list[IntArray]()
+        for rows in pools:
+            n_tested = max(1, round(len(rows) * options.test_share))
+            training.append(rows[n_tested:])
+            tested.append(rows[:n_tested])
     else:
         training = [rows[~test[rows]] for rows in drawn]
         tested = [rows[test[rows]] for rows in drawn]
@@ -158,10 +160,10 @@ def fit_attacker(
         scikit-learn is not installed.
     """
     n, n_groups = len(groups), len(np.unique(groups))
-
     if attacker == "mlp":
         model = sklearn.neural_network.MLPClassifier((300,), random_state=seed)
     else:
+        # A fifth chooses the strength, with an image of each group at least.
         held_out = sklearn.model_selection.StratifiedShuffleSplit(
             1, test_size=max(n_groups, n // 5), random_state=seed
         )
@@ -173,5 +175,4 @@ def fit_attacker(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sklearn.exceptions.ConvergenceWarning)
         model.fit(features, groups)
-
     return lambda other: np.asarray(model.predict_proba(other), dtype=np.float64)

@@ -129,8 +129,8 @@ def association_signs(attributes: np.ndarray, tasks: np.ndarray) -> FloatArray:
     return np.asarray(np.sign(together - by_chance), dtype=np.float64)
 
 
-def _direction(metric: str, given: Side, target: Side, signs: FloatArray) -> Iterator[Score]:
-    conditions = given.truth.to_numpy()
+def _direction(metric: str, source: Side, target: Side, signs: FloatArray) -> Iterator[Score]:
+    conditions = source.truth.to_numpy()
     sizes = conditions.sum(axis=0)
     change = conditions.T @ (target.predicted.to_numpy() - target.truth.to_numpy())
     delta = np.divide(
@@ -143,7 +143,7 @@ def _direction(metric: str, given: Side, target: Side, signs: FloatArray) -> Ite
     n = int(known.sum())
     yield Score(metric, value=_mean(signed[known]), n=n)
     yield Score(f"{metric}_absolute", value=_mean(np.abs(delta[known])), n=n)
-    for row, name in enumerate(given.truth):
+    for row, name in enumerate(source.truth):
         for column, target_name in enumerate(target.truth):
             pair, value = f"{name} → {target_name}", float(signed[row, column])
             yield Score(metric, pair, value, n=int(sizes[row]))

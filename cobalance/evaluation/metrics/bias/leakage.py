@@ -149,18 +149,18 @@ def _score(metric: str, value: float, error: float, *, n: float, least: float = 
 
 
 def _read(
-    given: Probabilities, groups: Sequence[Any] | npt.NDArray[Any] | None, name: str
+    table: Probabilities, groups: Sequence[Any] | npt.NDArray[Any] | None, name: str
 ) -> _Attack:
     n: Any = None
-    if isinstance(given, pd.DataFrame):
-        frame = given
+    if isinstance(table, pd.DataFrame):
+        frame = table
         if "group" in frame:
             groups, n = frame["group"].tolist(), frame.get("n")
-            frame = frame.loc[:, [str(column).startswith(PROBABILITY) for column in frame]]
-        names = [str(column).removeprefix(PROBABILITY) for column in frame]
+            frame = frame.filter(regex=f"^{PROBABILITY}")
+        names = frame.columns.astype(str).str.removeprefix(PROBABILITY).tolist()
         values = frame.to_numpy(np.float64)
     else:
-        values = np.asarray(given, dtype=np.float64)
+        values = np.asarray(table, dtype=np.float64)
         if values.ndim == 1:
             values = np.column_stack([1 - values, values])
         names = list(map(str, range(values.shape[1])))

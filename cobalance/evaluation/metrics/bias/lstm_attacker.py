@@ -47,9 +47,10 @@ def fit_lstm(
     """
     n_groups = int(groups.max()) + 1
     words = sorted(set().union(*captions))
-    codes = {word: code for code, word in enumerate(words, UNSEEN + 1)}
+    codes = dict(zip(words, range(UNSEEN + 1, UNSEEN + 1 + len(words)), strict=True))
     encoded, labels = _encode(captions, codes), torch.from_numpy(groups)
 
+    # A fifth tells when to stop, with a caption of each group at least.
     share = max(n_groups, len(captions) // 5)
     split = StratifiedShuffleSplit(1, test_size=share, random_state=seed)
     ((training, held_out),) = split.split(np.zeros(len(captions)), groups)
@@ -129,13 +130,13 @@ def _train(
 
 
 def _held_loss(
-    network: _Attacker, captions: Encoded, labels: torch.Tensor, held: torch.Tensor
+    network: _Attacker, captions: Encoded, labels: torch.Tensor, held_out: torch.Tensor
 ) -> float:
     network.eval()
     with torch.inference_mode():
-        batches = _batches([captions[row] for row in held.tolist()])
+        batches = _batches([captions[row] for row in held_out.tolist()])
         scores = torch.cat(list(map(network, batches)))
-    return float(nn.functional.cross_entropy(scores, labels[held]))
+    return float(nn.functional.cross_entropy(scores, labels[held_out]))
 
 
 def _encode(captions: Sequence[Tokens], codes: dict[str, int]) -> Encoded:

@@ -127,7 +127,7 @@ def person_preference(
 
     prompts = [name for name in similarities if name != PERSON]
     by_group = dict(_by_group(groups, len(similarities)))
-    unknown = [name for name in by_group if name not in map(str, prompts)]
+    unknown = sorted(by_group.keys() - set(map(str, prompts)))
     if unknown:
         raise DataError(
             f"similarities have no column for the group {unknown[0]!r}, and have "

@@ -139,11 +139,11 @@ def salient_words(
         words = split(clean_name(caption))
         counts[cluster_of[image]].update(word for word in words if word not in dropped)
 
-    salient = {}
-    for number, n_uses in counts.items():
-        most_used_first = sorted(n_uses, key=lambda word: (-counts[number][word], word))
-        salient[number] = most_used_first[:_WORDS]
-    return salient
+    return {number: _most_used(n_uses) for number, n_uses in counts.items()}
+
+
+def _most_used(n_uses: Counter[str]) -> list[str]:
+    return sorted(n_uses, key=lambda word: (-n_uses[word], word))[:_WORDS]
 
 
 def caption_clusters(

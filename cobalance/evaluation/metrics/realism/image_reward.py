@@ -170,7 +170,7 @@ def _tokenizer(path: str) -> Any:
             f"The vocabulary {path} cannot be read. Give vocab.txt of bert-base-uncased."
         ) from error
 
-    vocabulary = {word: number for number, word in enumerate(words)}
+    vocabulary = dict(zip(words, range(len(words)), strict=True))
     tokenizer = transformers.BertTokenizer(vocab=vocabulary)
     check_tokenizer(path, "vocabulary", tokenizer, len(words))
     return tokenizer

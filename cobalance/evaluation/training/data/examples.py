@@ -74,7 +74,7 @@ def _classes(images: LabelledImages, labels: str) -> list[str]:
 def _labels(
     images: LabelledImages, labels: str, classes: Sequence[str], training: LabelledImages
 ) -> IntArray:
-    code = {name: number for number, name in enumerate(classes)}
+    code = dict(zip(classes, range(len(classes)), strict=True))
     if labels == "concepts":
         indicators = np.zeros((len(images), len(classes)), dtype=np.int64)
         for row, names in enumerate(images.frame["concepts"]):
@@ -156,7 +156,7 @@ def _sorted_names(names_by_part: Names) -> tuple[str, ...]:
 
 
 def _codes(names: Sequence[str | None], known: Sequence[str]) -> IntArray:
-    code = {name: number for number, name in enumerate(known)}
+    code = dict(zip(known, range(len(known)), strict=True))
     return np.array([code.get(name or "", UNKNOWN) for name in names], dtype=np.int64)
 
 

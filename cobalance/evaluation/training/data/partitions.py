@@ -97,13 +97,13 @@ def in_partition(images: pd.DataFrame, name: str) -> "pd.Series[bool]":
     for group, kind in ((women, partition.made_women), (men, partition.made_men)):
         if kind is None:
             continue
-        made = synthetic & groups.eq(group) & _is_edited(images)
+        is_made = synthetic & groups.eq(group) & _is_edited(images)
         if kind != "any":
             # Only where it matters: whether an image is changed may not be known.
             if changed is None:
                 changed = _is_changed(images, synthetic & groups.isin([women, men]))
-            made &= changed if kind == "changed" else ~changed
-        selected |= made
+            is_made &= changed if kind == "changed" else ~changed
+        selected |= is_made
     return selected
 
 

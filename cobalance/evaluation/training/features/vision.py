@@ -127,8 +127,7 @@ class VisionFeatures(Features):
 
     def read(self, images: Examples) -> Floats:
         """Features of images, shape (n_images, n_features)."""
-        batches = map(np.array, self.vision.batches(range(len(images))))
-        pictures = map(images.read, batches)
+        pictures = map(images.read, map(np.array, self.vision.batches(range(len(images)))))
         return np.concatenate(list(map(self._of_batch, pictures))).astype(np.float64)
 
     def _of_batch(self, pictures: list[Pixels]) -> Singles:
@@ -141,8 +140,7 @@ class VisionFeatures(Features):
         pairs = zip(keys, pictures, strict=True)
         missing = {key: picture for key, picture in pairs if key not in features}
         if missing:
-            computed = self._compute(list(missing.values()))
-            new_features = dict(zip(missing, computed, strict=True))
+            new_features = dict(zip(missing, self._compute(list(missing.values())), strict=True))
             self.cache.write(new_features)
             features |= new_features
         return np.stack([features[key] for key in keys])

@@ -119,7 +119,7 @@ def open_linear(folder: Path, features: Features) -> LinearModel | None:
         return None
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+            arrays = dict(file)
         weight, bias, mean, spread = (arrays[name] for name in _OWN)
         classes, several_labels = (arrays[name].tolist() for name in _ABOUT)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

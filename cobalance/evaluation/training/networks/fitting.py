@@ -96,8 +96,7 @@ class Fitting:
         labels = torch.from_numpy(self.training.labels[rows]).to(self.device)
         domains = torch.from_numpy(self.training.domains[rows]).to(self.device)
         inputs = self.settings.normalise(pixels.to(self.device))
-        is_half = self.dtype != torch.float32
-        with torch.autocast(self.device.type, self.dtype, enabled=is_half):
+        with torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32):
             features = self.network.backbone(inputs)
             outputs = self.network.head(features)
 

@@ -33,16 +33,14 @@ class NetworkModel:
         settings = self.classifier.settings
         rows = [np.empty((0, len(settings.classes)))]
         for _, pixels in self._batches(images):
-            outputs = self.classifier.run(pixels)
-            rows.append(settings.read_out(outputs).cpu().numpy())
+            rows.append(settings.read_out(self.classifier.run(pixels)).cpu().numpy())
         return np.concatenate(rows)
 
     def features(self, images: Examples) -> Floats:
         """Inputs of the last layer, shape (n_images, n_features)."""
         rows = [np.empty((0, self.classifier.network.head.in_features))]
         for _, pixels in self._batches(images):
-            outputs = self.classifier.run(pixels, features=True)
-            rows.append(outputs.double().cpu().numpy())
+            rows.append(self.classifier.run(pixels, features=True).double().cpu().numpy())
         return np.concatenate(rows)
 
     def with_head(self, weight: Floats, bias: Floats) -> "NetworkModel":

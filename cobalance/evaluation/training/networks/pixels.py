@@ -34,6 +34,7 @@ def read_batches(
 
         def submit(number: int) -> list["Future[list[torch.Tensor]]"]:
             rows = batches[number]
+            # Each batch is split among all threads, so that the next one is there soonest.
             size = math.ceil(len(rows) / n_threads)
             return [
                 pool.submit(read, rows[first : first + size], starts[number] + first)
