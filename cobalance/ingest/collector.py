@@ -108,8 +108,7 @@ class Collector:
                     "Correct it, or leave it out",
                 )
         for what, name in (("split", split), ("class", class_name)):
-            fault = None if name is None else name_fault(clean_name(name))
-            if fault is not None:
+            if name is not None and (fault := name_fault(clean_name(name))) is not None:
                 return self._skip(place, f"the {what} {fault}", "Correct it")
 
         # From here on the image counts: the lists below have an entry for each.

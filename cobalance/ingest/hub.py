@@ -89,8 +89,7 @@ def _reaching(problems: Problems) -> Iterator[None]:
     # The network, the hub and the disk raise anything.
     except Exception as error:
         line = (str(error).splitlines() or [""])[0]
-        reason = f"cannot be read from the hub ({type(error).__name__}: {line})"[:300]
         raise problems.fatal(
-            reason,
+            f"cannot be read from the hub ({type(error).__name__}: {line})"[:300],
             "Check its name and the connection; what is not public needs a token in HF_TOKEN.",
         ) from error

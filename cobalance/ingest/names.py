@@ -85,8 +85,7 @@ class NameColumn(Coded):
     def empty(self) -> BoolArray:
         """True where the fault is that the value is empty."""
         is_empty = np.array([fault == "is empty" for fault in self.raw_faults])
-        empty: BoolArray = is_empty[self.raw_codes]
-        return empty
+        return np.asarray(is_empty[self.raw_codes], dtype=np.bool_)
 
 
 def encode_names(column: pa.Array) -> NameColumn:
@@ -126,8 +125,7 @@ def unreadable(column: pa.Array) -> BoolArray:
             pc.greater(pc.utf8_length(column), LONGEST),
         ),
     )
-    unreadable_rows: BoolArray = pc.fill_null(odd, False).to_numpy(zero_copy_only=False)
-    return unreadable_rows
+    return np.asarray(pc.fill_null(odd, False), dtype=np.bool_)
 
 
 def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:

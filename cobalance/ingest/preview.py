@@ -192,13 +192,7 @@ def _sample(path: Path, table_format: str) -> TableSample:
             start.write_bytes(_first_lines(path, table_format))
             table = TABLES[table_format].load(start, problems, silent)
 
-    columns = {
-        name: [
-            None if value is None else str(value)
-            for value in column.slice(0, _GUESSED_ROWS).to_pylist()
-        ]
-        for name, column in table.columns.items()
-    }
+    columns = {name: _first_texts(column) for name, column in table.columns.items()}
 
     named = map_columns(table, ReadOptions(), USUAL_NAMES).of
     kinds = {
@@ -213,6 +207,11 @@ def _sample(path: Path, table_format: str) -> TableSample:
             guesses[name] = Guess(() if kind == "ignore" else (f"field {kind}",), why)
 
     return TableSample(pd.DataFrame(columns, dtype=object).head(_SAMPLE_ROWS), guesses)
+
+
+def _first_texts(column: pa.Array) -> list[str | None]:
+    values = column.slice(0, _GUESSED_ROWS).to_pylist()
+    return [None if value is None else str(value) for value in values]
 
 
 def _first_lines(path: Path, table_format: str) -> bytes:

@@ -94,9 +94,10 @@ class Problems:
 
         if number > (most * 1_000_000 if limit == "table_mb" else most):
             over = _OVER[limit] if what is None else f"has more than {{:,}} {what}"
-            reason = over.format(most)
             raise self.fatal(
-                reason, ("If that is meant, set ", Setting(f"max_{limit}"), " higher."), place
+                over.format(most),
+                ("If that is meant, set ", Setting(f"max_{limit}"), " higher."),
+                place,
             )
 
 

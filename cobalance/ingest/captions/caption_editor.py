@@ -214,16 +214,16 @@ class AdjectiveEditor:
     def _change(
         self, caption: str, change: Callable[[re.Match[str], str, str], Change | None]
     ) -> str:
-        changes = (
-            change(match, *(caption[slice(*match.span(part))] for part in ("adjective", "noun")))
-            for match in self._pattern.finditer(lower_case(caption))
-        )
+        changes = list[Change | None]()
+        for match in self._pattern.finditer(lower_case(caption)):
+            old, noun = (caption[slice(*match.span(part))] for part in ("adjective", "noun"))
+            changes.append(change(match, old, noun))
         return apply(caption, filter(None, changes))
 
     def _find(self, caption: str) -> list[str | None]:
         """Attribute value before each noun of people, or None."""
         return [
-            self._value_of[normal(match["adjective"])] if match["adjective"] else None
+            self._value_of.get(normal(match["adjective"] or ""))
             for match in self._pattern.finditer(lower_case(caption))
         ]
 

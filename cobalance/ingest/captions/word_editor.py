@@ -144,7 +144,7 @@ class WordEditor:
         for match in self.find(caption):
             word, (start, end) = normal(match[0]), match.span()
             word_rows = self._rows.get(word, [])
-            rows = [row for row in word_rows if any(row.keyword(name) == word for name in sources)]
+            rows = [row for row in word_rows if word in map(row.keyword, sources)]
             if rows and not any(row.keyword(target or "") == word for row in word_rows):
                 # Some doubts hold only where no noun of a group stands before the word.
                 tables = ("doubt",) if has_noun else ("doubt", "first_doubt")

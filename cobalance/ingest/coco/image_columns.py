@@ -187,7 +187,7 @@ def coco_texts(
         np.arange(n),
         [None] * n if captions is None else captions_by_image(*captions, n),
         list(map(_name, image_licenses)),
-        [license_.url if license_ else None for license_ in image_licenses],
+        [license_ and license_.url for license_ in image_licenses],
         list(map(_attribution, images.items)),
         notes=notes,
     )

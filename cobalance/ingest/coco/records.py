@@ -175,11 +175,13 @@ def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
     read = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
     known = {*Image.__struct_fields__, "date_captured", "cobalance"} - {*problems.options.field}
 
+    def others_of(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
+        return {name: value for name, value in read(raw).items() if name not in known}
+
     try:
         if all(read(raw).keys() <= known for raw in images[:100]):
             return Records([], "images")
-        rows = ({k: value for k, value in read(raw).items() if k not in known} for raw in images)
-        return Records(list(map(msgspec.json.encode, rows)), "images")
+        return Records([msgspec.json.encode(others_of(raw)) for raw in images], "images")
     except UNDECODABLE as error:
         raise problems.fatal(
             f"has an image with a field that is no JSON ({decoding_fault(error)})",
@@ -294,8 +296,8 @@ def _validation_fault(message: str) -> tuple[str, str | None, Text]:
     if missing is not None:
         return f"has no {missing[1]}", record["record"], "Add it"
 
-    field = f"{record['field']}: " if record["field"] else ""
-    return field + reason, record["record"], "Correct it"
+    reason = ": ".join(filter(None, (record["field"], reason)))
+    return reason, record["record"], "Correct it"
 
 
 def _syntax_fault(error: Exception, content: memoryview, problems: Problems) -> InputError:

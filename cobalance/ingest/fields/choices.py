@@ -74,8 +74,7 @@ def parse_choice(column: str, text: str) -> Choice:
     kind, _, rest = text.strip().partition(":")
     how, _, unit = rest.partition(":")
     if kind not in KINDS:
-        known = ", ".join(KINDS)
-        raise _wrong(column, text, f"is none of {known}", "values")
+        raise _wrong(column, text, f"is none of {', '.join(KINDS)}", "values")
     if rest and kind not in BINNED:
         raise _wrong(column, text, "takes nothing after the colon", kind)
 

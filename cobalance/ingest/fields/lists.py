@@ -69,8 +69,7 @@ def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
 def _corner_objects(cell: str | None) -> str:
     """Objects with their corners, as in lists of ImageNet: ``n02107142 10 20 60 90``."""
     words = (cell or "").split()
-    sides = [np.array(words[offset::5], dtype=float) for offset in range(1, 5)]
-    x, y, right, bottom = sides
+    x, y, right, bottom = (np.array(words[offset::5], dtype=float) for offset in range(1, 5))
     boxes = np.stack([x, y, right - x, bottom - y], axis=1).tolist()
     objects = zip(words[::5], boxes, strict=True)
     return _dump([{"concept": name, "box": box} for name, box in objects])

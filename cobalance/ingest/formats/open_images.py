@@ -255,8 +255,7 @@ def _of_batch(
 def _scores(texts: pa.Array) -> FloatArray:
     number = pc.match_substring_regex(texts, r"^[0-9]*\.?[0-9]+(e-?[0-9]+)?$")
     values = pc.cast(pc.if_else(number, texts, pa.scalar("nan", TEXT)), pa.float64())
-    scores: FloatArray = values.to_numpy(zero_copy_only=False)
-    return scores
+    return np.asarray(values, dtype=np.float64)
 
 
 def _assemble(

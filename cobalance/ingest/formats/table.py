@@ -83,11 +83,10 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     """
     problems = table.problems
     if table.n_rows == 0:
-        skipped = f" ({inflect(len(problems.messages), 'malformed records')} skipped)"
-        raise problems.fatal(
-            f"has no rows{skipped if problems.messages else ''}",
-            "Give a file with a row for each image.",
-        )
+        reason = "has no rows"
+        if problems.messages:
+            reason += f" ({inflect(len(problems.messages), 'malformed records')} skipped)"
+        raise problems.fatal(reason, "Give a file with a row for each image.")
     boxes = find_boxes(table, options)
     if boxes is not None:
         table = boxes.others
@@ -369,8 +368,7 @@ def _agrees(column: pa.Array, first: IntArray) -> BoolArray:
     if pa.types.is_nested(column.type):
         return np.zeros(len(first), dtype=bool)
     codes = pc.fill_null(column.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
-    agree: BoolArray = codes == codes[first]
-    return agree
+    return np.asarray(codes == codes[first], dtype=np.bool_)
 
 
 def _image_rows(first: IntArray, further: BoolArray, rows: RowProblems) -> IntArray:
@@ -380,8 +378,7 @@ def _image_rows(first: IntArray, further: BoolArray, rows: RowProblems) -> IntAr
     of_image = np.full(n, -1, dtype=np.int64)
     # Backwards, so that the first of an image's sound rows is written last.
     of_image[first[sound][::-1]] = sound[::-1]
-    result: IntArray = of_image[first]
-    return result
+    return np.take(of_image, first)
 
 
 def _move_mentions(

@@ -288,8 +288,8 @@ def _flat(lists: pa.Array) -> tuple[IntArray, pa.Array]:
 
 
 def _floats(column: pa.Array) -> FloatArray:
-    values: FloatArray = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
-    return values
+    values = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=np.float64)
 
 
 def _check_names(names: pa.Array, row: IntArray, rows: RowProblems) -> NameColumn:

@@ -49,8 +49,8 @@ def with_id(frame: pd.DataFrame, options: ReadOptions) -> tuple[pd.DataFrame, Re
     name = str(frame.index.name or "index")
     while name in frame.columns:
         name += "_"
-    ids = frame.index.astype(str)
-    return frame.assign(**{name: ids}), replace(options, id_column=name)
+    frame = frame.assign(**{name: frame.index.astype(str)})
+    return frame, replace(options, id_column=name)
 
 
 def one_row_per_image(

@@ -51,11 +51,13 @@ class PlainList(Delimited):
                 "Put the names of its columns before it.",
             )
 
-        path = next((at for at, field in enumerate(row) if IMAGE_FILE.search(field)), None)
-        name = "label" if split_of_file(Path(file).name) else name
-        names = [name if len(row) - (path != 0) - (path is not None) == 1 else f"{name} {at}"
-                 for at in range(len(row))]  # fmt: skip
-
+        path = next((n for n, field in enumerate(row) if IMAGE_FILE.search(field)), None)
+        if split_of_file(Path(file).name):
+            name = "label"
+        names = [f"{name} {number}" for number in range(len(row))]
+        # One value beside the id and the path needs no number.
+        if len(row) - len({0, path} - {None}) == 1:
+            names = [name] * len(row)
         names[0] = "image_id"
         if path is not None:
             names[path] = "path"

@@ -154,7 +154,7 @@ def text_rows(names: Sequence[str], problems: Problems) -> Rows[Sequence[str | N
     """Collect rows of text with one cell for each column."""
 
     def convert(rows: list[Sequence[str | None]]) -> pa.Table:
-        columns = zip(*rows, strict=True) if rows else [()] * len(names)
+        columns = list(zip(*rows, strict=True)) or [()] * len(names)
         return pa.table([pa.array(cells, TEXT) for cells in columns], names=names)
 
     return Rows(problems, convert)
