@@ -185,7 +185,7 @@ def _find_images(
     usual = [roles[role] for role in ("id", "uri") if role in roles]
     texts = [name for name, column in table.columns.items() if column.type == TEXT][:_TRIED]
     if not texts:
-        # This raises.
+        # No column holds text: this raises the error that says so.
         text_column(table, next(iter(table.columns)), Setting("join"))
 
     # Columns that are called like ids or files come before others, and the images' own names

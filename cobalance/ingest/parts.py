@@ -66,7 +66,7 @@ def find_parts(tree: FileTree) -> dict[str, list[str]]:
     for name in names:
         with tree.local(name) as path:
             kind = _format_of(path)
-        # Of JSON any object would be a row of JSON Lines.
+        # Any JSON object passes as JSON Lines, so that the file's name has to say so, too.
         if kind == "jsonl" and name.endswith(".json"):
             kind = ""
         files_by_format[kind].append(name)

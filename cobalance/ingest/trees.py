@@ -84,10 +84,10 @@ class FileTree(ABC):
             path = PurePosixPath(name)
             # Such a path would lead out of a folder that the archive is unpacked to.
             if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
-                shown = repr(name[:200])
+                shown_path = repr(name[:200])
                 raise self._error(
                     None,
-                    f"holds the path {shown}, which leads out of it",
+                    f"holds the path {shown_path}, which leads out of it",
                     "Pack it anew, with paths inside the folder.",
                 )
 

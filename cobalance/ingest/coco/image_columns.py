@@ -187,7 +187,7 @@ def coco_texts(
         np.arange(n),
         [None] * n if captions is None else captions_by_image(*captions, n),
         list(map(_name, image_licenses)),
-        [license_ and license_.url for license_ in image_licenses],
+        [license_.url if license_ else None for license_ in image_licenses],
         list(map(_attribution, images.items)),
         notes=notes,
     )
@@ -249,12 +249,12 @@ def licenses_of(
 
 
 def _note(lacking: int, numbers: Sequence[str]) -> str:
-    shown = ", ".join(numbers[:_SHOWN])
+    listed_numbers = ", ".join(numbers[:_SHOWN])
     if len(numbers) > _SHOWN:
-        shown += ", …"
+        listed_numbers += ", …"
     return (
         f"{inflect(lacking, 'images')} of unknown licence: the file's list `licenses` has no entry "
-        f"with the id that they give ({shown}); add it if their licences matter"
+        f"with the id that they give ({listed_numbers}); add it if their licences matter"
     )
 
 

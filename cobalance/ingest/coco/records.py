@@ -85,8 +85,8 @@ def coco_kind(path: Path, head: bytes) -> str | None:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             window = tail + chunk
-            if found := _MARK.search(window):
-                return "captions" if found[1] == b"caption" else "instances"
+            if mark := _MARK.search(window):
+                return "captions" if mark[1] == b"caption" else "instances"
             # A mark may lie across two pieces.
             tail = window[-32:]
     return "instances"
@@ -173,13 +173,15 @@ def decode(
 def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
     """Further fields of each image as JSON; none if the first hundred have no such field."""
     read = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-    known = {*Image.__struct_fields__, "date_captured", "cobalance"} - {*problems.options.field}
+    usual_fields = {*Image.__struct_fields__, "date_captured", "cobalance"} - {
+        *problems.options.field
+    }
 
     def others_of(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
-        return {name: value for name, value in read(raw).items() if name not in known}
+        return {name: value for name, value in read(raw).items() if name not in usual_fields}
 
     try:
-        if all(read(raw).keys() <= known for raw in images[:100]):
+        if all(read(raw).keys() <= usual_fields for raw in images[:100]):
             return Records([], "images")
         return Records([msgspec.json.encode(others_of(raw)) for raw in images], "images")
     except UNDECODABLE as error:

@@ -45,24 +45,24 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
 
     # An option names the column of a role; else the reader may, unless the column is chosen for
     # another use or the images have the role already.
-    taken: dict[str, Field] = {}
+    field_of: dict[str, Field] = {}
     for role in _ROLES:
         default = annotations.roles.get(role, "")
         if role in annotations.images or default in choices:
             default = ""
         column = clean_name(getattr(options, f"{role}_column") or default)
         if column in columns:
-            annotations, taken[column] = _take_role(annotations, column, role, names, file)
+            annotations, field_of[column] = _take_role(annotations, column, role, names, file)
 
     # Columns that the reader took for roles itself are no metadata, and may be named as well.
-    known = {*columns, *annotations.roles.values()}
-    wanted: list[tuple[Setting, Iterable[str | None]]] = [
+    known_columns = {*columns, *annotations.roles.values()}
+    wanted_columns: list[tuple[Setting, Iterable[str | None]]] = [
         (Setting(f"{role}_column"), [getattr(options, f"{role}_column")]) for role in _ROLES
     ]
-    wanted += [(Setting("field"), choices), (Setting("names"), names)]
-    for setting, requested in wanted:
+    wanted_columns += [(Setting("field"), choices), (Setting("names"), names)]
+    for setting, requested in wanted_columns:
         for name in map(clean_name, filter(None, requested)):
-            if name not in known:
+            if name not in known_columns:
                 listed = suggest_names(name, columns, "Its columns")
                 raise InputError(
                     file,
@@ -70,7 +70,7 @@ def apply_fields(annotations: Annotations, options: ReadOptions, file: str) -> A
                     f"there is no column {name!r}",
                     (listed, " Set ", setting, " to one of them."),
                 )
-    return add_concepts(annotations, choices, names, taken, problems)
+    return add_concepts(annotations, choices, names, field_of, problems)
 
 
 def _take_role(

@@ -27,14 +27,14 @@ def equal_count_edges(values: FloatArray, n_bins: int = 4) -> list[float]:
     >>> equal_count_edges(np.array([0.0, 0.0, 0.0, 7.0]))
     [7.0]
     """
-    known = values[np.isfinite(values)]
-    if not len(known):
+    numbers = values[np.isfinite(values)]
+    if not len(numbers):
         return []
     shares = np.arange(1, n_bins) / n_bins
-    edges = np.unique(np.quantile(known, shares, method="higher"))
+    edges = np.unique(np.quantile(numbers, shares, method="higher"))
 
     # The least number is no edge: no number is below it.
-    return _round_edges(edges[edges > known.min()], known)
+    return _round_edges(edges[edges > numbers.min()], numbers)
 
 
 def equal_width_edges(values: FloatArray, n_bins: int) -> list[float]:
@@ -45,10 +45,10 @@ def equal_width_edges(values: FloatArray, n_bins: int) -> list[float]:
     >>> equal_width_edges(np.array([0.0, 1.0, 10.0]), 5)
     [2.0, 4.0, 6.0, 8.0]
     """
-    known = values[np.isfinite(values)]
-    if not len(known) or known.min() == known.max():
+    numbers = values[np.isfinite(values)]
+    if not len(numbers) or numbers.min() == numbers.max():
         return []
-    return _round_edges(np.linspace(known.min(), known.max(), n_bins + 1)[1:-1], known)
+    return _round_edges(np.linspace(numbers.min(), numbers.max(), n_bins + 1)[1:-1], numbers)
 
 
 def _round_edges(edges: FloatArray, values: FloatArray) -> list[float]:

@@ -93,16 +93,16 @@ def _guess_texts(values: Values) -> tuple[str, str]:
 
 def _guess_numbers(name: str, values: Values) -> tuple[str, str]:
     """Use of a column of numbers: codes, ids, or measures to put into bins."""
-    known = values.numbers[np.isfinite(values.numbers)]
-    n, n_different = values.filled, len(known)
-    span = known.max() - known.min() + 1
-    are_whole = bool((known == np.round(known)).all())
+    numbers = values.numbers[np.isfinite(values.numbers)]
+    n, n_different = values.filled, len(numbers)
+    span = numbers.max() - numbers.min() + 1
+    are_whole = bool((numbers == np.round(numbers)).all())
     if n_different == 1 and 1 < n == len(values.codes):
-        return "ignore", f"{known[0]:g} in every record"
+        return "ignore", f"{numbers[0]:g} in every record"
     if are_whole and 1 < n_different == n and span <= 2 * n:
         return "ignore", "nearly every record has a number of its own, as ids have"
 
-    are_codes = are_whole and known.min() in (0, 1) and span == n_different <= _MOST_CODES
+    are_codes = are_whole and numbers.min() in (0, 1) and span == n_different <= _MOST_CODES
     repeat_often = n_different <= _FEW and n >= 2 * n_different
     if n_different < n and (are_codes or repeat_often):
         return "values", ""

@@ -22,15 +22,15 @@ def _records(file: str, read: Read) -> Records:
     for number, image in enumerate(root.iterfind("image"), start=1):
         yield f"image {number}", partial(_image, image)
 
-    shown: dict[int, list[tuple[str, Element]]] = defaultdict(list)
+    shapes_by_frame: dict[int, list[tuple[str, Element]]] = defaultdict(list)
     for track in root.iterfind("track"):
         for shape in track:
-            frame = shown[int(shape.get("frame", ""))]
+            frame = shapes_by_frame[int(shape.get("frame", ""))]
             if shape.get("outside") != "1":
                 frame.append((track.get("label", ""), shape))
 
     meta = root.find("meta")
-    if not shown or meta is None:
+    if not shapes_by_frame or meta is None:
         return
     video = meta.findtext(".//source") or meta.findtext("*/name") or "video"
     size = [meta.findtext(f".//original_size/{side}") for side in ("width", "height")]
@@ -39,9 +39,12 @@ def _records(file: str, read: Read) -> Records:
     # Every fifth frame has the filter "step=5".
     step = int((meta.findtext("*/frame_filter") or "").rpartition("=")[2] or 1)
     # The last frames may show nothing, and are in no track.
-    last = max(*shown, first + step * (int(meta.findtext("*/size") or 0) - 1))
+    last = max(*shapes_by_frame, first + step * (int(meta.findtext("*/size") or 0) - 1))
     for number in range(first, last + 1, step):
-        yield f"frame {number}", partial(_frame, video, number, size, shown.get(number, ()))
+        yield (
+            f"frame {number}",
+            partial(_frame, video, number, size, shapes_by_frame.get(number, ())),
+        )
 
 
 def _image(image: Element) -> Picture:

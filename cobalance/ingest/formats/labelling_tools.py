@@ -101,8 +101,8 @@ def _label_studio(task: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     picture = Picture(name.rsplit("/", 1)[-1] if name.startswith("/data/") else name)
 
     # Several people may have annotated a task: the ground truth counts, or else the first.
-    done = [made for made in task["annotations"] if not made.get("was_cancelled")]
-    done.sort(key=lambda made: not made.get("ground_truth"))
+    done = [annotation for annotation in task["annotations"] if not annotation.get("was_cancelled")]
+    done.sort(key=lambda annotation: not annotation.get("ground_truth"))
     attributes_of: dict[str, dict[str, Any]] = {}
     for result in done[0]["result"] if done else ():
         value, kind = result["value"], result["type"]

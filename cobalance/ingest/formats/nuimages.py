@@ -21,7 +21,7 @@ def _records(file: str, read: Read) -> Records:
     version = PurePosixPath(file).parent
     tables = {name: {row["token"]: row for row in _rows(version, name, read)} for name in _BY_TOKEN}
     # Masks are long, and not read: rows are kept without them.
-    shown = group_pairs(
+    objects_by_frame = group_pairs(
         (row["sample_data_token"], {**row, "mask": None})
         for name in ("object_ann", "surface_ann")
         for row in _rows(version, name, read)
@@ -38,7 +38,7 @@ def _records(file: str, read: Read) -> Records:
         metadata["channel"] = follow(frame, "calibrated_sensor", "sensor")["channel"]
         picture = Picture(frame["filename"], frame["width"], frame["height"], metadata)
 
-        for thing in shown.get(frame["token"], ()):
+        for thing in objects_by_frame.get(frame["token"], ()):
             corners = thing.get("bbox", [])
             place = place_of([corners[:2], corners[2:]] if corners else [])
             states = map(tables["attribute"].__getitem__, thing.get("attribute_tokens", ()))

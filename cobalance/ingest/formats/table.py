@@ -290,7 +290,7 @@ def _captions(table: Table, columns: ColumnMap) -> tuple[IntArray, list[str | No
     """Row and text of each caption to search."""
     name = columns.of["caption"]
     if not is_text(table.columns[name]):
-        # This raises.
+        # It holds no text: this raises the error that says so.
         text_column(table, name, Setting("caption_column"))
     return read_caption_cells(table, name)
 
@@ -305,14 +305,14 @@ def _texts(table: Table, columns: ColumnMap) -> TextColumns:
 
 def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str, pa.Array]:
     """The columns without a role; only those asked for where the options name the concepts."""
-    asked = {*map(clean_name, options.concept_columns), *field_choices(options)}
-    asked.add(columns.of.get("cluster", ""))
+    asked_columns = {*map(clean_name, options.concept_columns), *field_choices(options)}
+    asked_columns.add(columns.of.get("cluster", ""))
     with_role = {*columns.of.values(), *ABOUT}
     with_role.add(caption_column(table, [*with_role]) or "")
     are_named = options.concepts_column or options.concept_columns or not options.by_name
     if are_named or {*table.columns} >= _EXPORTED:
         with_role = {*table.columns}
-    left_out = with_role - asked
+    left_out = with_role - asked_columns
     return {name: column for name, column in table.columns.items() if name not in left_out}
 
 

@@ -180,8 +180,8 @@ def _is_description(document: object) -> bool:
 
 
 def _read_description(tree: FileTree, problems: Problems) -> _Description:
-    found = filter(lambda named: _is_description(named[1]), _documents(tree))
-    file, document = next(found, ("", None))
+    descriptions = filter(lambda named: _is_description(named[1]), _documents(tree))
+    file, document = next(descriptions, ("", None))
     if document is None:
         raise problems.fatal(
             "has no data.yaml that names categories and images",

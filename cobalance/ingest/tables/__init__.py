@@ -27,8 +27,10 @@ def load_table(path: Path, problems: Problems, progress: Progress) -> Table:
         It cannot be read, or has no rows.
     """
     head = read_head(path)
-    found = next((form for _, form in TABLES.items() if form.detects(path, head)), PlainList())
-    table = found.load(path, problems, progress)
+    table_format = next(
+        (form for _, form in TABLES.items() if form.detects(path, head)), PlainList()
+    )
+    table = table_format.load(path, problems, progress)
     if table.n_rows == 0:
         raise problems.fatal("has no rows", "Give it a row for each image.")
     return table

@@ -41,7 +41,9 @@ def find_boxes(table: Table, options: ReadOptions) -> BoxColumns | None:
     A column of classes is of the objects, unless an option takes it for the class of images.
     """
     named = {_BEFORE.sub("", normal_name(name)): name for name in table.columns}
-    pattern = next((it for it in (*_CORNERS, *_SIZES) if named.keys() >= {*it.split()}), "")
+    pattern = next(
+        (names for names in (*_CORNERS, *_SIZES) if named.keys() >= {*names.split()}), ""
+    )
 
     sides = tuple(named[side] for side in pattern.split())
     chosen = {*options.concept_columns, *options.field, options.width_column, options.height_column}

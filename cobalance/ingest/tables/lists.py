@@ -42,7 +42,12 @@ class PlainList(Delimited):
             return ["path", "x1", "y1", "x2", "y2", "label"]
         name = Path(file).stem
         if len(row) > _MOST and row[2] in ("0", "1") and all(map(str.isdecimal, row[:2])):
-            return ["image_id", name, PRESENT, *(f"{name} {at}" for at in range(3, len(row)))]
+            return [
+                "image_id",
+                name,
+                PRESENT,
+                *(f"{name} {number}" for number in range(3, len(row))),
+            ]
         if len(row) > _MOST:
             raise InputError(
                 file,

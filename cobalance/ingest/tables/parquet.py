@@ -221,7 +221,7 @@ def write_out(column: pa.Array, budget: _Budget) -> pa.Array:
 
     if pa.types.is_struct(kind):
         parts = [write_out(part, budget) for part in column.flatten()]
-        names = [kind.field(at).name for at in range(kind.num_fields)]
+        names = [kind.field(position).name for position in range(kind.num_fields)]
         return pa.StructArray.from_arrays(parts, names, mask=column.is_null())
     return column
 

@@ -55,8 +55,8 @@ def read_sheet(
 
     for name in required:
         if name not in header:
-            there = f"; there are {', '.join(map(repr, header))}" if header else ""
-            raise InputError(file, place, f"there is no column {name!r}{there}", remedy)
+            listed = f"; there are {', '.join(map(repr, header))}" if header else ""
+            raise InputError(file, place, f"there is no column {name!r}{listed}", remedy)
     for name in header:
         if name and header.count(name) > 1:
             raise InputError(file, place, f"the column {name!r} is there twice", "Keep one.")
