@@ -156,7 +156,7 @@ def _html(frame: pd.DataFrame, title: str) -> bytes:
     header = "".join(f"<th>{escape(str(name).replace('_', ' '))}</th>" for name in frame)
     starts = ["<td class=number>" if _is_number(frame[name]) else "<td>" for name in frame]
     texts = frame.astype(object).map(str, na_action="ignore").fillna("").map(escape)
-    # A cell begins as its column has it.
+    # How a cell begins depends on its column alone.
     cells = starts + texts + "</td>"
     body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in cells.itertuples(index=False))
     return (

@@ -71,6 +71,7 @@ def opportunity_gap(recalls: pd.DataFrame) -> pd.DataFrame:
         lambda _: "has a second recall of its class and group",
         "Keep one, or tell runs apart.",
     )
+
     return stack(
         _gap(_by_group(rows, "recall"), run) for run, rows in table.groupby("run", sort=False)
     )

@@ -141,10 +141,11 @@ def _held_loss(
 
 def _encode(captions: Sequence[Tokens], codes: dict[str, int]) -> Encoded:
     """The words' numbers; a caption without words is one unknown word."""
-    return [
-        torch.tensor([codes.get(word, UNSEEN) for word in caption] or [UNSEEN])
-        for caption in captions
-    ]
+    encoded = []
+    for caption in captions:
+        numbers = [codes.get(word, UNSEEN) for word in caption]
+        encoded.append(torch.tensor(numbers or [UNSEEN]))
+    return encoded
 
 
 def _batches(captions: Encoded) -> list[Encoded]:
