@@ -102,6 +102,7 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
         StableDiffusionBrushNetPipeline,
     )
 
+    # Both are checked by their files before any weights are loaded.
     device = choose_device(options.device)
     base = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     check_base(base, WANTED)
@@ -112,10 +113,11 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
         options.brushnet_subfolder,
     )
     check_brushnet(brushnet, base, BRUSHNET_WANTED)
-    dtype = choose_dtype(options.dtype, device)
-    branch = load_model(BrushNetModel, brushnet, dtype=dtype).eval()
+
+    branch = load_model(BrushNetModel, brushnet, dtype=choose_dtype(options.dtype, device)).eval()
     if device.type == "cuda":
         branch = branch.to(memory_format=torch.channels_last)
+
     runner = open_runner(
         StableDiffusionBrushNetPipeline,
         base,
@@ -123,6 +125,7 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
         {"conditioning_scale": options.conditioning_scale},
         {"brushnet": branch, "scheduler": make_scheduler(base)},
     )
+
     described = {
         "brushnet_model": brushnet.label,
         "brushnet_revision": brushnet.revision,

@@ -68,7 +68,7 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
         trained to inpaint.
     """
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
-    # AutoPipelineForInpainting loads a text-to-image U-Net without complaint
+    # AutoPipelineForInpainting loads a text-to-image U-Net without complaint.
     check_pipeline(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
     runner = open_runner(
         _choose_kind(checkpoint), checkpoint, options, {"strength": options.strength}
@@ -77,13 +77,17 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
 
 
 def _choose_kind(checkpoint: Checkpoint) -> Any:
+    """The pipeline for a checkpoint; JobBlockedError for a FLUX that does not fill."""
     fills = checkpoint.read_config(PIPELINE_FILE).get("_class_name") == "FluxFillPipeline"
     transformer = checkpoint.read_config("transformer/config.json")
     latents = transformer.get("out_channels") or 64
+    # One that fills takes the image's latents and a mask beside its own.
     if fills and transformer.get("in_channels", 64) <= 2 * latents:
-        wanted = "a model trained to fill, such as black-forest-labs/FLUX.1-Fill-dev"
-        raise wrong_kind(checkpoint, "its transformer does not take a mask", wanted)
-    with quiet():  # AutoPipeline knows of no FLUX Fill
+        description = "a model trained to fill, such as black-forest-labs/FLUX.1-Fill-dev"
+        raise wrong_kind(checkpoint, "its transformer does not take a mask", description)
+
+    # AutoPipeline knows of no FLUX Fill.
+    with quiet():
         return diffusers.FluxFillPipeline if fills else diffusers.AutoPipelineForInpainting
 
 

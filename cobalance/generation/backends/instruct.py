@@ -73,16 +73,17 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
         images, or is InstructPix2Pix XL.
     """
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
-    wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"
+    description = f"a model trained as InstructPix2Pix was, such as {MODEL}"
     unet = checkpoint.read_config("unet/config.json")
     if not unet:
-        raise wrong_kind(checkpoint, "it has no U-Net", wanted)
-    check_pipeline(checkpoint, 2, 0, wanted)
+        raise wrong_kind(checkpoint, "it has no U-Net", description)
+    check_pipeline(checkpoint, 2, 0, description)
     kind = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name"))
-    # XL's U-Net expects sizes and pooled embeddings, which this pipeline does not pass
+    # XL's U-Net expects sizes and pooled embeddings, which this pipeline does not pass.
     if unet.get("addition_embed_type") == "text_time" or kind.startswith("StableDiffusionXL"):
-        wanted += ", which is of Stable Diffusion 1.5's kind"
-        raise wrong_kind(checkpoint, "InstructPix2Pix XL is not supported", wanted)
+        description += ", which is of Stable Diffusion 1.5's kind"
+        raise wrong_kind(checkpoint, "InstructPix2Pix XL is not supported", description)
+
     with quiet():
         pipeline = diffusers.StableDiffusionInstructPix2PixPipeline
     inputs = {"image_guidance_scale": options.image_guidance_scale}
@@ -105,6 +106,7 @@ def _prepare(
 def _prepare_crop(
     runner: PipelineRunner, options: InstructOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
+    """Edit the box of a source's object, and put it back into the image."""
     image, mask, scale = framing.fit_source(source, framing.choose_output_size(options, source))
     box = find_box(mask)
     details = {"scale": scale, "box": list(box)}
@@ -116,7 +118,7 @@ def _prepare_crop(
         whole[box.slices] = framing.resize_image(painted, box.shape)
         return GeneratedImage(whole, None, details, framing.kept_pixels(stays, source))
 
-    # the size that people set is the image's, not the crop's
+    # The size that people set is the image's, not the crop's.
     seen = framing.choose_model_size(box.shape, runner.native_px, runner.multiple_px, is_set=False)
     crop = framing.resize_image(image[box.slices], seen)
     return PipelineTask(seen, finish, {"image": to_pillow(crop)})

@@ -61,11 +61,11 @@ def _prepare(
     size = framing.choose_output_size(options, source)
     image, mask, scale = cutout.place_source(options, source, size, seed)
     details = {"placement": options.placement, "scale": scale, "box": list(find_box(mask))}
-    kept = framing.kept_pixels(mask, source) if options.placement == "keep" else None
+    unchanged = framing.kept_pixels(mask, source) if options.placement == "keep" else None
 
     def finish(painted: ImageArray) -> GeneratedImage:
         background = framing.resize_image(painted, size)
         pasted = cutout.paste_object(background, image, mask, options.feather_px)
-        return GeneratedImage(pasted, mask, details, kept)
+        return GeneratedImage(pasted, mask, details, unchanged)
 
     return PipelineTask(runner.model_size(size), finish)

@@ -54,7 +54,7 @@ class PatchBackend:
         GenerationError
             A request has no source or no patch.
         """
-        return [self._make(request) for request in requests]
+        return list(map(self._make, requests))
 
     def describe(self) -> Mapping[str, Any]:
         """Settings and software of the backend, for provenance; JSON values."""
@@ -68,6 +68,7 @@ class PatchBackend:
         }
 
     def _make(self, request: ImageRequest) -> GeneratedImage:
+        """Paste the box of the patch's object over that of the source's."""
         source, patch = require_source(request, "patch"), request.patch
         if patch is None:
             raise GenerationError(
@@ -75,19 +76,20 @@ class PatchBackend:
                 "patch needs one. Use another backend, or a dataset that has more images of the "
                 "class."
             )
-        image, mask, scale = framing.fit_source(
-            source, framing.choose_output_size(self.options, source)
-        )
-        box, taken = find_box(mask), find_box(patch.mask)
+
+        size = framing.choose_output_size(self.options, source)
+        image, mask, scale = framing.fit_source(source, size)
+        box, patch_box = find_box(mask), find_box(patch.mask)
         pasted, of_object, stays = image.copy(), np.zeros_like(mask), np.ones_like(mask)
-        pasted[box.slices] = framing.resize_image(patch.image[taken.slices], box.shape)
-        of_object[box.slices] = framing.resize_mask(patch.mask[taken.slices], box.shape)
+        pasted[box.slices] = framing.resize_image(patch.image[patch_box.slices], box.shape)
+        of_object[box.slices] = framing.resize_mask(patch.mask[patch_box.slices], box.shape)
         stays[box.slices] = False
+
         details = {
             "scale": scale,
             "box": list(box),
             "patch_image": patch.image_id,
-            "patch_box": list(taken),
+            "patch_box": list(patch_box),
         }
         return GeneratedImage(pasted, of_object, details, framing.kept_pixels(stays, source))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -116,11 +117,11 @@ class ProceduralBackend:
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Generate one image per request, in the same order; errors as of `Backend.generate`."""
         make = self._paint_object if self._options.paint == "object" else self._make
-        return [make(request) for request in requests]
+        return list(map(make, requests))
 
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
         """Raise OptionError for a scale of a job's variants that is of no use."""
-        for name, scale in (pair for variant in variants for pair in variant.items()):
+        for name, scale in chain.from_iterable(variant.items() for variant in variants):
             if name != "guidance_scale" or self._options.paint != "object" or scale <= 0:
                 raise OptionError(
                     f"The backend procedural would ignore the variants' {name} of {scale:g}: it "
@@ -143,33 +144,39 @@ class ProceduralBackend:
         }
 
     def _make(self, request: ImageRequest) -> GeneratedImage:
+        """Compose a scene: backgrounds, cutouts of the other concepts, and the object above all."""
         draws = Draws(request.seed)
         image, mask, details = self._object(request)
         size = mask.shape[0], mask.shape[1]
         grounds = [concept for concept in request.concepts if self._is_ground(concept)]
         canvas = self._background(grounds, size, draws)
-        taken = mask.copy()
+
+        # Cutouts avoid the object's pixels and those of each other.
+        occupied = mask.copy()
         for concept in request.concepts:
             if concept not in grounds:
-                cutout.draw_cutout(canvas, self._cutout(concept, size, draws), taken, draws)
+                cutout.draw_cutout(canvas, self._cutout(concept, size, draws), occupied, draws)
         canvas = cutout.paste_object(canvas, image, mask, self._options.feather_px)
-        pictures = request.source is not None or any(map(self._pictures, request.concepts))
+
+        has_pictures = request.source is not None or any(map(self._pictures, request.concepts))
         details |= {
             "box": list(find_box(mask)),
-            "digital_source_type": COMPOSITE if pictures else ALGORITHMIC,
+            "digital_source_type": COMPOSITE if has_pictures else ALGORITHMIC,
         }
-        keeps = self._options.placement == "keep"
-        kept = framing.kept_pixels(mask, request.source) if keeps else None
-        return GeneratedImage(canvas, mask, details, kept)
+        keeps_place = self._options.placement == "keep"
+        unchanged = framing.kept_pixels(mask, request.source) if keeps_place else None
+        return GeneratedImage(canvas, mask, details, unchanged)
 
     def _paint_object(self, request: ImageRequest) -> GeneratedImage:
+        """Paint a source's object in the style of the class; it may have a planted mistake."""
         source = require_source(request, "procedural with paint=object")
-        image, mask, scale = framing.fit_source(
-            source, framing.choose_output_size(self._options, source)
-        )
+        size = framing.choose_output_size(self._options, source)
+        image, mask, scale = framing.fit_source(source, size)
         guidance = request.guidance_scale or self._options.guidance_scale or GUIDANCE_SCALE
         style, draws = styles.style_of(request.class_name), Draws(request.seed, "look")
+        # A scale from 0 on becomes a share below 1.
         painted = styles.paint_look(image, mask, style, guidance / (guidance + 1), draws)
+
         details = {
             "object": "look",
             "scale": scale,
@@ -184,17 +191,18 @@ class ProceduralBackend:
     def _object(self, request: ImageRequest) -> tuple[ImageArray, MaskArray, dict[str, Any]]:
         """The object in an image of the size that is to be made."""
         options, source = self._options, request.source
-        if source is None:
-            height, width = options.height_px, options.width_px
-            size = height or width or SIDE_PX, width or height or SIDE_PX
-            side = max(1, round(min(size) * THING_SHARE * 2))
-            centre = (size[0] - side) // 2, (size[1] - side) // 2
-            sign = styles.paint_sign(styles.style_of(request.class_name), side)
-            return *cutout.put_on_blank(*sign, size, centre), {"object": "sign"}
-        image, mask, scale = cutout.place_source(
-            options, source, framing.choose_output_size(options, source), request.seed
-        )
-        return image, mask, {"object": "source", "placement": options.placement, "scale": scale}
+        if source is not None:
+            size = framing.choose_output_size(options, source)
+            image, mask, scale = cutout.place_source(options, source, size, request.seed)
+            details = {"object": "source", "placement": options.placement, "scale": scale}
+            return image, mask, details
+
+        height, width = options.height_px, options.width_px
+        size = height or width or SIDE_PX, width or height or SIDE_PX
+        side = max(1, round(min(size) * THING_SHARE * 2))
+        centre = (size[0] - side) // 2, (size[1] - side) // 2
+        sign = styles.paint_sign(styles.style_of(request.class_name), side)
+        return *cutout.put_on_blank(*sign, size, centre), {"object": "sign"}
 
     def _pictures(self, concept: str) -> "tuple[Exemplar, ...]":
         return () if self._exemplars is None else self._exemplars.of(concept)
@@ -206,14 +214,16 @@ class ProceduralBackend:
 
     def _background(self, concepts: Sequence[str], size: framing.Size, draws: Draws) -> ImageArray:
         """Paint a wall for no concept, a background for one, and several side by side."""
-        painted = [
-            compose_background(pictures, size, draws)
-            if (pictures := self._pictures(concept))
-            else styles.paint_pattern(styles.style_of(concept), size, draws)
-            for concept in concepts
-        ]
-        if not painted:
+        if not concepts:
             return paint_wall(size, draws)
+
+        painted = []
+        for concept in concepts:
+            if pictures := self._pictures(concept):
+                painted.append(compose_background(pictures, size, draws))
+            else:
+                painted.append(styles.paint_pattern(styles.style_of(concept), size, draws))
+
         return painted[0] if len(painted) == 1 else join_backgrounds(painted, size, draws)
 
     def _cutout(self, concept: str, size: framing.Size, draws: Draws) -> cutout.Cutout:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from io import BytesIO
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -67,20 +68,25 @@ def read_records(folder: OutputFolder, job: str) -> Iterator[Row]:
     InputError
         A record is not as `ChunkRecord.write` writes it; the message names its file and row.
     """
-    names = (f"{job}/chunks/{name}" for name in folder.names(f"{job}/chunks"))
-    starts = sorted(
-        (min(map(_place, rows)), name)
-        for name in names
-        if name.endswith(".json") and (rows := _read(folder, name))
-    )
-    held: list[tuple[tuple[int, int], str, int, Row]] = []
+    starts = []
+    for file in folder.names(f"{job}/chunks"):
+        name = f"{job}/chunks/{file}"
+        rows = _read(folder, name) if name.endswith(".json") else []
+        if rows:
+            starts.append((min(map(_place, rows)), name))
+    starts.sort()
+
+    # Records overlap: rows wait until no record that is still to be read can come before them.
+    waiting: list[tuple[tuple[int, int], str, int, Row]] = []
     latest = None
-    for at, (_, name) in enumerate(starts):
+
+    for record, (_, name) in enumerate(starts):
         for number, row in enumerate(_read(folder, name)):
-            heappush(held, (_place(row), name, number, row))
-        is_last = at + 1 == len(starts)
-        while held and (is_last or held[0][0] < starts[at + 1][0]):
-            place, *_, row = heappop(held)
+            heappush(waiting, (_place(row), name, number, row))
+        is_last = record + 1 == len(starts)
+
+        while waiting and (is_last or waiting[0][0] < starts[record + 1][0]):
+            place, *_, row = heappop(waiting)
             if place != latest:
                 yield row
             latest = place
@@ -96,13 +102,14 @@ def _read(folder: OutputFolder, name: str) -> list[Row]:
         raise InputError(name, where, "it is not JSON", remedy) from error
     if not isinstance(rows, list):
         raise InputError(name, None, "it is no list of candidates", remedy)
+
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
             raise InputError(name, f"row {number}", "it is no object", remedy)
         if missing := sorted(_NEEDED.difference(row)):
             raise InputError(name, f"row {number}", f"it has no {', '.join(missing)}", remedy)
-    found: list[Row] = rows
-    return found
+    checked: list[Row] = rows
+    return checked
 
 
 def _place(row: Row) -> tuple[int, int]:
@@ -121,12 +128,14 @@ def write_vectors(
     if not by_filter:
         return
     arrays: dict[str, Any] = {}
-    for name, embedded_images in by_filter.items():
-        texts = [[getattr(one, text) for text in _TEXTS] for one in embedded_images]
+    for name, embedded in by_filter.items():
+        # Texts as bytes of JSON: arrays of strings would need pickles to be read.
+        texts = list(map(attrgetter(*_TEXTS), embedded))
         arrays[f"{name}.texts"] = np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)
         for vector in _VECTORS:
-            found = [np.asarray(getattr(one, vector), np.float32) for one in embedded_images]
-            arrays[f"{name}.{vector}"] = np.stack(found)
+            values = map(attrgetter(vector), embedded)
+            arrays[f"{name}.{vector}"] = np.array(list(values), dtype=np.float32)
+
     out = BytesIO()
     np.savez(out, **arrays)
     folder.write(f"{job}/chunks/{chunk}.npz", out.getvalue())
@@ -144,9 +153,10 @@ def read_vectors(folder: OutputFolder, job: str, filter_name: str) -> Iterator[E
                 continue
             texts = json.loads(arrays[f"{filter_name}.texts"].tobytes())
             vectors, source_vectors = (arrays[f"{filter_name}.{vector}"] for vector in _VECTORS)
-        for at, (candidate, group, source, source_class) in enumerate(texts):
+
+        for row, (candidate, group, source, source_class) in enumerate(texts):
             if candidate not in seen:
                 seen.add(candidate)
                 yield EmbeddedImage(
-                    candidate, group, vectors[at], source, source_class, source_vectors[at]
+                    candidate, group, vectors[row], source, source_class, source_vectors[row]
                 )

@@ -29,9 +29,25 @@ NAMESPACE = "urn:cobalance:provenance:1"
 
 # The columns that describe the image itself; the others describe its file, verdict or time.
 _IN_FILE = (
-    *("candidate", "job", "query", "index", "class", "concepts", "prompt", "seed"),
-    *("chunk", "chunk_items", "backend", "model", "revision", "weights_sha256", "settings"),
-    *("source_image", "source_uri", "mask_sha256", "software"),
+    "candidate",
+    "job",
+    "query",
+    "index",
+    "class",
+    "concepts",
+    "prompt",
+    "seed",
+    "chunk",
+    "chunk_items",
+    "backend",
+    "model",
+    "revision",
+    "weights_sha256",
+    "settings",
+    "source_image",
+    "source_uri",
+    "mask_sha256",
+    "software",
 )
 
 _XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
@@ -67,20 +83,24 @@ def save_images(
     JobBlockedError
         The folder cannot be written to.
     """
-    return [
-        row
-        if image is None or (row["verdict"] == "rejected" and not keep_rejected)
-        else _save(folder, row, image, form)
-        for row, image, _ in images
-    ]
+    rows = []
+    for row, image, _ in images:
+        is_dropped = row["verdict"] == "rejected" and not keep_rejected
+        if image is None or is_dropped:
+            rows.append(row)
+        else:
+            rows.append(_save(folder, row, image, form))
+    return rows
 
 
 def _save(folder: OutputFolder, row: Row, generated: GeneratedImage, form: Format) -> Row:
+    """Write an image and its mask; give its row with their paths."""
     name = f"{row['query']:06d}-{row['index']:06d}"
     data = image_file(generated.image, row, form)
     path = f"{row['job']}/images/{name}.{'png' if form == 'png' else 'jpg'}"
     folder.write(path, data)
     saved = row | {"path": path, "sha256": hashlib.sha256(data).hexdigest()}
+
     if generated.mask is not None:
         saved["mask_path"] = f"{row['job']}/masks/{name}.png"
         folder.write(saved["mask_path"], mask_file(generated.mask))
@@ -102,14 +122,14 @@ def image_file(image: ImageArray, row: Mapping[str, Any], format: Format) -> byt
     format : {"png", "jpeg"}
         JPEG is written with quality 95 and full colour resolution.
     """
-    provenance = {name: row[name] for name in _IN_FILE}
+    # JSON in ASCII: XML does not have all characters.
+    provenance = json.dumps({name: row[name] for name in _IN_FILE}, sort_keys=True)
     xmp = _XMP.format(
         namespace=quoteattr(NAMESPACE),
         source_type=quoteattr(row["digital_source_type"]),
-        provenance=escape(
-            json.dumps(provenance, sort_keys=True)
-        ),  # ASCII: XML has not all characters
+        provenance=escape(provenance),
     )
+
     out = BytesIO()
     encoded = Image.fromarray(image)
     if format == "png":
@@ -144,17 +164,20 @@ def delete_dropped(
     files: dict[int, list[tuple[int, str]]] = {}
     for part in ("images", "masks"):
         for name in folder.names(f"{job}/{part}"):
+            # Files are named query-index; others are not of candidates.
             numbers = name.partition(".")[0].split("-")
             if len(numbers) != 2 or not all(map(str.isdecimal, numbers)):
                 continue
             query, index = map(int, numbers)
             if queries is None or query in queries:
                 files.setdefault(query, []).append((index, f"{job}/{part}/{name}"))
+
     deleted = 0
-    for found in read_kept(store, job, sorted(files)):
-        kept = {int(candidate.rpartition("/")[2]) for candidate in found.kept}
-        for index, name in files[found.query]:
-            if index < found.settled and index not in kept:
+    for candidates in read_kept(store, job, sorted(files)):
+        remaining = {int(candidate.rpartition("/")[2]) for candidate in candidates.kept}
+        for index, name in files[candidates.query]:
+            # Candidates that are not settled yet may still be reported.
+            if index < candidates.settled and index not in remaining:
                 folder.delete(name)
                 deleted += 1
     return deleted

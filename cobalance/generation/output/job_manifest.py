@@ -48,6 +48,7 @@ def stream_manifest(
     """
     for batch in _batches(folder, job, most):
         current = verdicts([row["candidate"] for row, _ in batch])
+        # A candidate that is neither in the graph nor settled was never reported.
         yield [
             with_settlement(row, settled, current.get(row["candidate"]))
             for row, settled in batch
@@ -75,8 +76,11 @@ def read_job_manifest(
         files.
     """
     batches = stream_manifest(folder, job, partial(read_verdicts, store, job))
-    chosen = ([row for row in batch if verdict in (None, row["verdict"])] for batch in batches)
-    frames = [manifest_frame(rows) for rows in chosen if rows]
+    frames = []
+    for batch in batches:
+        rows = [row for row in batch if verdict in (None, row["verdict"])]
+        if rows:
+            frames.append(manifest_frame(rows))
     return pd.concat(frames, ignore_index=True) if frames else manifest_frame([])
 
 
@@ -113,6 +117,7 @@ def _batches(
     """Rows with their settlements; a query's are in one batch, unless it has too many."""
     settlements = Settlements(folder, job)
     batch: list[tuple[Row, Settled | None]] = []
+
     for query, rows in groupby(read_records(folder, job), key=lambda row: int(row["query"])):
         settled = settlements.of_query(query)
         while part := list(islice(rows, most)):
@@ -120,6 +125,7 @@ def _batches(
                 yield batch
                 batch = []
             batch += [(row, settled.get(row["candidate"])) for row in part]
+
     if batch:
         yield batch
 
@@ -133,10 +139,14 @@ class _PaintedObjects:
 
     def count(self, rows: list[Row]) -> list[Row]:
         """Count rows, and give them back."""
-        accepted = [row for row in rows if row["verdict"] == "accepted"]
-        self._n_accepted += len(accepted)
-        texts = (row["settings"] for row in accepted if f'"{WITHOUT_SOURCE}":' in row["settings"])
-        self._reasons.update(json.loads(text)[WITHOUT_SOURCE] for text in texts)
+        # Most settings have no such reason: they are looked through before they are parsed.
+        mark = f'"{WITHOUT_SOURCE}":'
+        for row in rows:
+            if row["verdict"] != "accepted":
+                continue
+            self._n_accepted += 1
+            if mark in row["settings"]:
+                self._reasons[json.loads(row["settings"])[WITHOUT_SOURCE]] += 1
         return rows
 
     @property
@@ -144,8 +154,10 @@ class _PaintedObjects:
         """How many, and the commonest reason; empty for none."""
         if not self._reasons:
             return ""
-        why = min(self._reasons, key=lambda reason: (-self._reasons[reason], reason))
+
+        # Of equally common ones the first by name, so that the note is always the same.
+        reason = min(self._reasons, key=lambda text: (-self._reasons[text], text))
         return (
             f"{self._reasons.total():,} of {self._n_accepted:,} accepted images show a painted "
-            f"object, none of the dataset's. {why}"
+            f"object, none of the dataset's. {reason}"
         )

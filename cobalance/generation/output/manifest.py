@@ -90,26 +90,30 @@ def write_rows(batches: Iterable[Sequence[Mapping[str, Any]]], file: Any) -> Non
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Convert rows to a table of the schema, in order of candidate."""
     names = None if rows else MANIFEST_SCHEMA.names
     # Without dtype=object a column of whole numbers and None becomes one of floats.
     frame = pd.DataFrame(list(rows), columns=names, dtype=object)
+
     missing = [name for name in MANIFEST_SCHEMA.names if name not in frame.columns]
     if missing:
         raise DataError(
             f"The manifest's rows have no {', '.join(missing)}. Add the missing columns."
         )
-    twice = frame["candidate"][frame["candidate"].duplicated()]
-    if len(twice):
+    repeated = frame["candidate"][frame["candidate"].duplicated()]
+    if len(repeated):
         raise DataError(
-            f"Two rows of the manifest have the candidate {twice.iloc[0]!r}. Keep one of them."
+            f"Two rows of the manifest have the candidate {repeated.iloc[0]!r}. Keep one of them."
         )
+
     ordered = frame.sort_values("candidate", kind="stable")
     columns = [_column(ordered[field.name], field) for field in MANIFEST_SCHEMA]
     return pa.Table.from_arrays(columns, schema=MANIFEST_SCHEMA)
 
 
 def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:
-    items = [_plain(value) for value in values]
+    """Convert a column to Arrow; DataError for values that do not fit the schema."""
+    items = list(map(_plain, values))
     try:
         if pa.types.is_timestamp(field.type):
             items = [None if item is None else _utc(pd.Timestamp(item)) for item in items]
@@ -119,6 +123,7 @@ def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:
             f"The column {field.name} of the manifest has a value that is not {field.type} "
             f"({error}). Correct it."
         ) from error
+
     if column.null_count and not field.nullable:
         raise DataError(f"A row of the manifest has no {field.name}. Add it.")
     return column
@@ -133,15 +138,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return value
     if hasattr(value, "__iter__"):
-        return [str(item) for item in value]
+        return list(map(str, value))
     return None if pd.isna(value) else value
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
+    """Convert a table to a frame whose integers may be missing."""
     columns: dict[str, Any] = {}
+
     for field in MANIFEST_SCHEMA:
         column = table[field.name]
         if pa.types.is_integer(field.type):
+            # numpy's integers cannot be missing.
             kind = "Int64" if field.nullable else "int64"
             columns[field.name] = pd.array(column.to_pylist(), dtype=kind)
         elif pa.types.is_timestamp(field.type):

@@ -28,8 +28,15 @@ PATCH_IMAGE = "patch_image"
 
 # The parts of a backend's description that decide pixels or verdicts, beside its settings.
 _MADE_WITH = (
-    *("pipeline", "scheduler", "scheduler_config", "variant", "device", "dtype"),
-    *("filters", "segmenter", CONSENT),
+    "pipeline",
+    "scheduler",
+    "scheduler_config",
+    "variant",
+    "device",
+    "dtype",
+    "filters",
+    "segmenter",
+    CONSENT,
 )
 
 
@@ -60,15 +67,19 @@ def new_row(
     """
     settings = dict(backend.get("settings", {}))
     settings |= {name: backend[name] for name in _MADE_WITH if backend.get(name) is not None}
+    # Scales of the request win over those of the backend.
     settings |= request.scales
     if variant is not None:
         settings[VARIANT] = variant
     if without_source:
         settings[WITHOUT_SOURCE] = without_source
+
     query, index = map(int, request.id.split("/")[-2:])
     source = request.source
     software = {"cobalance": version("cobalance"), **backend.get("software", {})}
-    return dict.fromkeys(MANIFEST_SCHEMA.names) | {
+
+    row: Row = dict.fromkeys(MANIFEST_SCHEMA.names)
+    row |= {
         "candidate": request.id,
         "job": job,
         "query": query,
@@ -77,11 +88,6 @@ def new_row(
         "concepts": list(request.concepts),
         "prompt": request.prompt,
         "seed": request.seed,
-        "source_image": source.image_id if source else None,
-        "source_uri": strip_secrets(source.uri) if source else None,
-        "source_class": request.source_class,
-        "captions": list(request.captions) if request.source_class is not None else None,
-        "mask_sha256": source.mask_sha256() if source else None,
         "chunk": chunk,
         "chunk_items": list(chunk_items),
         "backend": backend["backend"],
@@ -97,19 +103,28 @@ def new_row(
         "made_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
     }
 
+    if source is not None:
+        row["source_image"], row["source_uri"] = source.image_id, strip_secrets(source.uri)
+        row["mask_sha256"] = source.mask_sha256()
+    if request.source_class is not None:
+        row["source_class"], row["captions"] = request.source_class, list(request.captions)
+    return row
+
 
 def judge_row(row: Row, generated: GeneratedImage, judgements: Mapping[str, Judgement]) -> Row:
     """Complete a row with the filters' judgements; accepted if all filters accept."""
-    against = [judgement.reason for judgement in judgements.values() if not judgement.accepted]
+    reasons = [judgement.reason for judgement in judgements.values() if not judgement.accepted]
     scores = {name: judgement_values(judgement) for name, judgement in judgements.items()}
     height, width = generated.image.shape[:2]
+
     details = dict(generated.details or {})
     source_type = details.pop("digital_source_type", row["digital_source_type"])
     settings = json.loads(row["settings"]) | details
+
     return row | {
         "digital_source_type": source_type,
-        "verdict": "rejected" if against else "accepted",
-        "reason": " ".join(against),
+        "verdict": "rejected" if reasons else "accepted",
+        "reason": " ".join(reasons),
         "scores": _json(scores),
         "settings": _json(settings),
         "width_px": width,
@@ -135,10 +150,11 @@ def find_pasted_image(settings: str | None) -> str | None:
     >>> find_pasted_image('{"patch_image": "7"}'), find_pasted_image('{"steps": 50}')
     ('7', None)
     """
+    # Most settings have none: they are looked through before they are parsed.
     if settings is None or PATCH_IMAGE not in settings:
         return None
-    found: str | None = json.loads(settings).get(PATCH_IMAGE)
-    return found
+    image: str | None = json.loads(settings).get(PATCH_IMAGE)
+    return image
 
 
 def scores_by_name(judged: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
@@ -151,8 +167,9 @@ def scores_by_name(judged: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """
     scores: dict[str, float] = {name: values["score"] for name, values in judged.items()}
     for name, values in judged.items():
-        numbers = values["details"].items()
-        scores |= {f"{name} {key}": value for key, value in numbers if isinstance(value, float)}
+        for detail, value in values["details"].items():
+            if isinstance(value, float):
+                scores[f"{name} {detail}"] = value
     return scores
 
 

@@ -45,11 +45,13 @@ class Settlements:
 
     def __init__(self, folder: OutputFolder, job: str) -> None:
         self._folder, self._job = folder, job
-        found = []
+        records = []
         for name in folder.names(f"{job}/settled"):
             number, first = name.partition(".")[0].split("-")
-            found.append((int(first), int(number), name))
-        self._left = sorted(found, reverse=True)
+            records.append((int(first), int(number), name))
+
+        # The last one is the next to read.
+        self._left = sorted(records, reverse=True)
         self._held: dict[int, list[tuple[int, int, dict[str, Settled]]]] = {}
 
     def of_query(self, query: int) -> dict[str, Settled]:
@@ -60,10 +62,12 @@ class Settlements:
         query : int
             Its position in the job, no less than at the calls before.
         """
-        for earlier in [held for held in self._held if held < query]:
+        for earlier in [position for position in self._held if position < query]:
             del self._held[earlier]
         while self._left and self._left[-1][0] <= query:
             self._load(*self._left.pop(), query)
+
+        # Entries of a later round take the place of those of an earlier one.
         settled: dict[str, Settled] = {}
         for *_, of_round in sorted(self._held.get(query, ()), key=itemgetter(0, 1)):
             settled |= of_round
@@ -87,8 +91,12 @@ def with_settlement(row: Row, settled: Settled | None, in_graph: Mapping[str, An
     """
     changes = dict(settled or {})
     judged = changes.pop("judged", {})
-    found = {"rank": None} | row | changes | dict(in_graph or {})
+    updated = {"rank": None} | row | changes | dict(in_graph or {})
+
     if judged:
         scores = json.loads(row["scores"]) | judged
-        found["scores"] = json.dumps(scores, ensure_ascii=False, sort_keys=True)
-    return found if in_graph is not None else found | {"path": None, "mask_path": None}
+        updated["scores"] = json.dumps(scores, ensure_ascii=False, sort_keys=True)
+    # The files of a candidate that the graph has dropped are deleted.
+    if in_graph is None:
+        updated |= {"path": None, "mask_path": None}
+    return updated

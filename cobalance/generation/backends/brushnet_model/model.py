@@ -38,7 +38,7 @@ class Residuals(NamedTuple):
 
 def _stage(**modules: Sequence[nn.Module]) -> Any:
     """The layers of one resolution, and the step to the next, by their names in checkpoints."""
-    return nn.ModuleDict({name: nn.ModuleList(each) for name, each in modules.items()})
+    return nn.ModuleDict({name: nn.ModuleList(layers) for name, layers in modules.items()})
 
 
 class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
@@ -80,7 +80,7 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
         first, last = widths[0], widths[-1]
 
         def layer(inward: int, outward: int, **options: Any) -> nn.Module:
-            made: nn.Module = ResnetBlock2D(
+            block: nn.Module = ResnetBlock2D(
                 in_channels=inward,
                 out_channels=outward,
                 temb_channels=4 * first,
@@ -89,46 +89,51 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
                 non_linearity=act_fn,
                 **options,
             )
-            return made
+            return block
 
         self.conv_in_condition = nn.Conv2d(in_channels + conditioning_channels, first, 3, padding=1)
         self.time_proj = Timesteps(first, flip_sin_to_cos, freq_shift)
         self.time_embedding = TimestepEmbedding(first, 4 * first, act_fn=act_fn)
 
         self.down_blocks = nn.ModuleList()
-        given = [first]  # the channels of all hidden states on the way down
+        # The channels of all hidden states on the way down, which meet those on the way up.
+        downward = [first]
         for level, width in enumerate(widths):
             layers = []
             for _ in range(layers_per_block):
-                layers.append(layer(given[-1], width))
-                given.append(width)
+                layers.append(layer(downward[-1], width))
+                downward.append(width)
+
             samplers: list[nn.Module] = []
             if level < len(widths) - 1:
                 padding = downsample_padding
                 samplers.append(Downsample2D(width, use_conv=True, padding=padding, name="op"))
-                given.append(width)
+                downward.append(width)
             self.down_blocks.append(_stage(resnets=layers, downsamplers=samplers))
-        self.brushnet_down_blocks = nn.ModuleList([_zero_convolution(width) for width in given])
+
+        self.brushnet_down_blocks = nn.ModuleList(map(_zero_convolution, downward))
 
         scaled = {"output_scale_factor": mid_block_scale_factor}
         self.mid_block = _stage(resnets=[layer(last, last, **scaled) for _ in range(2)])
         self.brushnet_mid_block = _zero_convolution(last)
 
         self.up_blocks = nn.ModuleList()
-        passed: list[int] = []  # the channels of all hidden states on the way up
+        upward: list[int] = []
         hidden = last
         for level, width in enumerate(reversed(widths)):
             layers = []
             for _ in range(layers_per_block + 1):
-                layers.append(layer(hidden + given.pop(), width))
-                passed.append(width)
+                layers.append(layer(hidden + downward.pop(), width))
+                upward.append(width)
                 hidden = width
+
             samplers = []
             if level < len(widths) - 1:
                 samplers.append(Upsample2D(width, use_conv=True))
-                passed.append(width)
+                upward.append(width)
             self.up_blocks.append(_stage(resnets=layers, upsamplers=samplers))
-        self.brushnet_up_blocks = nn.ModuleList([_zero_convolution(width) for width in passed])
+
+        self.brushnet_up_blocks = nn.ModuleList(map(_zero_convolution, upward))
 
     def forward(self, sample: Tensor, timestep: Tensor | float, condition: Tensor) -> Residuals:
         """Compute the residuals of one denoising step.
@@ -186,5 +191,4 @@ def _zero_convolution(channels: int) -> nn.Module:
 
 
 def _convolve(convolutions: nn.ModuleList, states: Sequence[Tensor]) -> list[Tensor]:
-    pairs = zip(convolutions, states, strict=True)
-    return [convolution(state) for convolution, state in pairs]
+    return [convolution(state) for convolution, state in zip(convolutions, states, strict=True)]

@@ -22,15 +22,15 @@ def list_sub_blocks(unet: Any) -> list[nn.Module]:
     They are the last modules of each layer (its attention, where it has one), the down- and
     upsamplers and the middle block. The first convolution is left out, see `BranchHooks`.
     """
-    found: list[nn.Module] = []
+    modules: list[nn.Module] = []
     for block in unet.down_blocks:
-        found += _layers_of(block)
-        found += list(block.downsamplers or ())
-    found.append(unet.mid_block)
+        modules += _layers_of(block)
+        modules += list(block.downsamplers or ())
+    modules.append(unet.mid_block)
     for block in unet.up_blocks:
-        found += _layers_of(block)
-        found += list(block.upsamplers or ())
-    return found
+        modules += _layers_of(block)
+        modules += list(block.upsamplers or ())
+    return modules
 
 
 def _layers_of(block: Any) -> list[nn.Module]:
@@ -64,6 +64,7 @@ class BranchHooks:
         self.scale = 1.0
         self._brushnet = brushnet
         self._residuals: list[Tensor] = []
+
         unet.register_forward_pre_hook(self._compute, with_kwargs=True)
         unet.down_blocks[0].register_forward_pre_hook(self._enter, with_kwargs=True)
         for position, module in enumerate(list_sub_blocks(unet), start=1):
@@ -71,11 +72,14 @@ class BranchHooks:
         unet.register_forward_hook(lambda *_: self._residuals.clear())
 
     def _compute(self, _unet: nn.Module, args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        """Compute the residuals of a call of the U-Net, from its arguments."""
         self._residuals = []
         if self.condition is None or self.scale == 0:
             return
-        given = {**dict(zip(("sample", "timestep"), args, strict=False)), **options}
-        sample, timestep = given["sample"], given["timestep"]
+        arguments = {**dict(zip(("sample", "timestep"), args, strict=False)), **options}
+        sample, timestep = arguments["sample"], arguments["timestep"]
+
+        # Guidance repeats the latents, which BrushNet sees without their texts.
         images = self.condition.shape[0]
         repeats = sample.shape[0] // images
         down, mid, up = self._brushnet(sample[:images], timestep, self.condition)
@@ -99,7 +103,8 @@ class BranchHooks:
             if not self._residuals:
                 return None
             residual = self._residuals[position]
-            if isinstance(output, tuple):  # of an attention
+            # An attention gives a tuple.
+            if isinstance(output, tuple):
                 return (output[0] + residual, *output[1:])
             return output + residual
 
@@ -179,6 +184,7 @@ image_encoder, requires_safety_checker
         """
         self._branch.condition = self._encode_condition(image, mask_image)
         self._branch.scale = conditioning_scale
+
         try:
             return super().__call__(
                 prompt=prompt,
@@ -202,9 +208,10 @@ image_encoder, requires_safety_checker
         A hole thinner than a latent's square may be lost, so `inpainting_task` gives whole ones.
         """
         device, vae = self._execution_device, self.vae
-        kept = np.stack([np.asarray(mask.convert("L")) < 128 for mask in masks])[:, np.newaxis]
-        keep = torch.from_numpy(kept).to(device, vae.dtype)
+        stays = np.stack([np.asarray(mask.convert("L")) < 128 for mask in masks])[:, np.newaxis]
+        keep = torch.from_numpy(stays).to(device, vae.dtype)
         pixels = self.image_processor.preprocess(list(images)).to(device, vae.dtype)
-        pixels = torch.where(keep > 0, pixels, -1.0)  # black
+        # Holes are black, which is -1 after the preprocessing.
+        pixels = torch.where(keep > 0, pixels, -1.0)
         latents = vae.encode(pixels).latent_dist.mode() * vae.config.scaling_factor
         return torch.cat([latents, functional.interpolate(keep, size=latents.shape[2:])], dim=1)

@@ -13,9 +13,12 @@ from cobalance.generation.backends.compositing.framing import Size, resize_image
 from cobalance.generation.backends.compositing.styles import smooth_noise
 from cobalance.vision.images.arrays import ImageArray, MaskArray
 
-_LAYERS = 12  # of exemplars for one background; what is left takes its nearest pixel's colour
-_CANDIDATES = 6  # of which the one most alike is the next layer
-_SOFT_PX = 3.0  # over which a layer of a background fades into the one below
+# A background has at most so many layers; holes that remain take their nearest pixel's colour.
+_LAYERS = 12
+# The next layer is the one most alike of so many.
+_CANDIDATES = 6
+# A layer fades into the one below it over so many pixels.
+_SOFT_PX = 3.0
 
 
 def paint_wall(size: Size, draws: Draws) -> ImageArray:
@@ -40,19 +43,24 @@ def compose_background(exemplars: "Sequence[Exemplar]", size: Size, draws: Draws
     Each layer shows through the holes of those above it, and they fade into it. It is, of some
     that are drawn, the one whose mean colour is most like that of the first.
     """
-    image, shown = _random_window(draws.choice(exemplars), size, draws)
-    layers = [(image, shown)]
-    mean = _mean_colour(image, shown)
-    holes = ~shown
+    image, mask = _random_window(draws.choice(exemplars), size, draws)
+    layers = [(image, mask)]
+    mean = _mean_colour(image, mask)
+    holes = ~mask
+
     while holes.any() and len(layers) < _LAYERS:
-        drawn = [_random_window(draws.choice(exemplars), size, draws) for _ in range(_CANDIDATES)]
-        useful = [one for one in drawn if (one[1] & holes).any()] or drawn
-        image, shown = min(useful, key=lambda one: float(np.abs(_mean_colour(*one) - mean).max()))
-        layers.append((image, shown))
-        holes &= ~shown
+        windows = [_random_window(draws.choice(exemplars), size, draws) for _ in range(_CANDIDATES)]
+        useful = [window for window in windows if (window[1] & holes).any()] or windows
+        image, mask = min(
+            useful, key=lambda window: float(np.abs(_mean_colour(*window) - mean).max())
+        )
+        layers.append((image, mask))
+        holes &= ~mask
+
+    # From the last layer up to the first, which is above all.
     canvas, _ = spread_colours(*layers[-1])
-    for image, shown in reversed(layers[:-1]):
-        share = _opacity(shown)[..., np.newaxis]
+    for image, mask in reversed(layers[:-1]):
+        share = _opacity(mask)[..., np.newaxis]
         canvas = np.rint(image * share + canvas * (1 - share)).astype(np.uint8)
     return canvas
 
@@ -67,26 +75,29 @@ def _opacity(shown: MaskArray) -> npt.NDArray[np.float64]:
 
 def _random_window(exemplar: Exemplar, size: Size, draws: Draws) -> tuple[ImageArray, MaskArray]:
     """Crop a random window of the image's size from an exemplar, scaling small ones up."""
-    image, shown = exemplar.image, exemplar.shown
-    scale = max(1.0, size[0] / shown.shape[0], size[1] / shown.shape[1])
+    image, mask = exemplar.image, exemplar.shown
+    scale = max(1.0, size[0] / mask.shape[0], size[1] / mask.shape[1])
     large = (
-        max(size[0], round(shown.shape[0] * scale)),
-        max(size[1], round(shown.shape[1] * scale)),
+        max(size[0], round(mask.shape[0] * scale)),
+        max(size[1], round(mask.shape[1] * scale)),
     )
-    if large != shown.shape:  # nothing of what is in a hole gets into what is beside it
-        image, _ = spread_colours(image, shown)
-        image, shown = resize_image(image, large), resize_mask(shown, large)
+    if large != mask.shape:
+        # Nothing of the pixels in a hole gets into those beside it.
+        image, _ = spread_colours(image, mask)
+        image, mask = resize_image(image, large), resize_mask(mask, large)
+
     window = window_at(random_place(size, large, draws), size)
-    image, shown = image[window], shown[window]
+    image, mask = image[window], mask[window]
     if draws.below(2):
-        image, shown = image[:, ::-1], shown[:, ::-1]
-    if not shown.any():  # a window of nothing but a hole
-        return image, np.ones_like(shown)
-    return image, shown
+        image, mask = image[:, ::-1], mask[:, ::-1]
+    # A window of nothing but a hole is taken as it is.
+    if not mask.any():
+        return image, np.ones_like(mask)
+    return image, mask
 
 
 def _mean_colour(image: ImageArray, shown: MaskArray) -> npt.NDArray[np.float64]:
-    # sums of whole numbers are the same in whatever order a machine adds them
+    # Sums of whole numbers are the same in whatever order a machine adds them.
     total = image[shown].sum(axis=0, dtype=np.int64)
     mean: npt.NDArray[np.float64] = total / max(1, int(np.count_nonzero(shown)))
     return mean

@@ -19,8 +19,10 @@ from cobalance.vision.images.arrays import ImageArray, MaskArray, find_box
 SCALES = (0.7, 1.3)
 """Range of a placed object's scale relative to its source; reduced where it would not fit."""
 
-_PLACES = 24  # that are tried for a cutout, to find one where little of it is hidden
-_HIDDEN = 0.25  # how much of a cutout may be hidden at its own place
+# So many places are tried for a cutout, to find one where little of it is hidden.
+_PLACES = 24
+# So much of a cutout may be hidden at its own place.
+_HIDDEN = 0.25
 
 
 def paste_object(
@@ -46,9 +48,11 @@ def paste_object(
     uint8 array, shape (height, width, 3)
     """
     pasted = background.copy()
+    # Only the box around the object, and the width of its edge, change.
     window = find_box(mask, math.ceil(feather_px) + 1).slices
     inside = mask[window]
     colours, distance_px = spread_colours(image[window], inside)
+
     share = np.clip(1 - distance_px / (feather_px + 1), 0, 1)[..., np.newaxis]
     mixed = colours * share + background[window] * (1 - share)
     pasted[window] = np.where(inside[..., np.newaxis], image[window], np.rint(mixed))
@@ -93,6 +97,7 @@ def place_object(
     box = find_box(mask)
     inside = mask[box.slices]
     colours, _ = spread_colours(image[box.slices], inside)
+
     largest = min(SCALES[1], size[0] / box.shape[0], size[1] / box.shape[1])
     smallest = min(SCALES[0], largest)
     scale = smallest + (largest - smallest) * draws.uniform()
@@ -108,10 +113,10 @@ def put_on_blank(
     image: ImageArray, mask: MaskArray, size: framing.Size, place: tuple[int, int]
 ) -> tuple[ImageArray, MaskArray]:
     """Put a cutout on a black image, with its top left pixel at `place`."""
-    canvas, there = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
+    canvas, placed = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
     window = window_at(place, mask.shape)
-    canvas[window], there[window] = image, mask
-    return canvas, there
+    canvas[window], placed[window] = image, mask
+    return canvas, placed
 
 
 def window_at(place: tuple[int, int], shape: tuple[int, ...]) -> tuple[slice, slice]:
@@ -137,14 +142,16 @@ def cut_out(exemplar: Exemplar, size: framing.Size) -> Cutout:
     shape = exemplar.shown.shape
     scale = min(size[0] / shape[0], size[1] / shape[1])
     box = find_box(exemplar.shown)
-    shown = exemplar.shown[box.slices]
+    mask = exemplar.shown[box.slices]
     target = framing.scale_size(box.shape, scale, size)
-    colours, _ = spread_colours(exemplar.image[box.slices], shown)
+    colours, _ = spread_colours(exemplar.image[box.slices], mask)
+
+    # Rounding must not put it beyond the edge.
     place = (
         min(round(box.top * scale), size[0] - target[0]),
         min(round(box.left * scale), size[1] - target[1]),
     )
-    return Cutout(framing.resize_image(colours, target), framing.resize_mask(shown, target), place)
+    return Cutout(framing.resize_image(colours, target), framing.resize_mask(mask, target), place)
 
 
 def draw_cutout(canvas: ImageArray, cut: Cutout, taken: MaskArray, draws: Draws) -> None:
@@ -154,6 +161,7 @@ def draw_cutout(canvas: ImageArray, cut: Cutout, taken: MaskArray, draws: Draws)
     taken afterwards; `canvas` and `taken` change.
     """
     inner = cut.shown.shape
+    # Drawn even if they are not needed, so that later draws do not depend on it.
     places = [random_place(inner, taken.shape, draws) for _ in range(_PLACES)]
 
     def count_hidden(place: tuple[int, int]) -> int:

@@ -22,7 +22,8 @@ from cobalance.vision.images.image_file import ImageFileError
 GROUND_SHARE = 0.5
 """A concept that shows in half of its exemplars' pixels or more is a background, else an object."""
 
-_LONGEST = 120  # characters of a quoted name; file systems allow 255 bytes
+# Most characters of a quoted name; file systems allow 255 bytes.
+_LONGEST = 120
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +75,9 @@ class Exemplars:
 
     def is_ground(self, concept: str) -> bool:
         """Whether a concept with exemplars is a background."""
-        shown = [exemplar.shown for exemplar in self.of(concept)]
-        covered = sum(np.count_nonzero(one) / one.size for one in shown)
-        return bool(covered >= GROUND_SHARE * len(shown))
+        masks = [exemplar.shown for exemplar in self.of(concept)]
+        covered = sum(np.count_nonzero(mask) / mask.size for mask in masks)
+        return bool(covered >= GROUND_SHARE * len(masks))
 
 
 def concept_folder(concept: str) -> str:
@@ -111,6 +112,7 @@ def write_exemplars(folder: Path, concept: str, exemplars: Iterable[Exemplar]) -
     of_concept = folder / concept_folder(concept)
     of_concept.mkdir(parents=True, exist_ok=True)
     count = 0
+
     for count, exemplar in enumerate(exemplars, start=1):
         alpha = exemplar.shown.astype(np.uint8) * 255
         pixels = np.where(exemplar.shown[..., np.newaxis], exemplar.image, 0)
@@ -126,21 +128,23 @@ def read_exemplars(folder: Path) -> Exemplars:
             f"There is no folder {folder} of exemplars. Name one with a folder of PNG files for "
             "each concept, or none for invented styles."
         )
+
     digest = hashlib.sha256()
-    found: dict[str, tuple[Exemplar, ...]] = {}
+    by_folder: dict[str, tuple[Exemplar, ...]] = {}
     for of_concept in sorted(path for path in folder.iterdir() if path.is_dir()):
-        exemplars = tuple(_read(path) for path in sorted(of_concept.glob("*.png")))
+        exemplars = tuple(map(_read, sorted(of_concept.glob("*.png"))))
         for exemplar in exemplars:
             digest.update(f"{of_concept.name}\0{exemplar.shown.shape}\0".encode())
             digest.update(exemplar.image.tobytes() + np.packbits(exemplar.shown).tobytes())
         if exemplars:
-            found[of_concept.name] = exemplars
-    if not found:
+            by_folder[of_concept.name] = exemplars
+
+    if not by_folder:
         raise JobBlockedError(
             f"The folder {folder} has no exemplar. Put PNG files into a folder for each concept, "
             "transparent where they do not show it."
         )
-    return Exemplars(found, digest.hexdigest())
+    return Exemplars(by_folder, digest.hexdigest())
 
 
 def _read(path: Path) -> Exemplar:

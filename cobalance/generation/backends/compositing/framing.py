@@ -27,10 +27,13 @@ def choose_output_size(options: ImageOptions, source: SourceImage) -> Size:
     tall, wide = options.height_px, options.width_px
     if tall is None and wide is None:
         return height, width
-    return (
-        tall or _align((wide or 0) * height / width, ALIGNED_PX),
-        wide or _align((tall or 0) * width / height, ALIGNED_PX),
-    )
+
+    # The side that is not set follows from the other one.
+    if tall is None:
+        tall = _align((wide or 0) * height / width, ALIGNED_PX)
+    if wide is None:
+        wide = _align(tall * width / height, ALIGNED_PX)
+    return tall, wide
 
 
 def choose_model_size(size: Size, native_px: int, multiple_px: int, is_set: bool) -> Size:
@@ -61,6 +64,8 @@ def choose_model_size(size: Size, native_px: int, multiple_px: int, is_set: bool
     height, width = size
     if is_set:
         return _align(height, multiple_px), _align(width, multiple_px)
+
+    # The area that the model was trained on, at the image's aspect.
     scale = native_px / math.sqrt(height * width)
     low, high = native_px / STRETCH, native_px * STRETCH
     tall, wide = (min(max(side * scale, low), high) for side in size)
@@ -69,10 +74,8 @@ def choose_model_size(size: Size, native_px: int, multiple_px: int, is_set: bool
 
 def scale_size(size: Size, scale: float, within: Size) -> Size:
     """Scale a size to whole pixels, from 1 to the sides of another size."""
-    height, width = (
-        min(most, max(1, round(side * scale))) for side, most in zip(size, within, strict=True)
-    )
-    return height, width
+    height, width = (max(1, round(side * scale)) for side in size)
+    return min(within[0], height), min(within[1], width)
 
 
 def _align(side: float, multiple_px: int) -> int:
@@ -96,6 +99,7 @@ def resize_mask(mask: MaskArray, size: Size) -> MaskArray:
         return mask
     image = Image.fromarray(mask.astype(np.uint8) * 255)
     share = np.asarray(image.resize((size[1], size[0]), Image.Resampling.BOX))
+    # Of an object that covers no half of any pixel, those that it covers most remain.
     return share >= min(128, max(1, int(share.max())))
 
 
@@ -116,8 +120,9 @@ def _any_of(mask: MaskArray, count: int) -> MaskArray:
     """Whether each of some rows, of equal height, shows any of the mask's."""
     before = np.pad(mask.cumsum(axis=0), ((1, 0), (0, 0)))
     edges = np.arange(count + 1) * len(mask)
-    found: MaskArray = before[-(-edges[1:] // count)] > before[edges[:-1] // count]
-    return found
+    first, end = edges[:-1] // count, np.ceil(edges[1:] / count).astype(np.int64)
+    covered: MaskArray = before[end] > before[first]
+    return covered
 
 
 def kept_pixels(shown: MaskArray, source: SourceImage | None) -> MaskArray | None:
@@ -148,6 +153,8 @@ def fit_source(source: SourceImage, size: Size) -> tuple[ImageArray, MaskArray, 
     height, width = source.mask.shape
     scale = min(size[0] / height, size[1] / width)
     inner = scale_size((height, width), scale, size)
+
+    # Bars at the sides continue the colours of the edge.
     top, left = (size[0] - inner[0]) // 2, (size[1] - inner[1]) // 2
     bars = (top, size[0] - inner[0] - top), (left, size[1] - inner[1] - left)
     image = np.pad(resize_image(source.image, inner), (*bars, (0, 0)), mode="edge")
@@ -167,6 +174,8 @@ def crop_source(source: SourceImage, size: Size) -> ImageArray:
         return source.image
     scale = max(size[0] / height, size[1] / width)
     tall, wide = min(height, round(size[0] / scale)), min(width, round(size[1] / scale))
+
+    # Around the object's centre, as far as the image reaches.
     box = find_box(source.mask)
     top = min(max(0, (box.top + box.bottom - tall) // 2), height - tall)
     left = min(max(0, (box.left + box.right - wide) // 2), width - wide)

@@ -59,17 +59,22 @@ class Style:
 def style_of(name: str) -> Style:
     """Derive the style of a concept or class from its name."""
     digest = hashlib.sha256(name.encode(errors="surrogatepass")).digest()
+
+    # The second hue is near the first one, or about opposite to it.
     hue = int.from_bytes(digest[:2], "big") / 65536
     turn = (0.08, -0.08, 0.42, 0.5)[digest[2] % 4]
     strong = 0.35 + digest[3] / 255 * 0.4
     bright = 0.45 + digest[4] / 255 * 0.4
-    ground = _colour(hue, strong, bright)
-    upon = _colour(hue + turn, strong * 0.7, bright - 0.3 if bright > 0.65 else bright + 0.3)
+    contrast = -0.3 if bright > 0.65 else 0.3
+
     return Style(
-        (ground, upon),
-        sorted(PATTERNS)[digest[5] % len(PATTERNS)],
-        sorted(SHAPES)[digest[6] % len(SHAPES)],
-        3 + digest[7] % 5,
+        colours=(
+            _colour(hue, strong, bright),
+            _colour(hue + turn, strong * 0.7, bright + contrast),
+        ),
+        pattern=sorted(PATTERNS)[digest[5] % len(PATTERNS)],
+        shape=sorted(SHAPES)[digest[6] % len(SHAPES)],
+        steps=3 + digest[7] % 5,
     )
 
 
@@ -91,6 +96,8 @@ def paint_pattern(style: Style, size: Size, draws: Draws) -> ImageArray:
     rows, columns = np.mgrid[: size[0], : size[1]].astype(np.float64)
     down, right = draws.uniforms(2) * 16
     share = PATTERNS[style.pattern](rows / cell + down, columns / cell + right)
+
+    # Uneven light and grain, as photographs have.
     uneven = smooth_noise(size, max(2, round(cell)), draws)
     grain = draws.uniforms(*size)
     light = 0.85 + 0.2 * uneven + 0.1 * grain
@@ -109,18 +116,20 @@ def paint_sign(style: Style, side_px: int) -> tuple[ImageArray, MaskArray]:
     mask : bool array, shape (side_px, side_px)
         The sign's pixels.
     """
-    at = (np.arange(side_px) + 0.5) / side_px * 2 - 1
-    across, down = np.meshgrid(at, at)
+    centres = (np.arange(side_px) + 0.5) / side_px * 2 - 1
+    across, down = np.meshgrid(centres, centres)
     draw = SHAPES[style.shape]
     mask: MaskArray = draw(across, down)
     inner: MaskArray = draw(across * 1.35, down * 1.35)
     core: MaskArray = draw(across * 2.6, down * 2.6)
+
     ground, upon = style.colours
     image = np.empty((side_px, side_px, 3), np.uint8)
     image[:] = [component // 3 for component in ground]
     image[inner] = ground
     image[core] = upon
-    if not mask.any():  # of a pixel or two
+    # A sign of a pixel or two may miss all centres.
+    if not mask.any():
         mask[:] = True
     return image, mask
 
@@ -130,7 +139,7 @@ def smooth_noise(size: Size, cell_px: int, draws: Draws) -> Field:
     rows, columns = (np.arange(side) / cell_px for side in size)
     values = draws.uniforms(int(rows[-1]) + 2, int(columns[-1]) + 2)
     top, left = rows.astype(np.int64), columns.astype(np.int64)
-    down, right = (_smooth(part % 1.0) for part in (rows, columns))
+    down, right = _smooth(rows % 1.0), _smooth(columns % 1.0)
     upper = _between(values[top][:, left], values[top][:, left + 1], right)
     lower = _between(values[top + 1][:, left], values[top + 1][:, left + 1], right)
     return _between(upper, lower, down[:, np.newaxis])
@@ -197,7 +206,8 @@ def _colour(hue: float, saturation: float, value: float) -> tuple[int, int, int]
     return round(red * 255), round(green * 255), round(blue * 255)
 
 
-_TONES = (0.7, 1.2)  # how bright a look is, from one seed to another
+# How bright a look is, from one seed to another.
+_TONES = (0.7, 1.2)
 
 
 def paint_look(
@@ -232,11 +242,12 @@ def paint_look(
     True
     """
     box = find_box(mask)
-    inside, own = mask[box.slices], image[box.slices]
+    inside, before = mask[box.slices], image[box.slices]
     tone = _TONES[0] + (_TONES[1] - _TONES[0]) * draws.uniform()
     pattern = paint_pattern(style, box.shape, draws)
-    look = np.clip(pattern * (tone * _light(own))[..., np.newaxis], 0, 255)
-    mixed = np.rint(look * share + own * (1 - share)).astype(np.uint8)
+    look = np.clip(pattern * (tone * _light(before))[..., np.newaxis], 0, 255)
+    mixed = np.rint(look * share + before * (1 - share)).astype(np.uint8)
+
     painted = image.copy()
     painted[box.slices][inside] = mixed[inside]
     return painted
@@ -250,7 +261,8 @@ def _light(image: ImageArray) -> npt.NDArray[np.float64]:
 
 OBJECT_ADDED, COLOURS_SHIFTED = "object added", "colours shifted"
 
-_SIGN_SHARE = 0.6  # of an added object, of the longer side of the one that it is upon
+# An added object is so large relative to the longer side of the one that it is upon.
+_SIGN_SHARE = 0.6
 
 
 def plant_mistake(
@@ -277,11 +289,13 @@ def plant_mistake(
         `OBJECT_ADDED` or `COLOURS_SHIFTED`.
     """
     mistake = draws.choice((OBJECT_ADDED, COLOURS_SHIFTED))
+    # Colours as far as possible from those of the source.
     far = np.where(source < 128, 255, 0)
     image = painted.copy()
     if mistake == COLOURS_SHIFTED:
         image[mask] = ((painted.astype(np.int64) + far) // 2).astype(np.uint8)[mask]
         return image, mistake
+
     reach = max(1.0, max(find_box(mask).shape) * _SIGN_SHARE / 2)
     inside = np.argwhere(mask)
     top, left = inside[draws.below(len(inside))].tolist()

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.grouping import group_pairs
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE
 from cobalance.generation.backends.compositing.cutout import to_image, to_pillow
 from cobalance.generation.backends.compositing.framing import (
@@ -79,14 +78,14 @@ def inpainting_task(
         whole = np.where(stays[..., np.newaxis], image, resize_image(painted, size))
         return GeneratedImage(whole, mask, details, kept_pixels(stays, source))
 
-    # blacked out before it is resized, so that nothing of the object is left beside the mask
-    shown = np.where(mask[..., np.newaxis], np.uint8(0), image) if black_out else image
+    # Blacked out before it is resized, so that nothing of the object is left beside the mask.
+    visible = np.where(mask[..., np.newaxis], np.uint8(0), image) if black_out else image
     if paint_object:
         cells = cover_mask(mask, (seen[0] // cell_px, seen[1] // cell_px))
         to_paint = cells.repeat(cell_px, axis=0).repeat(cell_px, axis=1)
     else:
         to_paint = ~resize_mask(mask, seen)
-    inputs = {"image": to_pillow(resize_image(shown, seen)), "mask_image": to_pillow(to_paint)}
+    inputs = {"image": to_pillow(resize_image(visible, seen)), "mask_image": to_pillow(to_paint)}
     return PipelineTask(seen, finish, inputs)
 
 
@@ -113,27 +112,31 @@ class DiffusionBackend:
 
         Errors are those of `cobalance.generation.backends.backend.Backend.generate`.
         """
-        works = [
+        tasks = [
             self.prepare(require_source(request, self.name), request.seed) for request in requests
         ]
-        kinds = [
-            (work.size, tuple(request.scales.items()))
-            for request, work in zip(requests, works, strict=True)
-        ]
-        positions = group_pairs((kind, position) for position, kind in enumerate(kinds))
-        made: dict[int, GeneratedImage] = {}
-        for (size, scales), group in positions.items():
-            names = works[group[0]].inputs
+        batches: dict[Any, list[tuple[int, ImageRequest, PipelineTask]]] = {}
+        for position, (request, task) in enumerate(zip(requests, tasks, strict=True)):
+            kind = task.size, tuple(request.scales.items())
+            batches.setdefault(kind, []).append((position, request, task))
+
+        images: dict[int, GeneratedImage] = {}
+        for (size, scales), batch in batches.items():
+            positions, batch_requests, batch_tasks = zip(*batch, strict=True)
             painted = self.runner.paint(
-                [requests[position].prompt for position in group],
-                [requests[position].seed for position in group],
+                [request.prompt for request in batch_requests],
+                [request.seed for request in batch_requests],
                 size,
-                {name: [works[position].inputs[name] for position in group] for name in names},
+                {
+                    name: [task.inputs[name] for task in batch_tasks]
+                    for name in batch_tasks[0].inputs
+                },
                 dict(scales),
             )
-            for position, pixels in zip(group, painted, strict=True):
-                made[position] = works[position].finish(to_image(pixels))
-        return [made[position] for position in range(len(requests))]
+
+            for position, task, pixels in zip(positions, batch_tasks, painted, strict=True):
+                images[position] = task.finish(to_image(pixels))
+        return [images[position] for position in range(len(requests))]
 
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
         """Check the scales of a job's variants; see `PipelineRunner.check_scales`."""

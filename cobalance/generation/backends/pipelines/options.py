@@ -78,6 +78,7 @@ def check_pipeline(checkpoint: Checkpoint, latents: int, extra: int, wanted: str
     """
     saved_as = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name", ""))
     unet = checkpoint.read_config("unet/config.json")
+
     problem = None
     if "Control" in saved_as:
         problem = f"{saved_as} needs a picture that guides it, which no backend gives"
@@ -90,6 +91,7 @@ def check_pipeline(checkpoint: Checkpoint, latents: int, extra: int, wanted: str
         images = latents * int(checkpoint.read_config("vae/config.json").get("latent_channels", 4))
         if channels != images + extra:
             problem = f"its U-Net takes {channels} channels, not {images + extra}"
+
     if problem is not None:
         raise wrong_kind(checkpoint, problem, wanted)
 

@@ -69,13 +69,15 @@ class PipelineRunner:
         self.sampling = sampling.set_sampling(pipeline, options, inputs)
         if options.negative_prompt:
             sampling.check_negative_prompt(pipeline, self.sampling.guidance_scale)
+
         self.cell_px = int(getattr(pipeline, "vae_scale_factor", 8))
         denoiser = _denoiser_of(pipeline)
-        # transformers see the latents in patches of 2 × 2
+        # Transformers see the latents in patches of 2 × 2.
         patch = 2 if hasattr(pipeline, "transformer") else 1
         self.multiple_px = patch * self.cell_px
         latent = getattr(pipeline, "default_sample_size", None) or denoiser.config.sample_size
         self.native_px = self.cell_px * int(latent if isinstance(latent, int) else min(latent))
+
         self._weights_sha256 = checkpoint.weights_sha256
         self._encode = TextEncoder(pipeline, device, options.negative_prompt)
 
@@ -121,11 +123,13 @@ class PipelineRunner:
         optional = {
             "height": size[0],
             "width": size[1],
-            "max_area": size[0] * size[1],  # Flux Kontext's, which it brings every size to
+            # Flux Kontext brings every size to this area.
+            "max_area": size[0] * size[1],
             "guidance_scale": self.sampling.guidance_scale,
             **self.sampling.inputs,
             **scales,
         }
+
         guidance = optional["guidance_scale"]
         options = {
             name: value
@@ -133,10 +137,12 @@ class PipelineRunner:
             if name in self._accepted and value is not None
         }
         generators = [torch.Generator("cpu").manual_seed(seed & SEED_BITS) for seed in seeds]
+
         batch = f"{len(seeds)} images of {size[1]} × {size[0]}"
         with out_of_memory(batch):
             words = self._encode(prompts, guided=guidance is not None and guidance > 1)
-        # pipelines warn of their own doings at each call, such as SDXL of casting its VAE
+
+        # Pipelines warn of their own doings at each call, such as SDXL of casting its VAE.
         with out_of_memory(batch), quiet():
             images = self.pipeline(
                 **words,
@@ -146,6 +152,7 @@ class PipelineRunner:
                 generator=generators,
                 output_type="np",
             ).images
+
         pixels: FloatImages = np.asarray(images, dtype=np.float32)
         if not np.isfinite(pixels).all():
             raise GenerationError(
@@ -156,9 +163,11 @@ class PipelineRunner:
 
     def describe(self) -> dict[str, Any]:
         """Model, sampling settings, device and versions, for provenance; JSON values."""
-        name = self.device.type  # without its number, which decides nothing
-        if name == "cuda":
-            name += f" ({torch.cuda.get_device_name(self.device)})"
+        # Without the number of the device, which decides nothing.
+        device = self.device.type
+        if device == "cuda":
+            device += f" ({torch.cuda.get_device_name(self.device)})"
+
         return {
             "model": self.checkpoint.label,
             "revision": self.checkpoint.revision,
@@ -175,20 +184,21 @@ class PipelineRunner:
                 "guidance_scale": self.sampling.guidance_scale,
                 **self.sampling.inputs,
             },
-            "device": name,
+            "device": device,
             "dtype": str(self.dtype).removeprefix("torch."),
         }
 
 
 def _config_of(scheduler: Any) -> dict[str, Any]:
     """A scheduler's settings, which no digest of weights is of; for JSON."""
-    return {
-        name: value
-        for name, value in scheduler.config.items()
-        if not name.startswith("_")
-        and isinstance(value, (bool, int, float, str))
-        and not (isinstance(value, float) and not isfinite(value))  # JSON has no such number
-    }
+    config = {}
+    for name, value in scheduler.config.items():
+        is_plain = isinstance(value, (bool, int, float, str))
+        # JSON has neither infinity nor NaN.
+        is_finite = not isinstance(value, float) or isfinite(value)
+        if is_plain and is_finite and not name.startswith("_"):
+            config[name] = value
+    return config
 
 
 def open_runner(
@@ -228,7 +238,9 @@ def open_runner(
             "A compiled denoiser cannot be offloaded layer by layer. Leave compile out, or offload "
             "the model as a whole."
         )
+
     loading: dict[str, Any] = {"dtype": dtype, **(components or {})}
+    # The filter safety looks at images, whatever made them.
     if "safety_checker" in checkpoint.read_config(PIPELINE_FILE):
         loading |= {"safety_checker": None, "requires_safety_checker": False}
     pipeline = load_model(kind, checkpoint, **loading)
@@ -238,6 +250,7 @@ def open_runner(
 
 
 def _set_up(pipeline: Any, device: torch.device, options: DiffusionOptions) -> None:
+    """Move a pipeline to its device, or offload it, and save memory where it can."""
     denoiser, vae = _denoiser_of(pipeline), pipeline.vae
     offloads = options.offload != "none" and device.type != "cpu"
     if hasattr(vae, "enable_slicing"):
@@ -246,6 +259,7 @@ def _set_up(pipeline: Any, device: torch.device, options: DiffusionOptions) -> N
         vae.enable_tiling()
     if hasattr(pipeline, "unet") and device.type == "cuda":
         denoiser.to(memory_format=torch.channels_last)
+
     with out_of_memory("the model", "Offload it, use half precision, or choose a smaller model."):
         if not offloads:
             pipeline.to(device)
@@ -275,7 +289,7 @@ class TextEncoder:
     def __init__(self, pipeline: Any, device: torch.device, negative_prompt: str) -> None:
         self._negative_prompt = negative_prompt
         self._family = find_family(type(pipeline).__name__)
-        # of a function, not of a method: a cycle of references would keep the model on the device
+        # Of a function, not of a method: a cycle of references would keep the model on the device.
         self._encode = lru_cache(KEPT)(
             partial(_encode, pipeline, self._family, device, negative_prompt)
         )
@@ -293,9 +307,10 @@ class TextEncoder:
             if self._negative_prompt:
                 words["negative_prompt"] = [self._negative_prompt] * len(prompts)
             return words
+
         with torch.no_grad():
             encoded = [self._encode(prompt, guided) for prompt in prompts]
-        return {name: torch.cat([one[name] for one in encoded]) for name in encoded[0]}
+        return {name: torch.cat([tensors[name] for tensors in encoded]) for name in encoded[0]}
 
 
 def _encode(
@@ -306,21 +321,25 @@ def _encode(
     prompt: str,
     guided: bool,
 ) -> dict[str, torch.Tensor]:
-    # InstructPix2Pix alone has no encode_prompt; its encoder is Stable Diffusion's own
-    own = diffusers.StableDiffusionPipeline.encode_prompt
-    of_class = getattr(type(pipeline), "encode_prompt", own)
+    """Embed one prompt, by the names of the arguments that the pipeline takes instead of it."""
+    # InstructPix2Pix alone has no encode_prompt; its encoder is Stable Diffusion's own.
+    usual = diffusers.StableDiffusionPipeline.encode_prompt
+    encode_prompt = getattr(type(pipeline), "encode_prompt", usual)
     options: dict[str, Any] = {"device": device, "num_images_per_prompt": 1}
-    # Stable Diffusion 3 names a prompt for each of its encoders; None is the first one's
-    for name, parameter in inspect.signature(of_class).parameters.items():
+    # Stable Diffusion 3 names a prompt for each of its encoders; None is the first one's.
+    for name, parameter in inspect.signature(encode_prompt).parameters.items():
         if name.startswith("prompt_") and parameter.default is inspect.Parameter.empty:
             options[name] = None
+
     if family == "FLUX.1":
-        embeds, pooled, _ = of_class(pipeline, prompt=prompt, **options)
+        embeds, pooled, _ = encode_prompt(pipeline, prompt=prompt, **options)
         return {"prompt_embeds": embeds, "pooled_prompt_embeds": pooled}
+
     options |= {"do_classifier_free_guidance": guided}
     if guided and negative_prompt:
         options["negative_prompt"] = negative_prompt
-    encoded = of_class(pipeline, prompt=prompt, **options)
+    encoded = encode_prompt(pipeline, prompt=prompt, **options)
+
     names = (
         "prompt_embeds",
         "negative_prompt_embeds",

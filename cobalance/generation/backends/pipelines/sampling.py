@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from cobalance.base.errors import OptionError
@@ -59,30 +60,39 @@ def set_sampling(
     steps = int(accepted["num_inference_steps"].default)
     if options.preset == "fast":
         steps = min(steps, FAST_STEPS)
-        if FAST_SCHEDULER in {kind.__name__ for kind in pipeline.scheduler.compatibles}:
-            with quiet():
-                pipeline.scheduler = getattr(diffusers, FAST_SCHEDULER).from_config(
-                    pipeline.scheduler.config,
-                    algorithm_type="dpmsolver++",
-                    solver_order=2,
-                    use_karras_sigmas=True,
-                    **dict.fromkeys(OTHER_SIGMAS, False),
-                )
+        _set_fast_scheduler(pipeline)
     steps = options.steps or steps
-    own = {
-        name: accepted[name].default if value is None else value
-        for name, value in {"guidance_scale": options.guidance_scale, **inputs}.items()
-        if name in accepted
-    }
-    scale = own.pop("guidance_scale", None)
-    own = {name: value for name, value in own.items() if value is not None}
-    strength = own.get("strength", 1.0)
+
+    # Where neither option is set, the pipeline's own default holds.
+    values: dict[str, Any] = {}
+    for name, value in {"guidance_scale": options.guidance_scale, **inputs}.items():
+        if name in accepted:
+            values[name] = accepted[name].default if value is None else value
+    scale = values.pop("guidance_scale", None)
+    used = {name: value for name, value in values.items() if value is not None}
+
+    strength = used.get("strength", 1.0)
     if int(steps * strength) < 1:
         raise OptionError(
             f"{steps} steps at strength {strength} leave none. Set more steps, or a greater "
             "strength."
         )
-    return Sampling(type(pipeline.scheduler).__name__, steps, scale, own)
+    return Sampling(type(pipeline.scheduler).__name__, steps, scale, used)
+
+
+def _set_fast_scheduler(pipeline: Any) -> None:
+    """Give a pipeline a scheduler of few steps, if its own can be replaced by that."""
+    if FAST_SCHEDULER not in {kind.__name__ for kind in pipeline.scheduler.compatibles}:
+        return
+
+    with quiet():
+        pipeline.scheduler = getattr(diffusers, FAST_SCHEDULER).from_config(
+            pipeline.scheduler.config,
+            algorithm_type="dpmsolver++",
+            solver_order=2,
+            use_karras_sigmas=True,
+            **dict.fromkeys(OTHER_SIGMAS, False),
+        )
 
 
 def check_pipeline_scales(
@@ -106,12 +116,13 @@ def check_pipeline_scales(
     """
     name = type(pipeline).__name__
     accepted = inspect.signature(type(pipeline).__call__).parameters
-    for scale in dict.fromkeys(scale for variant in variants for scale in variant):
+    for scale in dict.fromkeys(chain.from_iterable(variants)):
         if scale not in accepted:
             raise OptionError(
                 f"{name} has no {scale}, and would ignore that of the variants. Leave it out of "
                 "them, or use another backend or model."
             )
+
     transformer = getattr(pipeline, "transformer", None)
     embeds = None if transformer is None else transformer.config.get("guidance_embeds")
     if embeds is False and any(TEXT in variant for variant in variants):
@@ -119,11 +130,13 @@ def check_pipeline_scales(
             f"{name} would ignore the variants' {TEXT}: its model was distilled to paint without "
             "guidance. Leave it out of them, or use a model that was not."
         )
-    if embeds is not None:  # the transformer gets the scale as a number, if at all
+    # Such a transformer gets the scale as a number, if at all.
+    if embeds is not None:
         return
-    text = [variant.get(TEXT, sampling.guidance_scale or 0.0) for variant in variants]
-    off = [scale for scale in text if scale <= 1]
-    if off and len(set(text)) > 1:
+
+    scales = [variant.get(TEXT, sampling.guidance_scale or 0.0) for variant in variants]
+    off = [scale for scale in scales if scale <= 1]
+    if off and len(set(scales)) > 1:
         raise OptionError(
             f"{name} guides by scales above 1: a variant's {TEXT} of {off[0]:g} turns guidance "
             "off, as any other up to 1 does. Set one above 1 in each variant."
@@ -139,11 +152,13 @@ def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:
     """Raise OptionError for a negative prompt that the pipeline does not take, or would ignore."""
     name = type(pipeline).__name__
     accepted = inspect.signature(type(pipeline).__call__).parameters
+
     if "negative_prompt" not in accepted:
         raise OptionError(
             f"{name} takes no negative prompt. Leave it out, and say in the prompts what to show."
         )
-    # models distilled with guidance take one scale for it, and another to compare prompts by
+
+    # Models distilled with guidance take one scale for it, and another to compare prompts by.
     if "true_cfg_scale" in accepted:
         if accepted["true_cfg_scale"].default <= 1:
             raise OptionError(
