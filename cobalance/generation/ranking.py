@@ -56,7 +56,7 @@ def rank_candidates(scores: npt.ArrayLike, weights: npt.ArrayLike) -> npt.NDArra
 
 def sum_ranks(scores: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
     """Weighted sum of each candidate's ranks, shape (m,)."""
-    return np.array([float(value) for value in _exact_sums(scores, weights)])
+    return np.array(list(map(float, _exact_sums(scores, weights))))
 
 
 def rank_scores(scores: npt.ArrayLike) -> FloatArray:

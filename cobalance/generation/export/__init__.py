@@ -105,12 +105,14 @@ def export(
         tables: list[TableFile] = []
         rows: list[dict[str, Any]] = []
         texts = TextCounts()
+
         if plugin.has_images:
             images, rows = _write_images(stream, staging, writer, texts, shuffled=plugin.shuffled)
             tables.append(IMAGE_TABLE)
         else:
             real = (image for image in stream.listed if not image.synthetic)
             images = ImageCounts((image.split, image.class_name, False) for image in real)
+
         report = writer.finish()
         tables += report.tables
 
@@ -127,6 +129,7 @@ def export(
             patterns=report.patterns,
             texts=texts,
         )
+
         # The card has a section of its own on generated images, and lists the other tables.
         if rows:
             with staging.open(GENERATED.name) as file:
@@ -172,6 +175,7 @@ def _counts(images: ImageCounts, stream: ImageStream, written: Mapping[str, int]
         "real images left out": 0,
         "generated images left out": 0,
     }
+
     further = {name: n for name, n in written.items() if name not in counts}
     for (_, _, synthetic), n in images.items():
         counts["generated images" if synthetic else "real images"] += n
@@ -181,11 +185,13 @@ def _counts(images: ImageCounts, stream: ImageStream, written: Mapping[str, int]
 def _describe(staging: Staging, facts: card.CardFacts, tables: list[TableFile]) -> None:
     # Without generated images, only the last two limits hold.
     limits = card.LIMITS if len(facts.generated) else card.LIMITS[2:]
+
     rai = {
         "dataCollection": " ".join([card.summary(facts), *facts.texts.sentences()]),
         "dataBiases": card.LIMITS[2],
         "dataLimitations": " ".join(limits),
     }
+
     about = croissant.croissant(facts.name, card.summary(facts), staging.files, tables, rai)
     staging.write(croissant.NAME, about)
     staging.write(card.NAME, card.data_card(facts))

@@ -83,6 +83,7 @@ def with_source_concepts(made: pd.DataFrame, images: pd.DataFrame) -> pd.DataFra
     current = dict(zip(images["id"], images["concepts"], strict=True))
     edited = made["source_class"].notna()
     sources = made["source_image"].where(edited)
+
     concepts = [
         current.get(source, planned)
         for source, planned in zip(sources, made["concepts"], strict=True)

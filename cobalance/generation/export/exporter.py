@@ -120,6 +120,7 @@ def image_facts(image: ExportImage) -> dict[str, Any]:
         "synthetic": image.synthetic,
         "original_uri": image.uri,
     }
+
     facts |= {name: value for name, value in asdict(image.text).items() if value}
     if image.provenance is not None:
         facts["generated"] = {name: image.provenance[name] for name in _PROVENANCE}

@@ -131,6 +131,7 @@ def open_staging(
                 staging = Staging(temporary)
                 with staging.opened:
                     yield staging
+
                 # The target may have been changed while the export was written.
                 check_target(target, identity, overwrite=overwrite)
                 _move(temporary, target)
@@ -156,6 +157,7 @@ def _move(temporary: Path, target: Path) -> None:
     # A folder that is not empty cannot be replaced in one step.
     if target.exists():
         os.replace(target, old)
+
     try:
         os.replace(temporary, target)
     except OSError:

@@ -86,6 +86,7 @@ class TableWriter:
 def table_writer(staging: Staging, table: TableFile) -> Iterator[TableWriter]:
     """Open a table of an export for writing."""
     schema = pa.schema([(name, column.type) for name, column in table.columns.items()])
+
     with (
         staging.open(table.name) as file,
         pq.ParquetWriter(file, schema, compression="zstd") as parquet,

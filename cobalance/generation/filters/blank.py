@@ -38,6 +38,7 @@ def _says(found: Scored, options: BlankOptions) -> Said:
         enough="Not one colour",
         too_little="Nearly one colour",
     )
+
     if "luminance" not in found.details:
         return of_spread
     of_light = describe_score(
@@ -85,6 +86,7 @@ def judge_blank(_: ImageRequest, made: GeneratedImage, options: BlankOptions) ->
             f"The image is nearly black: its mean luminance is {mean:.4f}, less than "
             f"{options.min_luminance:g}."
         )
+
     return Judgement(score, reason, {"luminance": mean})
 
 

@@ -54,6 +54,7 @@ class ClipOptions(ClipModelOptions):
     def _check_text(cls, text: str) -> str:
         if text in ("prompt", "concepts"):
             return text
+
         check_template(text)
         if unknown := placeholders(text) & {"noun", "adjective"}:
             raise ValueError(
@@ -66,6 +67,7 @@ class ClipOptions(ClipModelOptions):
 def _says(found: Scored, options: ClipOptions) -> Said:
     fields = placeholders(PHOTO if options.text == "concepts" else options.text)
     subject, missing = "what its prompt says", "does not find what its prompt says"
+
     if "caption" in fields:
         # Whether it has a caption is not stored with the score.
         subject = "what its caption or prompt says"
@@ -74,6 +76,7 @@ def _says(found: Scored, options: ClipOptions) -> Said:
         subject = join_names(found.concepts)
         is_one = len(found.concepts) == 1
         missing = f"finds no {subject}" if is_one else f"does not find all of {subject}"
+
     return describe_score(
         found.score,
         options.threshold,
@@ -120,7 +123,7 @@ class ClipFilter:
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
         """Judge a batch; see `cobalance.generation.filters.filter.Filter`."""
-        texts = [self._text(request) for request in requests]
+        texts = list(map(self._text, requests))
         with self.clip.vision.computing(f"CLIP on {len(made)} images"):
             cosines = self.clip.cosines([generated.image for generated in made], texts)
         return [self._judgement(text, cosine) for text, cosine in zip(texts, cosines, strict=True)]
@@ -134,10 +137,12 @@ class ClipFilter:
         """The text that an image is compared with: the prompt where the request has no other."""
         if self.options.text == "prompt":
             return self.options.prefix + request.prompt
+
         template = PHOTO if self.options.text == "concepts" else self.options.text
         fields = placeholders(template)
         lacks_concepts = not request.concepts and bool(fields & {"concepts", "names"})
         lacks_caption = not request.caption and "caption" in fields
+
         if lacks_concepts or lacks_caption:
             return self.options.prefix + request.prompt
         return self.options.prefix + prompt_for(

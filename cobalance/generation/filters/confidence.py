@@ -37,6 +37,7 @@ def _says(found: Scored, _: ConfidenceOptions) -> Said:
     text = f"A classifier gives its class a probability of {number_text(found.score, 0, 1)}"
     if not {"confidence", "threshold"} <= found.details.keys():
         return Said(text)
+
     best, most = found.details["confidence"], found.details["threshold"]
     sure = "sure" if best > most else "not sure"
     return Said(
@@ -109,6 +110,7 @@ class ConfidenceFilter:
         most = self.options.threshold
         if most is None:
             most = (self.classifier.settings.confidence or {}).get(name, 1.0)
+
         reason = ""
         # NaN is rejected, too.
         if not best <= most:
@@ -140,6 +142,7 @@ def open_filter(options: ConfidenceOptions) -> ConfidenceFilter:
 
     device = choose_device(options.device)
     classifier = open_classifier(options, device, choose_dtype(options.dtype, device))
+
     if classifier.settings.multi_label:
         raise JobBlockedError(
             f"The model {options.model} predicts several classes an image, and the filter "

@@ -36,6 +36,7 @@ def _says(found: Scored, options: DuplicatesOptions) -> Said:
     # The score of an image that is the first of its query, and has no source.
     if found.score >= options.hash_size**2:
         return Said("Nothing before it that it could repeat")
+
     enough = found.score > options.distance
     likeness = "Unlike others" if enough else "Much like another"
     return Said(

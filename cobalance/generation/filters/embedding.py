@@ -199,6 +199,7 @@ def judge_pool(pool: Pool, options: EmbeddingOptions) -> dict[str, Judgement]:
                     f"{of_group[row]} of its {n_passing} nearest neighbours show {name}: "
                     f"{details['p_group']:.4g}, less than {options.min_group:g}."
                 )
+
         judgements[candidate] = Judgement(float(cosines[row]), reason, details)
     return judgements
 
@@ -216,6 +217,7 @@ def _says(found: Scored, options: EmbeddingOptions) -> Said:
         ("p_real", options.min_real, "of its neighbours are real"),
         ("p_group", options.min_group, "are of its group"),
     )
+
     for name, least, words in shares:
         if name in found.details:
             enough, too_little = f"enough {words}", f"too few {words}"
@@ -240,13 +242,14 @@ def open_filter(options: EmbeddingOptions) -> EmbeddingFilter:
     """Open the filter and load its model; see `cobalance.base.plugins.Plugins`."""
     revision = options.revision or REVISIONS.get(options.model)
     checkpoint = find_checkpoint(options.model, revision, options.offline)
+
     match checkpoint.read_config("config.json").get("model_type"):
         case "clip":
             vision = load_vision(
                 options, checkpoint, transformers.CLIPModel, transformers.CLIPImageProcessorPil
             )
         case "vit":
-            # DINO has no pooling layer, and ViT's would be random
+            # DINO has no pooling layer, and ViT's would be random.
             vision = load_vision(
                 options,
                 checkpoint,
@@ -259,4 +262,5 @@ def open_filter(options: EmbeddingOptions) -> EmbeddingFilter:
                 f"The model {checkpoint.label} is a {kind}, not a CLIP or a ViT. Give one of these "
                 "as the filter embedding's model."
             )
+
     return EmbeddingFilter(options, vision)

@@ -104,8 +104,7 @@ class ObjectsFilter:
     ) -> list[Judgement]:
         """Judge a batch; see `cobalance.generation.filters.filter.Filter`."""
         names = dict.fromkeys(name for request in requests for name in self._names(request))
-        images = [generated.image for generated in made]
-        scores = self.detector.best_scores(images, list(names))
+        scores = self.detector.best_scores([generated.image for generated in made], list(names))
         return [
             self._judge(request, dict(zip(names, map(float, row), strict=True)))
             for request, row in zip(requests, scores, strict=True)
@@ -120,6 +119,7 @@ class ObjectsFilter:
             exclude={"vocabulary"},
         )
         settings["vocabulary_sha256"] = vocabulary_sha256(self.options.vocabulary)
+
         return {
             "filter": "objects",
             **described,
@@ -138,12 +138,13 @@ class ObjectsFilter:
         in_image = {name: score for name, score in scores.items() if score >= least}
         concepts = {name: scores[name] for name in request.concepts if name in in_image}
         missing = [name for name in request.concepts if name not in in_image]
+
         class_name = class_text(self.options, request.class_name)
-        asked = {*request.concepts, class_name}
+        asked_names = {*request.concepts, class_name}
         unasked = {
             name: scores[name]
             for name in self.options.vocabulary
-            if name in in_image and name not in asked
+            if name in in_image and name not in asked_names
         }
         details: dict[str, Any] = {"found": concepts, "missing": missing, "unasked": unasked}
 
@@ -152,6 +153,7 @@ class ObjectsFilter:
             details["class"] = scores[class_name]
             if class_name not in in_image:
                 lacking.append(class_name)
+
         reasons = []
         if lacking:
             reasons.append(f"The detector does not find {_with_scores(lacking, scores)}.")

@@ -91,6 +91,7 @@ class Pool:
         for image in edited:
             by_source.setdefault(image.source, image)
         real = dict(sorted(by_source.items()))
+
         return cls(
             candidates=tuple(image.candidate for image in edited),
             sources=tuple(image.source for image in edited),
@@ -159,9 +160,9 @@ def _count(
     """Count neighbours of kept candidates among them and the real images, which come first."""
     queries = pool.vectors[kept]
     points = np.concatenate([pool.real_vectors, queries])
-    own = len(pool.real) + np.arange(len(queries))
+    own_rows = len(pool.real) + np.arange(len(queries))
     counts = np.zeros(len(queries), dtype=np.int64)
-    for block, neighbours in neighbourhoods(queries, points, k, own=own):
+    for block, neighbours in neighbourhoods(queries, points, k, own=own_rows):
         counts[block] = is_counted(neighbours, block).sum(axis=1)
     return counts, min(k, max(0, len(points) - 1))
 

@@ -84,7 +84,7 @@ class SafetyFilter:
         # The checker blackens what it is given as images: it gets stand-ins.
         stand_ins = [np.empty(0) for _ in images]
         _, flags = self.vision.model(clip_input=self.vision.pixels(images), images=stand_ins)
-        return [bool(flag) for flag in flags]
+        return list(map(bool, flags))
 
 
 def open_filter(options: SafetyOptions) -> SafetyFilter:

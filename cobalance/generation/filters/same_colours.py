@@ -81,6 +81,7 @@ def judge_colours(
     """
     if request.source is None:
         return without_source("same_colours")
+
     difference = colour_difference(made.image, request.source.image)
     score, reason = 1 / difference if difference else LARGEST, ""
     if options.threshold is not None and score < options.threshold:

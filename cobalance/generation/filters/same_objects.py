@@ -102,24 +102,24 @@ class SameObjectsFilter:
     def describe(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""
         described = self.detector.describe()
-        own = {
+        settings = {
             "min_f1": self.options.min_f1,
             "vocabulary_sha256": vocabulary_sha256(self.options.vocabulary),
         }
-        return {"filter": "same_objects", **described, "settings": described["settings"] | own}
+        return {"filter": "same_objects", **described, "settings": described["settings"] | settings}
 
     def _find(self, images: Sequence[ImageArray]) -> list[frozenset[str]]:
         """The names that are found in each image."""
         names = self.options.vocabulary
         scores = self.detector.best_scores(images, names).astype(np.float64)
         return [
-            frozenset(names[at] for at in (row >= self.options.threshold).nonzero()[0])
+            frozenset(names[column] for column in (row >= self.options.threshold).nonzero()[0])
             for row in scores
         ]
 
     def _find_in_sources(self, images: Sequence[ImageArray]) -> list[frozenset[str]]:
         """The names in each source, which is known by its pixels."""
-        digests = [sha256_of(image) for image in images]
+        digests = list(map(sha256_of, images))
         new = {
             digest: image
             for digest, image in zip(digests, images, strict=True)
@@ -139,6 +139,7 @@ class SameObjectsFilter:
         score = f1_of_names(image, source)
         lost, added = sorted(source - image), sorted(image - source)
         details = {"both": sorted(source & image), "lost": lost, "added": added}
+
         least, reason = self.options.min_f1, ""
         if least is not None and score < least:
             changes = [

@@ -71,14 +71,14 @@ def judge_sanity(request: ImageRequest, made: GeneratedImage, options: SanityOpt
     """
     if fault := _find_fault(request, made, options):
         return Judgement(0.0, fault)
-    kept, source = made.kept, request.source
-    if kept is None or source is None or not kept.any():
+    stays, source = made.kept, request.source
+    if stays is None or source is None or not stays.any():
         return Judgement(1.0, details={"compared": False})
 
-    score = float((made.image[kept] == source.image[kept]).all(axis=1).mean())
+    score = float((made.image[stays] == source.image[stays]).all(axis=1).mean())
     reason = ""
     if score < options.min_unchanged:
-        of_object = made.mask is not None and np.array_equal(kept, made.mask)
+        of_object = made.mask is not None and np.array_equal(stays, made.mask)
         which = "the object's pixels" if of_object else "the pixels to keep"
         reason = f"{1 - score:.2%} of {which} differ from the source's."
     return Judgement(score, reason, {"compared": True})
@@ -92,12 +92,14 @@ def _find_fault(request: ImageRequest, made: GeneratedImage, options: SanityOpti
             f"The image is {image.dtype} of shape {image.shape}, not 8-bit pixels of shape "
             "(height, width, 3)."
         )
+
     height, width = image.shape[:2]
     expected = (options.width_px or width, options.height_px or height)
     if options.source_size and request.source is not None:
         expected = request.source.mask.shape[::-1]
     if (width, height) != expected:
         return f"The image is {width} x {height} px, not {expected[0]} x {expected[1]} px."
+
     if fault := _find_kept_fault(request, made):
         return fault
 
@@ -107,6 +109,7 @@ def _find_fault(request: ImageRequest, made: GeneratedImage, options: SanityOpti
         return f"The object's mask is {mask.dtype} of shape {mask.shape}, not of the image's."
     if not mask.any():
         return "The object is not in the image: its mask is empty."
+
     background = 1 - float(mask.mean())
     if background < options.min_background:
         return (
@@ -118,11 +121,12 @@ def _find_fault(request: ImageRequest, made: GeneratedImage, options: SanityOpti
 
 def _find_kept_fault(request: ImageRequest, made: GeneratedImage) -> str:
     """Reason why the pixels to keep cannot be compared; empty if they can."""
-    kept, shape = made.kept, made.image.shape[:2]
-    if kept is None:
+    mask, shape = made.kept, made.image.shape[:2]
+    if mask is None:
         return ""
-    if kept.dtype != np.bool_ or kept.shape != shape:
-        return f"The mask of pixels to keep is {kept.dtype} of shape {kept.shape}, not the image's."
+    if mask.dtype != np.bool_ or mask.shape != shape:
+        return f"The mask of pixels to keep is {mask.dtype} of shape {mask.shape}, not the image's."
+
     if request.source is None:
         return "The image has pixels to keep, and no source."
     if request.source.mask.shape != shape:

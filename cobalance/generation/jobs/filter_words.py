@@ -42,6 +42,7 @@ class FilterWords:
         self._options: dict[str, Any] = {}
         self._looks_for: frozenset[Asked] | None = None
         self.looks: bool | None = None
+
         # Settings of an older version, or of a plug-in that is gone, leave scores without words.
         with suppress(CobalanceError):
             chosen = read_job_settings(settings).filter_options()
@@ -87,6 +88,7 @@ class FilterWords:
             if " " in name:
                 continue
             says = FILTERS[name].says if name in self._options else None
+
             if not isfinite(score):
                 words.append(Said(f"{name}: no score"))
             elif says is None:

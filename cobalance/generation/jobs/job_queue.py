@@ -39,8 +39,8 @@ _FAILED = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _RECORDING_S = 1.0
 # The ids of a task's workflows end so; those of chunks end with a round and a number.
 _TASK = "task"
+# Rows that are deleted at once, by their ids; SQLite takes no more than 999 of these.
 DELETE_BATCH = 500
-"""Rows that are deleted at once, by their ids; SQLite takes no more than 999 of these."""
 
 ChunkResult = Literal["done", "skipped", "halved"]
 """Outcome of a chunk: reported, no longer wanted, or replaced by its halves."""
@@ -110,12 +110,14 @@ class Queue:
         public_url = without_password(url)
         self._connect_errors = partial(_connect_errors, public_url)
         self._execute_chunk, self._execute_task, self._on_end = execute, run_task, on_end
+
         # Ids of the workflows that run in this process.
         self._running: set[str] = set()
         self._kinds = (_CHUNKS,) if run_task is None else (_CHUNKS, _TASKS)
         self._poll_s = poll_s
         self._queues = {kind + extra: _AT_ONCE[kind] for kind in _AT_ONCE for extra in EXTRAS}
         self._worker = worker
+
         _open_queue = self
         _silence_dbos()
 
@@ -134,6 +136,7 @@ class Queue:
             }
         )
         # Drivers of databases raise errors of many classes.
+
         try:
             self._launch(checked, extras)
         except Exception as error:
@@ -192,6 +195,7 @@ class Queue:
         statuses = self._list(_prefix(task, attempt), output=True)
         if not statuses:
             return "unknown", ""
+
         (status,) = statuses
         if status.status in _UNFINISHED:
             return "open", ""
@@ -363,7 +367,7 @@ def _connect_errors(url: str) -> Iterator[None]:
 def _enqueue(chunks: Iterable[Chunk], attempt: int, needs: str) -> None:
     for chunk in chunks:
         with SetWorkflowID(_prefix(chunk.job, attempt) + chunk.id):
-            items = [list(item) for item in chunk.items]
+            items = list(map(list, chunk.items))
             DBOS.enqueue_workflow(
                 _CHUNKS + needs, _chunk, chunk.job, attempt, chunk.id, items, needs
             )

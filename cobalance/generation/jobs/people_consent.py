@@ -64,6 +64,7 @@ def check_consent(settings: JobSettings, groups: Collection[str], *, is_edit: bo
             Setting("masks.object", "dog"),
             ".",
         )
+
     if people == "alters" and not settings.alters_real_people:
         raise OptionError(
             f"With the recipe {settings.recipe} a part of a real person stays in the image, who "
@@ -86,6 +87,7 @@ def may_be_people(names: Collection[str]) -> bool:
     # Any object may be a person.
     if ANY in names:
         return True
+
     for name in names:
         words = re.split(r"[\s_-]+", name.casefold().strip())
         phrase = " ".join(words)

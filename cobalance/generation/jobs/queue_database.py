@@ -90,6 +90,7 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
         parsed = make_url(url)
     except ArgumentError:
         parsed = None
+
     if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise OptionError(
             f"The job queue {without_password(url)} is neither sqlite:///path nor "
@@ -97,6 +98,7 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
             Setting("queue"),
             " to one of these.",
         )
+
     if parsed.get_backend_name() == "postgresql":
         return url
 
@@ -158,6 +160,7 @@ def queue_client(url: str, application: str) -> Iterator[DBOSClient]:
         application_name=application,
         retry_connection_errors=False,
     )
+
     try:
         yield client
     finally:

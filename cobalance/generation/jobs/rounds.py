@@ -78,6 +78,7 @@ def candidate_of(row: Row) -> NewCandidate:
     for name, judgement in judgements.items():
         if judgement["details"]:
             provenance[name] = judgement["details"]
+
     return NewCandidate(
         row["candidate"],
         row["path"],
@@ -97,9 +98,9 @@ def candidate_of(row: Row) -> NewCandidate:
 
 def is_complete(of: Round, progress: Sequence[QueryProgress]) -> bool:
     """Whether every candidate of a round is made, or its query has ended."""
-    made = {query.position: query.made for query in progress if query.is_open}
+    made_of = {query.position: query.made for query in progress if query.is_open}
     return all(
-        made[span.query] >= span.first + span.count for span in of.spans if span.query in made
+        made_of[span.query] >= span.first + span.count for span in of.spans if span.query in made_of
     )
 
 
@@ -134,6 +135,7 @@ def next_spans(
     for query in progress:
         if not query.is_open:
             continue
+
         if best_of > 1:
             # Its candidates are judged when all are made.
             if is_unsettled(query, best_of):
@@ -208,6 +210,7 @@ def next_round(
         for position, reason in reasons.items()
         if not reason.startswith(NOT_GENERATED)
     }
+
     spans, ended = next_spans(
         progress,
         settings.candidates_per_image,
@@ -215,6 +218,7 @@ def next_round(
         missing_numbers(store, job, progress),
         in_vain,
     )
+
     messages = {query_id(job, position): message for position, message in ended.items()}
     finish_queries(store, job, messages, after=None if current is None else current.number)
 
@@ -235,15 +239,16 @@ def _reject_repeated(store: GraphStore, job: str, settings: JobSettings, of: Rou
     ]
     if not checks:
         return
+
     reasons = {}
     for start in range(0, len(of.spans), BATCH):
         queries = [query_id(job, span.query) for span in of.spans[start : start + BATCH]]
         for of_query in fingerprints(store, queries):
-            hashes = [found.fingerprint for found in of_query]
-            for found, earlier in zip(of_query, checks[0](hashes), strict=True):
+            hashes = [candidate.fingerprint for candidate in of_query]
+            for candidate, earlier in zip(of_query, checks[0](hashes), strict=True):
                 if earlier is not None:
                     other = of_query[earlier].candidate
-                    reasons[found.candidate] = f"It is nearly the same as candidate {other}."
+                    reasons[candidate.candidate] = f"It is nearly the same as candidate {other}."
     reject_made(store, job, reasons)
 
 

@@ -126,6 +126,7 @@ class JobSettings(BaseModel):
             options = usual_job.pop(f"{name}_options", {})
             if values.get(name, recipe.job.get(name)) == recipe.job.get(name):
                 defaults[f"{name}_options"] = dict(options)
+
         filters = values.get("filters")
         if isinstance(filters, Mapping) and "rank_by" in usual_job:
             # Without its filter there is no score to rank by.

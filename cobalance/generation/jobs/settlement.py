@@ -60,6 +60,7 @@ def judge_pool(folder: OutputFolder, job: str, settings: JobSettings) -> dict[st
         judge = FILTERS[name].judge_pool
         if judge is None:
             continue
+
         pool = Pool.of(read_vectors(folder, job, name))
         if not pool.candidates:
             continue
@@ -138,15 +139,18 @@ class Settler:
     ) -> None:
         """Rank the candidates of some queries, and write the outcome to folder and graph."""
         ids = [query_id(self.job, query.position) for query in queries]
-        made = read_made(self.store, ids)
+        candidates_of = read_made(self.store, ids)
         if judged:
-            made = {query: self._judge(candidates, judged) for query, candidates in made.items()}
+            candidates_of = {
+                query: self._judge(candidates, judged)
+                for query, candidates in candidates_of.items()
+            }
 
         rank_by = self.settings.rank_by
         settlements = []
         ranked: dict[str, RankedCandidate] = {}
         for identity, query in zip(ids, queries, strict=True):
-            candidates = made.get(identity, [])
+            candidates = candidates_of.get(identity, [])
             settlement = rank_query(identity, query.made, query.n, candidates, rank_by)
             settlements.append(settlement)
             ranked |= {candidate.id: candidate for candidate in settlement.ranked}
@@ -154,7 +158,7 @@ class Settler:
         # The record is written before the graph, which may keep the winners alone.
         settled = {
             candidate.id: _settled_row(candidate, ranked.get(candidate.id), judged)
-            for candidate in chain.from_iterable(made.values())
+            for candidate in chain.from_iterable(candidates_of.values())
         }
         add_settled(self.folder, self.job, round_number, queries[0].position, settled)
         settle_queries(self.store, self.job, settlements, keep_losers=self.settings.keep_losers)
@@ -170,6 +174,7 @@ class Settler:
             if new != old:
                 is_rejected = old.eligible and not new.eligible
                 changes[new.id] = new.scores, new.reason if is_rejected else ""
+
         judge_made(self.store, self.job, changes)
         return after
 

@@ -57,16 +57,16 @@ def spend_budget(cliques: Cliques, chosen: IntArray, images: IntArray, budget: i
     lean = Lean(cliques, values)
     rows, codes = np.nonzero(images)
     sizes, queries = images[rows, codes], np.arange(len(rows))
-    shown = match_cliques(cliques, cliques.members[chosen[rows]])
+    cliques_of_queries = match_cliques(cliques, cliques.members[chosen[rows]])
     is_pending, remaining = np.ones(len(rows), dtype=bool), budget
 
     # The statistic is compared with the weights of the start, which do not change with the plan.
     weights = lean.weights
     lowest = lean.statistic(weights)
-    taken: list[int] = []
+    accepted_queries: list[int] = []
     n_best = 0
     while remaining > 0 and is_pending.any():
-        prices = lean.price_sets(shown, sizes)[queries, codes] / sizes
+        prices = lean.price_sets(cliques_of_queries, sizes)[queries, codes] / sizes
         order = np.flatnonzero(is_pending)[np.argsort(prices[is_pending], kind="stable")]
         best = order[prices[order] <= _SHARE_OF_BEST * min(prices[order[0]], 0.0)]
         if not len(best):
@@ -75,18 +75,18 @@ def spend_budget(cliques: Cliques, chosen: IntArray, images: IntArray, budget: i
         images_before = np.cumsum(sizes[best]) - sizes[best]
         for query in best[images_before <= min(budget / _ROUNDS, remaining - 1)].tolist():
             n = sizes[query] = min(int(sizes[query]), remaining)
-            lean.add(int(codes[query]), n, n * shown[query].toarray()[0])
-            taken.append(query)
+            lean.add(int(codes[query]), n, n * cliques_of_queries[query].toarray()[0])
+            accepted_queries.append(query)
             is_pending[query] = False
             remaining -= n
 
         lean.weigh()
         statistic = lean.statistic(weights)
         if statistic <= lowest + _STATISTIC_ERROR:
-            lowest, n_best = min(statistic, lowest), len(taken)
+            lowest, n_best = min(statistic, lowest), len(accepted_queries)
 
     # Queries after the lowest statistic would only raise it again.
     spent = np.zeros_like(images)
-    accepted = np.array(taken[:n_best], dtype=np.int64)
+    accepted = np.array(accepted_queries[:n_best], dtype=np.int64)
     spent[rows[accepted], codes[accepted]] = sizes[accepted]
     return spent

@@ -54,6 +54,7 @@ class ResultOptions:
     def __post_init__(self) -> None:
         check_known("choice of real images", [self.real], REAL_IMAGES)
         check_known("choice for incomplete groups", [self.incomplete], INCOMPLETE)
+
         if not 0 <= self.share <= 1:
             raise OptionError(f"share is {self.share}; give a number from 0 to 1.")
         if self.share < 1 and self.real != "unedited":
@@ -138,6 +139,7 @@ def compose_dataset(
     generated: list[str] = []
     stay: set[str] = set()
     used = 0
+
     for source, counterfactuals in by_source.items():
         if source not in class_of:
             left_out[GONE] += 1
@@ -150,11 +152,12 @@ def compose_dataset(
 
         own_group = class_of[source]
         keeps_real = options.real == "all"
-        shown = counterfactuals
+        images_of_groups = counterfactuals
         if keeps_real:
-            shown = [row for row in counterfactuals if row.group != own_group]
-        if _lacks_group(shown, groups, own_group, keeps_real=keeps_real):
-            has_images = options.real != "none" or any(row.images for row in shown)
+            images_of_groups = [row for row in counterfactuals if row.group != own_group]
+
+        if _lacks_group(images_of_groups, groups, own_group, keeps_real=keeps_real):
+            has_images = options.real != "none" or any(row.images for row in images_of_groups)
             if options.incomplete == "drop" or not has_images:
                 left_out[LACKS_GROUP if is_edited else NOT_EDITED] += 1
                 continue
@@ -164,11 +167,11 @@ def compose_dataset(
             stay.add(source)
 
         # The real image is the only one of its group, so that there is one of each.
-        each = 1
+        most = 1
         if not (keeps_real and own_group in groups):
             # People may have accepted several of one group, and fewer of another.
-            each = min((len(row.images) for row in shown if row.images), default=1)
-        accepted = [image for row in shown for image in row.images[:each]]
+            most = min((len(row.images) for row in images_of_groups if row.images), default=1)
+        accepted = [image for row in images_of_groups for image in row.images[:most]]
         used += bool(accepted)
         generated += accepted
 
@@ -181,6 +184,7 @@ def compose_dataset(
             left_out[OTHERS_OF_GROUPS] += 1
         else:
             stays = options.real != "none"
+
         if stays:
             real.append(image)
     return Composition(tuple(real), tuple(generated), used, dict(left_out), dict(remain))

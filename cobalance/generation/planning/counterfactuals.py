@@ -90,6 +90,7 @@ class CounterfactualOptions:
             raise OptionError(
                 f"limit is {self.limit}; edit 1 image or more, or leave it out for no limit."
             )
+
         if self.groups:
             check_groups(self.groups, self.made)
         if not all(self.cliques):
@@ -110,8 +111,10 @@ and there is only 'woman'. Name two or more with plan.groups.
     for name in groups:
         if (fault := name_fault(name)) is not None:
             raise OptionError(f"The group {name!r} {fault}. Give it a readable name.")
+
     if len(set(groups)) < len(groups):
         raise OptionError(f"A group is named twice: {', '.join(groups)}. Name each once.")
+
     if made != "own" and len(groups) < 2:
         present = f"only {groups[0]!r}" if groups else "none"
         raise OptionError(

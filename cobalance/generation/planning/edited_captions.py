@@ -54,12 +54,14 @@ class CaptionEdits:
         prompts = list[tuple[str, dict[str, str]]]()
         remaining = list[dict[str, str]]()
         reasons = list[str]()
+
         for caption in captions:
             texts, reason = self._to_groups(caption)
             if reason is None:
                 prompts.append((caption, texts))
                 remaining.append(texts)
                 continue
+
             reasons.append(reason)
             is_true_of_all = reason in (NO_GROUP, NO_PERSON) and self._editor.is_neutral(caption)
             if is_true_of_all and self.options.unnamed == "keep":
@@ -82,6 +84,7 @@ class CaptionEdits:
         """Reason to leave an image out: no captions, several groups, or another than its own."""
         if not captions:
             return NO_CAPTIONS
+
         named = set[str]().union(*map(self._naming.groups_in, captions))
         if len(named) > 1:
             return f"images with {MANY_GROUPS}"
@@ -93,12 +96,14 @@ class CaptionEdits:
     def _to_groups(self, caption: str) -> tuple[dict[str, str], str | None]:
         texts = dict[str, str]()
         reasons = list[str]()
+
         for group in self._asked:
             edited = self._editor.edit_caption(caption, group)
             if edited.text is None:
                 reasons.append(edited.reason)
             else:
                 texts[group] = edited.text
+
         if reasons:
             return {}, max(reasons, key=REASONS.index)
         return texts, None

@@ -19,11 +19,12 @@ from cobalance.generation.planning.plan import (
     PlanOptions,
     run_planner,
 )
-from cobalance.generation.planning.simulation import add_to_counts, simulate_images
+from cobalance.generation.planning.simulation import add_to_counts, number_names, simulate_images
 from cobalance.statistics.association import leading_classes, rate_differences
 from cobalance.statistics.concepts_alone import MOST_IMAGES, concepts_alone
 
-BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
+# Columns of counts are named so, followed by the class.
+BEFORE, AFTER = "before_", "after_"
 
 
 def touched_rows(before: Cliques, after: Cliques) -> IntArray:
@@ -78,6 +79,7 @@ def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFram
         "too_few_before": _too_few(first),
         "too_few_after": _too_few(then),
     }
+
     for prefix, cliques in ((BEFORE, first), (AFTER, then)):
         for code, name in enumerate(cliques.classes):
             columns[prefix + name] = cliques.counts[:, code]
@@ -194,7 +196,7 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
         the first; ``bits_before`` and ``bits``; see
         `cobalance.statistics.concepts_alone.concepts_alone`.
     """
-    code_of = {name: code for code, name in enumerate(images.concepts)}
+    code_of = number_names(images.concepts)
     recode = np.array([*(code_of.get(name, -1) for name in cliques.concepts), -1])
     is_known = [name in cliques.classes for name in images.classes]
     classes = [cliques.classes.index(name) for name in images.classes if name in cliques.classes]

@@ -42,6 +42,7 @@ class CliqueSets:
     def __init__(self, cliques: Cliques) -> None:
         self.n_cliques, self.n_concepts = len(cliques), len(cliques.concepts)
         self._added, self._added_rows = _extensions(cliques.members, self.n_concepts)
+
         # Cliques that can be extended come first, as rows are by size; the empty one before them.
         self._n_open = 1 + int((cliques.sizes() < cliques.members.shape[1]).sum())
         entries = self._added.tocoo()
@@ -139,6 +140,7 @@ def _extensions(members: IntArray, n_concepts: int) -> tuple["sparse.csr_matrix"
     index, sizes = SubsetIndex(members), (members >= 0).sum(axis=1)
     nothing: IntArray = np.zeros(0, dtype=np.int64)
     smaller, concepts, larger = [nothing], [nothing], [nothing]
+
     for size in range(1, members.shape[1] + 1):
         rows = np.flatnonzero(sizes == size)
         parts = index.combinations(members[rows, :size])
@@ -178,11 +180,13 @@ class Lean:
         self.counts = cliques.counts.T.astype(np.float64)
         self.sizes = cliques.class_sizes.astype(np.float64)
         self.chosen: BoolArray = values > 0
+
         rates = self.rates
         self._scale = 1 / np.maximum(rates * (1 - rates), _LEAST_VARIANCE)
         self._scaled = self._scale * np.where(self.chosen, values, 1.0)
         self._before = self._sum_squares()
         self._cliques = cliques
+
         self.evidence: BoolArray = find_leaning(cliques) & self.chosen
         self._leant = max(int(self.evidence.sum()), 1)
         self.weigh()

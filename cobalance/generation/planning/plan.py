@@ -149,8 +149,13 @@ class Plan:
 
     def write_arguments(self) -> dict[str, Any]:
         """The arguments that `cobalance.graph.dataset.plans.write_plan` takes of a plan."""
-        own, limits = dict(self.planner_options), asdict(self.options)
-        return {"queries": self.queries, "planner": self.planner, "planner_options": own, **limits}
+        planner_options, limits = dict(self.planner_options), asdict(self.options)
+        return {
+            "queries": self.queries,
+            "planner": self.planner,
+            "planner_options": planner_options,
+            **limits,
+        }
 
     def frame(self) -> pd.DataFrame:
         """A row a query: class, concepts, n; sources, or source_image and caption, where known."""
@@ -177,11 +182,13 @@ class Plan:
 def check_query(query: PlannedQuery) -> None:
     """Raise OptionError unless a query asks for images, of concepts in order or of an edit."""
     class_name, concepts, n, edit, _ = query
+
     if not (concepts or edit) or any(a >= b for a, b in pairwise(concepts)):
         raise OptionError(
             f"a query for {class_name!r} has the concepts {concepts}; give at least one, in "
             "ascending order, none twice"
         )
+
     if n < 1:
         raise OptionError(
             f"a query for {class_name!r} with {concepts} asks for {n} images; ask for 1 or more, "
@@ -348,6 +355,7 @@ def queries_of(
         for position, places in enumerate(planned.sources[rows].tolist()):
             # -1 stands behind the last source.
             sources[position] = tuple(ids[place] for place in places if place >= 0)
+
     names = sets.take(rows).names()
     numbers = images[rows, codes].tolist()
     return tuple(

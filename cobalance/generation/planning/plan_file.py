@@ -157,6 +157,7 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
         options = PlanOptions(**({} if raw.options is None else raw.options.model_dump()))
     except OptionError as error:
         raise InputError(file, "options", str(error), REMEDY) from error
+
     return Plan(
         planner=raw.planner,
         options=options,

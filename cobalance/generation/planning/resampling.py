@@ -14,7 +14,7 @@ from cobalance.counting.cliques import Cliques
 from cobalance.counting.incidence import Incidence
 from cobalance.counting.subsets import SubsetIndex
 from cobalance.generation.planning.lean import Lean, match_cliques
-from cobalance.generation.planning.simulation import PADDING, add_to_counts
+from cobalance.generation.planning.simulation import PADDING, add_to_counts, number_names
 
 BASELINES: Mapping[str, str] = MappingProxyType(
     {
@@ -91,7 +91,7 @@ def _recode(cliques: Cliques, incidence: Incidence) -> tuple[IntArray, IntArray]
     used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
     used[cliques.members] = True
     code_of = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
-    label_of = {name: code for code, name in enumerate(cliques.classes)}
+    label_of = number_names(cliques.classes)
     concepts = [code_of.get(name, PADDING) for name in incidence.concepts]
     classes = [label_of.get(name, -1) for name in incidence.classes]
     return np.array(concepts, dtype=np.int64), np.array(classes, dtype=np.int64)
@@ -133,7 +133,7 @@ def _prune(groups: Groups, most: int | None) -> FloatArray:
     """Drop images one of a group and class at a time, those first that lean most."""
     cliques, counts = groups.cliques, groups.images.astype(np.float64)
     lean = Lean(cliques, np.ones(len(cliques)))
-    shown = match_cliques(cliques, groups.members)
+    cliques_of_groups = match_cliques(cliques, groups.members)
     remaining = round(counts.sum() * PRUNED_SHARE) if most is None else most
     # No class loses more than half of its images.
     least = np.maximum(lean.sizes / 2, 1)
@@ -143,7 +143,7 @@ def _prune(groups: Groups, most: int | None) -> FloatArray:
         may_drop = (counts > 0) & (lean.sizes > least)
         # A class of one image divides by zero; it may not drop it.
         with np.errstate(divide="ignore", invalid="ignore"):
-            prices = np.where(may_drop, lean.price_sets(shown, -1), np.inf)
+            prices = np.where(may_drop, lean.price_sets(cliques_of_groups, -1), np.inf)
         order = np.argsort(prices, axis=None, kind="stable")[: min(step, remaining)]
         lowest = prices.flat[order[0]]
         if lowest >= 0:
@@ -153,7 +153,7 @@ def _prune(groups: Groups, most: int | None) -> FloatArray:
         group_rows, codes = np.divmod(best, counts.shape[1])
         counts[group_rows, codes] -= 1
         for code in np.unique(codes).tolist():
-            of_class = shown[group_rows[codes == code]]
+            of_class = cliques_of_groups[group_rows[codes == code]]
             dropped = np.asarray(of_class.sum(axis=0), dtype=np.float64).ravel()
             lean.add(code, -of_class.shape[0], -dropped)
         remaining -= len(best)
@@ -220,9 +220,9 @@ def image_list(
     after = resample_counts(groups, baseline, most)
     times = image_multiples(groups, after, np.random.default_rng(seed), order, baseline)
 
-    taken = {"weight": times} if baseline == "weights" else {"times": times.astype(np.int64)}
+    column = {"weight": times} if baseline == "weights" else {"times": times.astype(np.int64)}
     classes = np.array(incidence.classes, dtype=object)[incidence.labels]
-    images = pd.DataFrame({"image": list(ids), "class": classes, **taken})
+    images = pd.DataFrame({"image": list(ids), "class": classes, **column})
     return images.astype({"image": object}).set_index("image")
 
 
@@ -298,6 +298,7 @@ def balancing_weights(groups: Sequence[object], classes: Sequence[str]) -> pd.Da
             "class": pd.factorize(np.array(classes, dtype=object))[0],
         }
     )
+
     by_group = images.groupby("group")["class"]
     counts = {
         "group_images": by_group.transform("size"),

@@ -13,7 +13,8 @@ from cobalance.counting.cliques import Cliques
 from cobalance.counting.subsets import SubsetIndex
 from cobalance.generation.planning.plan import Plan, PlannedImages, check_query
 
-PADDING = -1  # behind the last member of a clique
+# Stands behind the last member of a clique.
+PADDING = -1
 
 
 def add_to_counts(
@@ -62,8 +63,7 @@ def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
 
 def sets_of(cliques: Cliques, queries: Iterable[PlannedQuery]) -> PlannedImages:
     """Convert queries to planned images, a row a query, with the errors of `simulate`."""
-    concept_codes = {name: code for code, name in enumerate(cliques.concepts)}
-    class_codes = {name: code for code, name in enumerate(cliques.classes)}
+    concept_codes, class_codes = number_names(cliques.concepts), number_names(cliques.classes)
     queries = tuple(queries)
     width = max((len(query.concepts) for query in queries), default=1)
     members = np.full((len(queries), width), PADDING, dtype=np.int64)
@@ -90,6 +90,11 @@ def simulate_images(cliques: Cliques, planned: PlannedImages) -> Cliques:
     counts = cliques.counts.astype(np.int64)
     add_to_counts(SubsetIndex(cliques.members), counts, members, images)
     return replace(cliques, counts=counts, class_sizes=cliques.class_sizes + images.sum(axis=0))
+
+
+def number_names(names: Iterable[str]) -> dict[str, int]:
+    """Number names from 0 on, by name."""
+    return {name: code for code, name in enumerate(names)}
 
 
 def _look_up(kind: str, codes: dict[str, int], names: Sequence[str]) -> list[int]:

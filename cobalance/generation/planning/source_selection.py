@@ -88,9 +88,9 @@ def select_sources(
     classes = set(images["class_name"])
     if options.made == "others":
         _check_are_classes(groups, classes)
-    shown = {name for concepts in images["concepts"] for name in concepts}
+    concepts_shown = {name for concepts in images["concepts"] for name in concepts}
     for names in (options.concepts, *options.cliques):
-        check_known("concept", names, shown)
+        check_known("concept", names, concepts_shown)
     split = choose_split(set(images["split"]), options)
     edits = _open_edits(texts, groups, options, words)
 
@@ -103,12 +103,14 @@ def select_sources(
     child_words = () if words is None else words.children
     left_out = Counter[str]()
     rows: list[dict[Any, Any]] = []
+
     for row in images.to_dict("records"):
         text = texts_of.get(row["id"], {})
         captions = text.get("captions") or ()
         reason = _reason(row, text, split, of_classes, options)
         if reason is None and options.children == "drop":
             reason = _reason_of_children(captions, child_words)
+
         edited: dict[str, Any] = {}
         if reason is None and edits is not None:
             edited, reason = edits.edit(captions, row["class_name"])
@@ -154,6 +156,7 @@ def _open_edits(
     """
     if options.captions == "none" or words is None:
         return None
+
     edits = CaptionEdits(words, tuple(groups), options)
     if options.captions == "one group" and not any(texts["captions"]):
         raise DataError(
@@ -212,12 +215,14 @@ def _match_split(asked: str, names: Sequence[str], is_control: bool) -> str:
     """The one split whose name begins as the one asked for, else the name asked for."""
     if asked in names:
         return asked
+
     matches = [name for name in names if name.casefold().startswith(asked.casefold())]
     # Datasets call the split of a control set test, val or dev.
     if not matches and is_control and is_test_split(asked):
         matches = [name for name in names if is_test_split(name)]
     if len(matches) == 1:
         return matches[0]
+
     # A split for tests is refused with its own reason, whether it exists or not.
     if not is_test_split(asked):
         check_known("split", [asked], names)
@@ -252,7 +257,7 @@ def forbids_derivatives(license_name: str | None, license_url: str | None) -> bo
     False
     """
     texts = (text for text in (license_name, license_url) if isinstance(text, str))
-    return any(_NO_DERIVATIVES.search(text) for text in texts)
+    return any(map(_NO_DERIVATIVES.search, texts))
 
 
 def _reason(
@@ -264,11 +269,13 @@ def _reason(
 ) -> str | None:
     """Reason to leave out an image, before its captions are read; None if it stays."""
     concepts = set(row["concepts"])
+
     if row["synthetic"]:
         return GENERATED
     if split is not None and row["split"] != split:
         return OTHER_SPLIT
-    chosen = not options.cliques or any(concepts.issuperset(clique) for clique in options.cliques)
+
+    chosen = not options.cliques or any(map(concepts.issuperset, options.cliques))
     if not chosen or not concepts.issuperset(options.concepts):
         return OTHER_CONCEPTS
     if row["class_name"] not in classes:

@@ -7,7 +7,7 @@ PLUGIN = Recipe(
     purpose="Edits the whole image as an instruction says.",
     backend="instruct",
     prompt="add {concepts} to the background",
-    # the object may change, which sanity would reject; an instruction describes no image
+    # The object may change, which sanity would reject; an instruction describes no image.
     filters={"blank": {}, "duplicates": {}, "clip": {"text": "concepts"}},
     reference="ConBias, table 3, and ALIA: InstructPix2Pix. Where they are silent: the "
     "instruction, and CLIPScore against the paper's prompt for the concepts.",

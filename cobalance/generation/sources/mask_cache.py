@@ -74,6 +74,7 @@ def mask_path(settings: MaskSettings, image_id: str, uri: str) -> Path:
     pure = PurePosixPath(urlsplit(uri).path if "://" in uri else uri)
     values = {"id": image_id, "stem": pure.stem, "path": str(pure.with_suffix("")).lstrip("/")}
     inside = PLACEHOLDER.sub(lambda match: values[match[1]], settings.mask_pattern)
+
     path = folder / inside
     # An id or an address may hold "..".
     if "\0" in inside or not path.resolve().is_relative_to(folder.resolve()):

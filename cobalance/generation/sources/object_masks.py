@@ -116,6 +116,7 @@ class ObjectMasks:
             rows = [row for row in rows if _has_box(row)]
         if not rows:
             return self._combine(self._find_unannotated(pixels))
+
         chosen = self._choose(rows, pixels)
         return self._combine([self._mask_of(row, pixels) for row in chosen])
 
@@ -130,11 +131,13 @@ class ObjectMasks:
         """The rows of the instances to take, by their boxes; all where their pixels decide."""
         if self.settings.instances == "largest" and not self.settings.needs_segmenter:
             return rows
+
         areas = [
             area_of(box_of(row)) if _has_box(row) else bounds_area(_outline(row, pixels))
             for row in rows
         ]
         order = choose_instances(self.settings, areas)
+
         # Of instances that a segmenter may be asked for, only the one of the largest box is.
         if self.settings.instances == "largest":
             order = order[:1]
@@ -272,8 +275,8 @@ def restrict(
     >>> restrict(np.array([[1, 1, 0]], bool), parts, "random", 7).tolist()
     [[True, True, False]]
     """
-    shown = {name: mask & part for name, part in sorted(parts.items())}
-    visible = [part for part in shown.values() if part.any()]
+    by_name = {name: mask & part for name, part in sorted(parts.items())}
+    visible = [part for part in by_name.values() if part.any()]
     if not visible:
         raise UnusableError(
             "shows none of the wanted parts of its object",

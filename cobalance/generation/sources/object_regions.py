@@ -31,7 +31,7 @@ def object_regions(
     """
     if ANY in names:
         return regions
-    concepts = [_plain(name) for name in regions["concept"]]
+    concepts = list(map(_plain, regions["concept"]))
     if names:
         tries = [set(map(_plain, names))]
     else:

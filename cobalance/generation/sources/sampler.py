@@ -141,6 +141,7 @@ class Sources:
                 f"The image {image_id!r} has no address, or is not of the split that is asked for. "
                 "Ingest it with its path, or ask for another split."
             )
+
         uri, class_name = self._places[image_id]
         try:
             return self._source(image_id, uri, class_name, seed), class_name
@@ -238,6 +239,7 @@ class Sources:
             raise UnusableError(
                 "has a mask file that is not a usable image", "Replace it", f"{path}: {error}"
             ) from error
+
         picture = self._picture(uri, stored.size, "a mask file", f"{path}: ")
         return picture, mask_array(stored)
 

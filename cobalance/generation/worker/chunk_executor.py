@@ -107,7 +107,8 @@ class ChunkExecutor:
             return self._try(runner, chunk, record)
         except (NoSourceError, JobBlockedError, StoreUnavailableError, WorkerStopped):
             with contextlib.suppress(CobalanceError):
-                record.clear_starts()  # the chunk is not to blame
+                # The chunk is not to blame.
+                record.clear_starts()
             raise
         except _ChunkFailedError as error:
             if len(chunk.items) > 1:
@@ -149,6 +150,7 @@ class ChunkExecutor:
     def _run(self, runner: JobRunner, chunk: Chunk, record: ChunkRecord) -> list[Row]:
         """Generate a chunk's images, then write image files and the record."""
         images = runner.run(chunk)
+
         # Another worker that took this one for dead may have finished it.
         rows = record.read()
         if rows is None:

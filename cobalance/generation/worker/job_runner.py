@@ -198,6 +198,7 @@ class JobRunner:
         """Images, the judgements of each by filter, and the seconds that all took."""
         if not requests:
             return [], [], 0.0
+
         by_request: list[dict[str, Judgement]] = [{} for _ in requests]
         with self.device:
             started = time.perf_counter()

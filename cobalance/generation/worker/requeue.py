@@ -25,6 +25,7 @@ class Requeuer:
         running = self._queue.running()
         orphans = self._find_lost(running)
         others = {name: worker for name, worker in running.items() if worker != self._worker}
+
         # Heartbeats are in the graph; a worker that is alone asks it nothing.
         if others:
             workers = self._store.run(partial(workers_alive, within_s=self._dead_after_s))

@@ -46,15 +46,15 @@ class RunnerSlot:
         OptionError, UnknownNameError, MissingExtraError, JobBlockedError, OutOfMemoryError
             It cannot be opened.
         """
-        wanted = (job, attempt, dataset)
+        opening_for = (job, attempt, dataset)
         with self._changed:
-            while self._users and self._opened_for != wanted and not self._taken:
+            while self._users and self._opened_for != opening_for and not self._taken:
                 self._changed.wait()
             if self._taken:
                 raise WorkerBusy
-            if self._runner is None or self._opened_for != wanted:
+            if self._runner is None or self._opened_for != opening_for:
                 self._runner = self._open(job, dataset)
-                self._opened_for = wanted
+                self._opened_for = opening_for
             runner = self._runner
             self._users += 1
 

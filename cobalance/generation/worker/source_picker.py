@@ -126,6 +126,7 @@ class SourcePicker:
                 f"{class_name!r}, and the dataset names no image files. Ingest it with them.",
                 "",
             )
+
         try:
             self._sources.sample(class_name, 0)
         except NoSourceError as error:

@@ -101,6 +101,7 @@ class Worker:
         self.tasks_seen: dict[str, None] = {}
         # Attempts of the tasks that the queue has.
         self._queued_tasks: dict[str, int] = {}
+
         self._stop = threading.Event()
         self._ended = threading.Event()
         self._woken = threading.Event()
@@ -108,6 +109,7 @@ class Worker:
         runners = RunnerSlot(self._store, self.resources)
         self._executor = ChunkExecutor(self._store, self.resources, runners)
         self._tasks = TaskExecutor(self._store, self.resources, runners, self._stop, self.progress)
+
         self._reported_at, self._reported = 0.0, list[str]()
 
     def stop(self) -> None:
@@ -190,10 +192,9 @@ class Worker:
 
     def _advance(self, supervisor: JobSupervisor, requeuer: Requeuer, queue: Queue) -> bool:
         """Advance all jobs and tasks that this worker may run once; whether there are any."""
-        needs_of = self._store.run(active_jobs)
         active = [
             job
-            for job, needs in needs_of.items()
+            for job, needs in self._store.run(active_jobs).items()
             if self._serves(job, needs or "worker", self.jobs_left, queue)
         ]
         self.jobs_seen.update(dict.fromkeys(active))

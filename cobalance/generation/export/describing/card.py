@@ -16,7 +16,8 @@ from cobalance.generation.export.tables import TableFile
 from cobalance.generation.output.manifest_rows import CONSENT
 
 NAME = "README.md"
-IN_TABLE = ("real images", "generated images")  # of the counts
+# Counts that the table of images shows, so that the list leaves them out.
+IN_TABLE = ("real images", "generated images")
 
 LIMITS = (
     "Generated images show how a model pictures the words of a prompt, with the biases of its "
@@ -77,14 +78,15 @@ class CardFacts:
 
 def summary(facts: CardFacts) -> str:
     """Summarise an export in a sentence."""
-    real, made = facts.total(synthetic=False), facts.total(synthetic=True)
+    real, n_generated = facts.total(synthetic=False), facts.total(synthetic=True)
     if facts.format == "weights":
         return (
             f"Weights of the {inflect(real, 'real images')} of {facts.name} that balance its "
             "classes within combinations of concepts, written by cobalance."
         )
+
     beside = f" beside {inflect(real, 'real ones')}" if real else " alone"
-    images = f"{inflect(made, 'generated images')}{beside}"
+    images = f"{inflect(n_generated, 'generated images')}{beside}"
     return f"{facts.name}, rebalanced by cobalance: {images}."
 
 
@@ -142,6 +144,7 @@ def _front_matter(facts: CardFacts) -> str:
     lines = ["---", f"pretty_name: {json.dumps(facts.name)}", "tags:", "- cobalance"]
     if len(facts.generated):
         lines.append("- synthetic")
+
     if facts.patterns:
         lines += ["configs:", "- config_name: default", "  data_files:"]
         for split, pattern in facts.patterns.items():
@@ -154,12 +157,13 @@ def _images(facts: CardFacts) -> str:
     cells: dict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
     for (split, class_name, synthetic), count in facts.images.items():
         cells[split or "", class_name][synthetic] += count
+
     rows = [
         (escape(split) or "–", escape(name), f"{n[False]:,}", f"{n[True]:,}", f"{n.total():,}")
         for (split, name), n in sorted(cells.items())
     ]
-    real, made = facts.total(synthetic=False), facts.total(synthetic=True)
-    rows.append(("all", "", f"{real:,}", f"{made:,}", f"{real + made:,}"))
+    real, n_generated = facts.total(synthetic=False), facts.total(synthetic=True)
+    rows.append(("all", "", f"{real:,}", f"{n_generated:,}", f"{real + n_generated:,}"))
     return _table(("Split", "Class", "Real", "Generated", "Total"), rows)
 
 
@@ -201,6 +205,7 @@ def _texts(texts: TextCounts) -> list[str]:
     sentences = texts.sentences()
     if not sentences:
         return []
+
     parts = ["## Captions and licences", " ".join(sentences)]
     rows = [(escape(name), f"{real:,}", f"{made:,}") for name, real, made in texts.license_rows()]
     if rows:
@@ -218,8 +223,7 @@ def _generation(generated: pd.DataFrame) -> str:
 
     parts = []
     for model, rows in sorted(rows_of.items()):
-        facts = _list(_model_facts(model, rows))
-        parts.append(f"{inflect(len(rows), 'images')}:\n\n{facts}")
+        parts.append(f"{inflect(len(rows), 'images')}:\n\n{_list(_model_facts(model, rows))}")
     return "\n\n".join([*parts, "`generated.parquet` has prompt, seed and source of each one."])
 
 
@@ -274,7 +278,7 @@ def _filters(generated: pd.DataFrame) -> str:
     header = ("Filter", "Images", "Lowest score", "Median", "Highest", "Accepted despite it")
     parts = [_table(header, rows)]
 
-    n_of_decider = Counter(_text(value) for value in generated["decided_by"])
+    n_of_decider = Counter(map(_text, generated["decided_by"]))
     deciders = sorted((name, n) for name, n in n_of_decider.items() if name)
     if deciders:
         parts.append(_list(f"{n:,} decided by {escape(name)}" for name, n in deciders))
@@ -291,8 +295,7 @@ def _files(tables: Iterable[TableFile]) -> str:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *rows])
 
 
 def _list(items: Iterable[str]) -> str:

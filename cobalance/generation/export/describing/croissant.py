@@ -77,7 +77,7 @@ def croissant(
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         **{f"rai:{key}": value for key, value in rai.items()},
         "distribution": [*objects, *sets.values()],
-        "recordSet": [_record_set(table) for table in tables],
+        "recordSet": list(map(_record_set, tables)),
     }
     return (json.dumps(metadata, ensure_ascii=False, indent=2) + "\n").encode()
 
@@ -115,6 +115,7 @@ def _record_set(table: TableFile) -> dict[str, Any]:
         data_type, is_repeated = _data_type(column.type)
         if data_type is None:
             continue
+
         field: dict[str, Any] = {
             "@type": "cr:Field",
             "@id": f"{identity}/{name}",
@@ -142,6 +143,7 @@ def _data_type(kind: pa.DataType) -> tuple[str | None, bool]:
     if pa.types.is_list(kind):
         inner, _ = _data_type(kind.value_type)
         return inner, True
+
     for test, name in (
         (pa.types.is_string, "sc:Text"),
         (pa.types.is_boolean, "sc:Boolean"),

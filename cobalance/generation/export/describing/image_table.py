@@ -82,8 +82,8 @@ def image_row(image: ExportImage, location: ImageLocation) -> Mapping[str, Any]:
         "file": location.file,
         "key": location.key,
         "mask": location.mask,
-        "regions": [_region_row(region) for region in image.regions],
-        "objects": [_region_row(region) for region in image.objects],
+        "regions": list(map(_region_row, image.regions)),
+        "objects": list(map(_region_row, image.objects)),
         **asdict(image.text),
     }
 

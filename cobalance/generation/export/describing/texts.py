@@ -30,11 +30,11 @@ class TextCounts:
 
     def add(self, image: ExportImage) -> None:
         """Count an image."""
-        text, made = image.text, image.synthetic
-        self.captions[made] += bool(text.captions)
-        self.edited[made] += bool(text.source_captions)
-        self.licenses[text.license or text.license_url or UNKNOWN, made] += 1
-        self.attributed[made] += text.attribution is not None
+        text, is_generated = image.text, image.synthetic
+        self.captions[is_generated] += bool(text.captions)
+        self.edited[is_generated] += bool(text.source_captions)
+        self.licenses[text.license or text.license_url or UNKNOWN, is_generated] += 1
+        self.attributed[is_generated] += text.attribution is not None
 
     @property
     def has_licenses(self) -> bool:
@@ -49,12 +49,14 @@ class TextCounts:
                 f"{inflect(self.captions[False], 'real images')} and "
                 f"{inflect(self.captions[True], 'generated images')} have captions."
             )
+
         if self.edited.total():
             sentences.append(
                 "Captions of generated images are those of the image that they were made from, "
                 "edited by word lists to name what was asked for (`captions`); the unedited ones "
                 "are beside them (`source_captions`). Nobody has seen whether they fit the image."
             )
+
         if self.has_licenses or self.attributed.total():
             sentences.append(
                 "Licences and origins are those that the dataset's files state; a generated image "

@@ -67,7 +67,7 @@ class _Categories:
     """Category numbers from 1: known names in order, then others as they come."""
 
     def __init__(self, known: list[str]) -> None:
-        self._ids = {name: number for number, name in enumerate(known, start=1)}
+        self._ids = _number(known)
 
     def id_of(self, name: str) -> int:
         return self._ids.setdefault(name, len(self._ids) + 1)
@@ -86,8 +86,7 @@ class _CocoFile:
         self._file, self._buffer = file, buffer
         self._n_images = self.n_annotations = 0
         self._licenses: dict[tuple[str | None, str | None], int] = {}
-        info = msgspec.json.encode({"description": description})
-        file.write(b'{"info":' + info + b',"images":[')
+        file.write(b'{"info":' + msgspec.json.encode({"description": description}) + b',"images":[')
 
     def add_image(self, entry: dict[str, Any], text: ImageText) -> None:
         if text.license or text.license_url:
@@ -140,6 +139,7 @@ class _CocoWriter:
         location = exporter.write_image(self.staging, "images", image)
         number = self.numbers[image.id]
         self.labels.append((number, image.class_name))
+
         values = {
             "id": number,
             "file_name": location.uri,
@@ -154,11 +154,13 @@ class _CocoWriter:
         instances = self._file(f"instances_{split}")
         instances.add_image(entry, image.text)
         self._annotate(instances, image, image.regions, self.concepts, "regions")
+
         if image.objects:
             objects = self._file(f"objects_{split}")
             objects.add_image(entry, image.text)
             self._annotate(objects, image, image.objects, self.classes, "objects")
             self.counts[f"{_KINDS[image.synthetic]} images with objects"] += 1
+
         if image.text.captions:
             captions = self._file(f"captions_{split}")
             captions.add_image(entry, image.text)
@@ -215,6 +217,7 @@ class _CocoWriter:
                 "iscrowd": int(region.crowd),
                 "segmentation": msgspec.Raw(annotated.segmentation),
             }
+
             if region.score is not None:
                 annotation["score"] = region.score
             file.add_annotation(annotation)
@@ -224,11 +227,15 @@ def _numbers(stream: ImageStream) -> dict[str, int]:
     """Number the images, as COCO's tools need whole numbers for ids."""
     real = [image.id for image in stream.listed if not image.synthetic]
     made = [image.id for image in stream.listed if image.synthetic]
-    if real and all(_is_number(name) for name in real):
+    if real and all(map(_is_number, real)):
         numbers = {name: int(name) for name in real}
         first = max(numbers.values()) + 1
-        return numbers | {name: number for number, name in enumerate(made, start=first)}
-    return {name: number for number, name in enumerate([*real, *made], start=1)}
+        return numbers | _number(made, first)
+    return _number([*real, *made])
+
+
+def _number(names: Sequence[str], first: int = 1) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names, start=first)}
 
 
 def _is_number(name: str) -> bool:

@@ -78,7 +78,7 @@ class _ImageFolderWriter:
         self.staging.opened.close()
         splits = sorted(self.tables)
         return exporter.WriterReport(
-            tables=tuple(_table(split) for split in splits),
+            tables=tuple(map(_table, splits)),
             patterns={split: f"{split}/**" for split in splits},
         )
 
@@ -92,6 +92,7 @@ def _row(image: ExportImage, location: exporter.ImageLocation) -> dict[str, Any]
     image = _upright(image)
     values = image_row(image, location)
     boxed = [region for region in image.regions if region.box is not None]
+
     return {
         "file_name": image.file_name,
         **{name: values[name] for name in (*_SHARED, *TEXT_COLUMNS)},

@@ -88,7 +88,7 @@ class _WeightsWriter:
     def finish(self) -> exporter.WriterReport:
         """Write the weights, a row for each real image."""
         images = [image for image in self.stream.listed if not image.synthetic]
-        concepts = [self._group_of(image) for image in images]
+        concepts = list(map(self._group_of, images))
         groups = [(image.split, names) for image, names in zip(images, concepts, strict=True)]
         weights = balancing_weights(groups, [image.class_name for image in images])
 

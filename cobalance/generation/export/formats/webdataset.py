@@ -88,7 +88,7 @@ class _ShardWriter:
             "cls": str(self.classes[image.class_name]).encode(),
             "json": msgspec.json.encode(_sample_json(image)),
         }
-        shard = self._shard(split, sum(_tar_size(part) for part in parts.values()))
+        shard = self._shard(split, sum(map(_tar_size, parts.values())))
 
         for suffix, part in parts.items():
             # Time, owner and group stay 0, so that equal images make equal shards.
@@ -140,8 +140,8 @@ def _sample_json(image: ExportImage) -> dict[str, Any]:
         **exporter.image_facts(image),
         "width": image.width_px,
         "height": image.height_px,
-        "regions": [_region_json(region) for region in image.regions],
-        "objects": [_region_json(region) for region in image.objects],
+        "regions": list(map(_region_json, image.regions)),
+        "objects": list(map(_region_json, image.objects)),
     }
 
 

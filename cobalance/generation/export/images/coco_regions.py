@@ -63,6 +63,7 @@ def object_region(mask_png: bytes, class_name: str, width_px: int, height_px: in
     picture = decode(mask_png).stored
     if picture.size != (width_px, height_px):
         raise ImageFileError(f"The mask is {picture.size}, its image {(width_px, height_px)}.")
+
     pixels = np.asarray(picture.convert("L")) != 0
     region = mask_region(class_name, pixels, source="mask")
     if region.box is None:
@@ -78,6 +79,7 @@ def _outline(segmentation: str | None) -> Polygons | RunLengths | None:
         outline = parse_segmentation(segmentation)
     except SegmentationError:
         return None
+
     if isinstance(outline, RunLengths):
         return outline
     areas = tuple(corners for corners in outline.outlines if len(corners) > 2)
@@ -98,6 +100,7 @@ def _area(
     """The area that an outline covers, or that of the box where there is none to measure."""
     if outline is None:
         return box[2] * box[3]
+
     if isinstance(outline, Polygons):
         if width_px is None or height_px is None:
             width_px, height_px = np.ceil(np.concatenate(outline.outlines).max(axis=0)).astype(int)
@@ -106,6 +109,7 @@ def _area(
         except SegmentationError:
             # The image is too large for a mask.
             return box[2] * box[3]
+
     return float(outline.area_px2)
 
 
@@ -115,6 +119,7 @@ def _segmentation_json(outline: Polygons | RunLengths | None, box: Box, text: st
         x, y, width, height = box
         corners = [x, y, x + width, y, x + width, y + height, x, y + height]
         return msgspec.json.encode([corners])
+
     # pycocotools 2.0.11 raises TypeError for a first polygon of no or two corners: drop those.
     if isinstance(outline, Polygons) and text.count("[") - 1 > len(outline.outlines):
         return msgspec.json.encode([polygon.ravel().tolist() for polygon in outline.outlines])

@@ -82,6 +82,7 @@ def list_images(dataset: ExportDataset, default_split: str | None = None) -> lis
     split_of = dict(dataset.splits)
     edited = dataset.generated["source_class"].notna()
     twins = set(dataset.generated["source_image"][edited])
+
     if dataset.real is not None:
         for row in _records(dataset.real, REAL_COLUMNS):
             split_of[row["id"]] = row["split"]

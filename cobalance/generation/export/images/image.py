@@ -205,6 +205,7 @@ def with_content(image: ExportImage, content: bytes) -> ExportImage:
             "dataset, so that regions would be off",
             "Put the file there that was annotated, ingest the dataset again with this file's size",
         )
+
     return replace(
         image,
         content=content,

@@ -100,8 +100,7 @@ class ImageStream:
             regions_of = self._read_regions(sorted(name for name in annotated if name is not None))
             texts = self._read_texts(batch)
             for done, listed in enumerate(batch, start=start + 1):
-                regions = regions_of.get(listed.annotated_as or "", [])
-                image = self._read(listed, regions)
+                image = self._read(listed, regions_of.get(listed.annotated_as or "", []))
                 if image is not None:
                     yield replace(image, text=_text_of(image, texts))
                 self.progress("export", done, len(images))
@@ -122,12 +121,12 @@ class ImageStream:
     def _read_real(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage:
         """Add file and regions to a real image, and separate regions of its class."""
         concepts = set(image.concepts)
-        shown = tuple(region for region in regions if region.concept in concepts)
+        own_regions = tuple(region for region in regions if region.concept in concepts)
         others = [region for region in regions if region.concept not in concepts]
         objects = tuple(region for region in others if region.concept == image.class_name)
         if len(objects) < len(others):
             self.left_out[_OTHER_REGIONS] += len(others) - len(objects)
-        image = replace(image, regions=shown, objects=objects)
+        image = replace(image, regions=own_regions, objects=objects)
 
         if self.options.reference:
             return image
@@ -157,12 +156,12 @@ class ImageStream:
         # Regions of the edited image hold only where the image was not resized.
         image = with_content(image, content)
         size = (image.width_px, image.height_px)
-        shown = tuple(
+        valid_regions = tuple(
             region.mention
             for region in regions
             if region.size_px == size and region.mention.concept in image.concepts
         )
-        image = replace(image, regions=shown)
+        image = replace(image, regions=valid_regions)
 
         if not row["mask_path"] or image.width_px is None or image.height_px is None:
             return image
@@ -199,6 +198,7 @@ class ImageStream:
         """Captions and licences of real images and of the sources of generated ones, by id."""
         if self.dataset.texts is None:
             return {}
+
         ids = set[str]().union(*map(_origins, batch))
         texts = {}
         for row in self.dataset.texts(sorted(ids)).to_dict("records"):
@@ -242,7 +242,7 @@ def _text_of(image: ExportImage, texts: Mapping[str, ImageText]) -> ImageText:
     edited = tuple(image.provenance.get("captions") or ())
     credit: dict[str, Any] = {}
     if len(texts_of_origins) > 1:
-        credit = join_credits([asdict(text) for text in texts_of_origins])
+        credit = join_credits(list(map(asdict, texts_of_origins)))
     source_captions = first.captions if edited else ()
     return replace(first, captions=edited, source_captions=source_captions, **credit)
 

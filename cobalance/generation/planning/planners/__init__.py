@@ -50,7 +50,7 @@ def choose_planner(images: Incidence | None, options: Collection[str] = ()) -> s
     check_known("option of a plan", options, shared.union(*options_of.values()))
 
     # The usual one is first, so that another is taken only where it lacks an option.
-    matches = (name for name, own in options_of.items() if own.issuperset(options))
+    matches = (name for name, names in options_of.items() if names.issuperset(options))
     return next(matches, usual)
 
 
@@ -101,12 +101,12 @@ def plan(
     >>> plan(cliques).queries
     (PlannedQuery(class_name='country', concepts=('cow', 'road'), n=2, edit=None, sources=()),)
     """
-    own = dict(planner_options or {})
+    values = dict(planner_options or {})
     limits = options or PlanOptions()
     # Whole images even out single concepts, too: each shows several.
     if limits.min_size is None and planner == WHOLE_IMAGES:
         limits = replace(limits, min_size=1)
-    opened = PLANNERS.open(planner, own)
+    opened = PLANNERS.open(planner, values)
     min_size, max_size = limits.resolve(cliques)
 
     planned = run_planner(cliques, opened, limits, chosen, images)
@@ -114,7 +114,7 @@ def plan(
         planner=planner,
         options=replace(limits, min_size=min_size, max_size=max_size),
         queries=queries_of(cliques, planned, ids),
-        planner_options=own,
+        planner_options=values,
         proven=planned.proven,
         bound=planned.bound,
         note=planned.note,

@@ -137,6 +137,7 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     if own.significance is not None:
         most = chosen.counts.max(axis=1).astype(np.float64)
         slack = insignificant_gaps(most, len(chosen.classes), own.significance)
+
     search = Search(
         chosen,
         Tolerance(share=np.full(len(chosen), own.tolerance), slack=slack, weights=weights),

@@ -19,17 +19,18 @@ from cobalance.counting.subsets import sets_matrix
 from cobalance.generation.planning.lean import CliqueSets, Lean
 from cobalance.generation.planning.plan import ImagePlanner, PlannedImages, PlanOptions
 from cobalance.generation.planning.relaxation import bound_lean
+from cobalance.generation.planning.simulation import number_names
 from cobalance.generation.planning.weights import weigh_cliques
 from cobalance.statistics.q_values import MAX_Q_VALUE
 
 DEFAULT_SHARE = 0.1
 """Of the dataset's images, the budget where none is given."""
+# Images of the first queries and of the last: smaller ones leave less lean, in more queries.
 LARGEST_QUERY, SMALLEST_QUERY = 8, 2
-"""Images of the first queries and of the last: smaller ones leave less lean, in more queries."""
+# The most source images of a query.
 SOURCES = 5
-"""The most source images of a query."""
+# An edit adds a concept only if it shares this many real images with each other concept.
 SEEN = 3
-"""An edit adds a concept only if it shares this many real images with each other concept."""
 
 # The sample has at most so many concept sets, drawn from at most three times as many images.
 _POOL = 20_000
@@ -175,7 +176,7 @@ class Pool:
         # From here on concepts and classes have the codes of the cliques.
         recode = np.array([code_of[name] for name in images.concepts], dtype=np.int64)
         codes = recode[images.indices]
-        label_of = {name: code for code, name in enumerate(cliques.classes)}
+        label_of = number_names(cliques.classes)
         labels = np.array([label_of.get(name, -1) for name in images.classes])[images.labels]
         lengths = np.diff(images.indptr)
 
@@ -193,6 +194,7 @@ class Pool:
         if len(lengths):
             most = int(np.quantile(lengths, _LARGEST_SHARE))
             mean = float(lengths.mean())
+
         return cls(
             cliques=CliqueSets(cliques),
             sets=shows[first_images],
@@ -245,10 +247,12 @@ class Pool:
 
         nearest: dict[int, IntArray] = {}
         # 500 sets at a time: the distances are a dense matrix.
+
         for part in np.array_split(pending, 1 + len(pending) // 500):
             shared = (self.sets[part] @ candidate_sets).toarray()
             distances = sizes[part, None] + sizes[candidates] - 2 * shared
             last = min(SOURCES, distances.shape[1] - 1)
+
             closest = np.argpartition(distances, last, axis=1)[:, :SOURCES]
             of_closest = np.take_along_axis(distances, closest, axis=1)
             ranks = np.argsort(of_closest, axis=1, kind="stable")
@@ -278,14 +282,26 @@ def _concepts(sets: "sparse.csr_matrix", row: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Offer:
-    """Queries of one class, each priced after those before it."""
+    """Queries of one class, each priced after those before it.
+
+    Parameters
+    ----------
+    price : float
+        By how much all queries change the statistic.
+    gain : float
+        By how much a query brings it down, on average.
+    places : int array, shape (n_queries,)
+        The sets of the pool that the queries are edits of.
+    sets, shown : sparse matrix, a row a query
+        Its concepts, and the cliques that they show.
+    """
 
     code: int
-    price: float  # by how much all of them change the statistic
-    gain: float  # by how much one of them brings it down, on average
-    places: IntArray  # the sets of the pool that they are edits of
-    sets: "sparse.csr_matrix"  # their concepts, a row each
-    shown: "sparse.csr_matrix"  # and their cliques
+    price: float
+    gain: float
+    places: IntArray
+    sets: "sparse.csr_matrix"
+    shown: "sparse.csr_matrix"
 
 
 class _Search:
@@ -303,6 +319,7 @@ class _Search:
         self.pool, self.edits, self.budget = pool, edits, budget
         self.lean = lean = Lean(cliques, values)
         self.counts, self.weights = lean.counts.copy(), lean.weights
+
         self.before = lean.statistic(lean.weights)
         self.largest = budget if largest is None else largest
         self.first = min(self.largest, LARGEST_QUERY, max(budget // 4, SMALLEST_QUERY))
@@ -338,8 +355,8 @@ class _Search:
         """Add `n` images of each query of an offer to the counts; returns how many in all."""
         rows = [row for row in range(len(offer.places)) if self._add(offer, row, n)]
         n_images = n * len(rows)
-        shown = np.asarray(offer.shown[rows].sum(axis=0), dtype=np.float64).ravel()
-        self.lean.add(offer.code, n_images, n * shown)
+        counts = np.asarray(offer.shown[rows].sum(axis=0), dtype=np.float64).ravel()
+        self.lean.add(offer.code, n_images, n * counts)
         return n_images
 
     def _price_concepts(self, gain: float) -> None:
@@ -370,20 +387,21 @@ class _Search:
             sets, price = self._edit(places, worth, prices[places, code])
             price[self._find_full(code, n, sets)] = np.inf
 
-            shown = pool.cliques.find_shown(sets)
-            taken, total = self._take(code, n, most, shown, price)
+            cliques_of_sets = pool.cliques.find_shown(sets)
+            rows, total = self._take(code, n, most, cliques_of_sets, price)
             gain = 0.0
-            if len(taken):
+            if len(rows):
                 # A gain is of the statistic alone, without the price of concepts.
-                gain = float((self._price_fuller(sets)[taken] - price[taken]).mean())
+                gain = float((self._price_fuller(sets)[rows] - price[rows]).mean())
+
             offers.append(
                 _Offer(
                     code=code,
                     price=total,
                     gain=gain,
-                    places=places[taken],
-                    sets=sets[taken],
-                    shown=shown[taken],
+                    places=places[rows],
+                    sets=sets[rows],
+                    shown=cliques_of_sets[rows],
                 )
             )
         return min(offers, key=lambda offer: offer.price)
@@ -399,13 +417,13 @@ class _Search:
         together = sparse.diags_array(self.lean.price_together(code, n))
         between = (shown @ together @ shown.T).toarray()
 
-        lowest, total, taken = price.min(), 0.0, list[int]()
-        while len(taken) < most and price.min() <= _WORSE * lowest < 0:
+        lowest, total, rows = price.min(), 0.0, list[int]()
+        while len(rows) < most and price.min() <= _WORSE * lowest < 0:
             best = int(price.argmin())
-            taken.append(best)
+            rows.append(best)
             total += float(price[best])
             price = price + between[best]
-        return np.array(taken, dtype=np.int64), total
+        return np.array(rows, dtype=np.int64), total
 
     def _find_full(self, code: int, n: int, sets: "sparse.csr_matrix") -> IntArray:
         """Rows of the sets of which a query has as many images as it may have."""
@@ -414,6 +432,7 @@ class _Search:
             for (class_code, concepts), n_made in self.images.items()
             if class_code == code and n_made + n > self.largest
         }
+
         if not full:
             return np.zeros(0, dtype=np.int64)
         rows = [row for row in range(sets.shape[0]) if _concepts(sets, row) in full]
@@ -465,7 +484,7 @@ class _Search:
         images[np.arange(len(queries)), codes] = n
 
         concepts = [of_query for _, of_query in queries]
-        lengths = np.array([len(of_query) for of_query in concepts])
+        lengths = np.array(list(map(len, concepts)))
         members = np.full((len(queries), lengths.max()), -1, dtype=np.int64)
         members[np.arange(members.shape[1]) < lengths[:, None]] = np.concatenate(concepts)
 
@@ -481,6 +500,7 @@ class _Search:
             f"{n @ changed / n.sum():.1f} of them differ from the real image that they follow, and "
             f"an added one is seen with each of the others in {SEEN} real images or more."
         )
+
         return PlannedImages(
             images,
             proven=None,
@@ -495,6 +515,7 @@ class _Search:
             return ""
         if not self.pool.images:
             return "No image is planned: no real image shows a concept of these cliques."
+
         return (
             "No image is planned: no difference between the classes can be told from chance (none "
             f"of these cliques has a q-value of {MAX_Q_VALUE:g} or less)."
@@ -503,7 +524,7 @@ class _Search:
     def _bound(self, sets: "sparse.csr_matrix", images: IntArray) -> float:
         """The least lean that is left by sets of the sample and the plan."""
         pool, lean = self.pool, self.lean
-        shown = sparse.vstack([pool.shown, pool.cliques.find_shown(sets)], format="csr")
-        start = np.zeros((images.shape[1], shown.shape[0]))
+        cliques_of_sets = sparse.vstack([pool.shown, pool.cliques.find_shown(sets)], format="csr")
+        start = np.zeros((images.shape[1], cliques_of_sets.shape[0]))
         start[:, len(pool.images) :] = images.T
-        return bound_lean(self.counts, self.weights, shown, start, lean.sizes)
+        return bound_lean(self.counts, self.weights, cliques_of_sets, start, lean.sizes)

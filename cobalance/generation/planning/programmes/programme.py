@@ -12,12 +12,12 @@ from cobalance.counting.cliques import Cliques
 from cobalance.counting.subsets import SubsetIndex
 from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps, Tolerance
 
+# Statuses of `scipy.optimize.milp`.
 OPTIMAL, INFEASIBLE = 0, 2
-"""Statuses of `scipy.optimize.milp`."""
+# How many images beyond a count a line below all counts looks at one by one.
 MOST_AHEAD = 100
-"""How many images beyond a count a line below all counts looks at one by one."""
+# The most unknowns with lines: with more, the further rows make the solver too slow.
 MOST_LINES = 20_000
-"""The most unknowns with lines: with more, the further rows make the solver too slow."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Programme:
 
     def counts_after(self, images: IntArray) -> IntArray:
         """The counts with images: exact, shape (n_cliques, n_classes)."""
-        made = np.rint(self.covers @ images.astype(np.float64)).astype(np.int64)
-        return self.cliques.counts + made
+        added = np.rint(self.covers @ images.astype(np.float64)).astype(np.int64)
+        return self.cliques.counts + added
 
     def excess(self, images: IntArray) -> FloatArray:
         """How far beyond the tolerance each gap is with images: shape (n_cliques,)."""
@@ -92,8 +92,10 @@ class Programme:
     def allows(self, images: IntArray) -> bool:
         """Whether images keep to all caps."""
         before, after, caps = self.cliques.counts, self.counts_after(images), self.caps
+
         # What a class has beyond the largest count before counts only where images were added.
         beyond = np.where(after > before, after - before.max(axis=1, keepdims=True), 0)
+
         capped = (
             (images.max(initial=0), caps.query),
             (images.sum(axis=0).max(initial=0), caps.per_class),
@@ -171,10 +173,12 @@ class Programme:
         """Bounds of the unknowns: images come first, class by class."""
         n_images = self.cliques.counts.size
         lower, upper = np.zeros(n_unknowns), np.full(n_unknowns, np.inf)
+
         if self.most is not None:
             upper[:n_images] = self.most.T.ravel()
         elif self.caps.query is not None:
             upper[:n_images] = self.caps.query
+
         if is_strict:
             lower[:n_images] = self.least_images().T.ravel()
             # Caps that forbid the least images leave no plan; the rows say so, not the bounds.
@@ -202,6 +206,7 @@ class Programme:
                 lead = scaled - share * self.scale[other] * counts[:, other]
                 on_images = {code: -scale * covers, other: shares @ covers}
                 rows.add(on_images, None, -identity, slack[:, code] + lead)
+
             if with_lines:
                 self._add_lines(rows, balanced, code)
             self._add_caps(rows, code)
@@ -263,7 +268,7 @@ class _Rows:
 
     def add(self, on_images: dict[int, Any], largest: Any, beyond: Any, most: FloatArray) -> None:
         """Add rows that are at most `most`; None for a block of zeros."""
-        row = [on_images.get(code) for code in range(self._n_classes)]
+        row = list(map(on_images.get, range(self._n_classes)))
         if self.has_largest:
             row.append(largest)
         if self._has_excess:

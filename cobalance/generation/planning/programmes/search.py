@@ -33,20 +33,20 @@ from cobalance.generation.planning.programmes.tolerance import (
     plan_of_rates,
 )
 
+# The most unknowns of a whole programme: of larger ones the largest cliques are rounded first.
 MOST_WHOLE = 20_000
-"""The most unknowns of a whole programme: of larger ones the largest cliques are rounded first."""
+# How near to the best the smaller cliques of a large programme are, as a share of the images.
 NEARLY = 1e-3
-"""How near to the best the smaller cliques of a large programme are, as a share of the images."""
+# The most unknowns of a programme of rates.
 MOST_RATES = 6_500
-"""The most unknowns of a programme of rates."""
+# How often a plan of rates is mended, as its images change class sizes.
 REPAIRS = 5
-"""How often a plan of rates is mended, as its images change class sizes."""
+# Steps in which the ratio of class sizes settles.
 RATIO_STEPS = 5
-"""Steps in which the ratio of class sizes settles."""
+# Shares of the slack, which is one image, that a plan of rates aims at: class sizes take more.
 MARGINS = (0.9, 0.6)
-"""Shares of the slack, which is one image, that a plan of rates aims at: class sizes take more."""
+# Share of that for the linear programme; the rest is left to rounding.
 LINEAR = 0.45
-"""Share of that for the linear programme; the rest is left to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +114,12 @@ class Search:
         tolerance = self.tolerance
         if scale is None:
             scale = np.ones(len(self.cliques.classes))
+
         if self.rates:
             # Rates cannot be told apart by less than an image.
             one_image = np.broadcast_to(scale, self.cliques.counts.shape)
             tolerance = replace(tolerance, slack=one_image)
+
         caps = self.caps if budget else replace(self.caps, budget=None)
         return Programme(self.cliques, tolerance, caps, scale)
 
@@ -129,21 +131,21 @@ class Search:
         them may have fewer than, are as many as those of the best plan.
         Where none is found, and there are no caps, it is the next wider tolerance that has one.
         """
-        asked = int(100 * float(self.tolerance.share.max()) + 1e-9)
+        percent_asked = int(100 * float(self.tolerance.share.max()) + 1e-9)
         nothing = np.zeros_like(self.exact)
-        if self._at(asked)._holds(nothing):
+        if self._at(percent_asked)._holds(nothing):
             return plan_of_rates(nothing)
 
         candidates = _RatePlans(self)
-        widest = asked if self._is_capped else 99
-        for percent in range(asked, widest + 1):
+        widest = percent_asked if self._is_capped else 99
+        for percent in range(percent_asked, widest + 1):
             best = candidates.find_cheapest(percent)
             if best is None:
                 continue
             cheapest = plan_of_rates(best)
-            if percent == asked:
+            if percent == percent_asked:
                 return cheapest
-            note = f"No plan within {asked}% was found; this one is within {percent}%."
+            note = f"No plan within {percent_asked}% was found; this one is within {percent}%."
             return replace(cheapest, note=note)
 
         if self._is_capped:
@@ -171,6 +173,7 @@ class Search:
             below = after - (after * scale).max(axis=1, keepdims=True) / scale
             below[sizes == sizes.min()] = 0
             rest = before - weights @ (self.cliques.counts - below)
+
             # Where something of a class is left and nothing of another, there is no ratio.
             if (rest < 1).any() and (rest > -1).any():
                 break
@@ -214,9 +217,9 @@ class Search:
         if answer.images is None:
             return None
 
-        wanted = images.astype(np.float64)
-        wanted[rows] += answer.images
-        images = round_near(programme, wanted, np.rint(before + wanted.sum(axis=0)))
+        fractions = images.astype(np.float64)
+        fractions[rows] += answer.images
+        images = round_near(programme, fractions, np.rint(before + fractions.sum(axis=0)))
         for _ in range(REPAIRS):
             actual_scale = class_scale(before + images.sum(axis=0))
             images = raise_to_tolerance(self._programme(actual_scale), images)
@@ -275,6 +278,7 @@ class Search:
         programme, status, finished = self._programme(), OPTIMAL, False
         bound = float(programme.least_images().sum())
         candidates = [raise_to_tolerance(programme, np.zeros_like(self.exact)), self.exact]
+
         if self._is_small:
             answer = programme.solve(whole=True, seconds=self.seconds, gap=self.solver_gap)
             bound, status = max(bound, answer.bound), answer.status
@@ -371,6 +375,7 @@ class Search:
             bound, finished = answer.bound, answer.status == OPTIMAL
             if answer.images is not None:
                 candidates.append(np.rint(answer.images).astype(np.int64))
+
         if not finished:
             answer = solve(whole=False)
             bound = max(bound, answer.bound)

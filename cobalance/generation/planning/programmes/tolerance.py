@@ -10,8 +10,8 @@ from cobalance.base.errors import OptionError, Setting
 from cobalance.base.libraries import stats
 from cobalance.generation.planning.plan import PlannedImages
 
+# HiGHS's tolerance of constraints.
 ROUNDING = 1e-6
-"""HiGHS's tolerance of constraints."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +113,7 @@ def bounded_plan(
     bound = min(max(bound, 0.0), value) + 0.0
     is_best = value - bound <= ROUNDING * (1 + value)
     proven = finished and is_best
+
     if proven:
         note = ""
     elif is_best:
@@ -137,6 +138,7 @@ def impossible(caps: Caps) -> OptionError:
         (Setting("planner.max_per_class"), caps.per_class),
         (Setting("planner.overshoot"), caps.overshoot),
     )
+
     parts: list[str | Setting] = ["No plan within the tolerance was found under the caps. Raise "]
     for setting, cap in caps_of:
         if cap is not None:

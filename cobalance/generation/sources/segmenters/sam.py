@@ -71,10 +71,10 @@ class SamSegmenter:
 
     def _predict(self, image: ImageArray, box: Box) -> MaskArray:
         """Compute the mask of the object in a box, in the image's size."""
-        left, top, width, height = box
+        x, y, width, height = box
         inputs = self.prepare(
             images=Image.fromarray(image),
-            input_boxes=[[[left, top, left + width, top + height]]],
+            input_boxes=[[[x, y, x + width, y + height]]],
             return_tensors="pt",
         )
         output = self.vision.model(

@@ -71,10 +71,10 @@ def check_box(image: ImageArray, box: Box) -> None:
     cobalance.generation.image_request.GenerationError: The box (9, 0, 2, 2) of the object lies \
 outside the image of 8 x 8 px. Correct the annotation.
     """
-    left, top, width, height = box
+    x, y, width, height = box
     rows, columns = image.shape[:2]
-    common_width = min(left + width, columns) - max(left, 0)
-    common_height = min(top + height, rows) - max(top, 0)
+    common_width = min(x + width, columns) - max(x, 0)
+    common_height = min(y + height, rows) - max(y, 0)
     # NaN is refused, too.
     if not (common_width > 0 and common_height > 0):
         raise GenerationError(
@@ -85,13 +85,13 @@ outside the image of 8 x 8 px. Correct the annotation.
 
 def inside_box(image: ImageArray, box: Box) -> MaskArray:
     """The pixels of which a box has the centre."""
-    left, top, width, height = box
+    x, y, width, height = box
     rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
     inside: MaskArray = (
-        (columns + 0.5 >= left)
-        & (columns + 0.5 <= left + width)
-        & (rows + 0.5 >= top)
-        & (rows + 0.5 <= top + height)
+        (columns + 0.5 >= x)
+        & (columns + 0.5 <= x + width)
+        & (rows + 0.5 >= y)
+        & (rows + 0.5 <= y + height)
     )
     return inside
 
