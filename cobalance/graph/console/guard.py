@@ -65,9 +65,11 @@ _SECOND_WORD = {
     "STOP": ("DATABASE",),
     "ENABLE": ("SERVER",),
     "DRYRUN": ("REALLOCATE", "DEALLOCATE"),
-    "CYPHER": (),  # only at the start of a query
+    # It is one only at the start of a query.
+    "CYPHER": (),
 }
-_NEWER = ("LET", "FILTER", "NEXT", "FOR", "WHEN", "SEARCH")  # clauses of Cypher 25
+# Clauses of Cypher 25.
+_NEWER = ("LET", "FILTER", "NEXT", "FOR", "WHEN", "SEARCH")
 
 
 def _words(text: str) -> frozenset[str]:

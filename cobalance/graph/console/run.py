@@ -32,7 +32,8 @@ from cobalance.graph.console.times import UnreadableError, read_times_as_text
 from cobalance.graph.console.values import PlainValues, TooLargeError, plan_table
 from cobalance.graph.database.store import unavailable_error
 
-MAX_VALUES = 2_000_000  # in all cells together
+# In all cells together.
+MAX_VALUES = 2_000_000
 MAX_RUNNING = 2
 """Queries at once: more wait, within their time limit; those that the server cannot end count."""
 EXAMPLE = """\

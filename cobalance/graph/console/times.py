@@ -82,11 +82,10 @@ def time_text(nanoseconds: int, offset_s: int | None = None) -> str:
     """
     seconds, nanoseconds = divmod(nanoseconds, 1_000_000_000)
     text = str((datetime.min + timedelta(seconds=seconds)).time())
+
     if nanoseconds:
         text += f".{nanoseconds:09}".rstrip("0")
-    if offset_s is not None:
-        text += _offset_text(offset_s)
-    return text
+    return text if offset_s is None else text + _offset_text(offset_s)
 
 
 def datetime_text(seconds: int, nanoseconds: int, zone: int | str | None = None) -> str:
@@ -110,6 +109,7 @@ def datetime_text(seconds: int, nanoseconds: int, zone: int | str | None = None)
     offset_s = _offset_s(zone, seconds) if isinstance(zone, str) else zone
     days, second = divmod(seconds + (offset_s or 0), _DAY_S)
     text = f"{date_text(days)}T{time_text(second * 1_000_000_000 + nanoseconds, offset_s)}"
+
     if isinstance(zone, str):
         text += f"[{zone}]"
     return text

@@ -64,9 +64,7 @@ class Token:
 
     def name(self) -> str:
         """The name without its backticks, and doubled ones inside undone."""
-        if self.kind == "quoted":
-            return self.text[1:-1].replace("``", "`")
-        return self.text
+        return self.text[1:-1].replace("``", "`") if self.kind == "quoted" else self.text
 
 
 def refusal(text: str, offset: int, reason: str, remedy: str) -> QueryRefusedError:

@@ -161,6 +161,7 @@ def plan_table(
     """
     columns = _ESTIMATED | (_COUNTED if is_profile else {})
     rows: list[tuple[Any, ...]] = []
+
     waiting = [(plan, 0)]
     while waiting:
         step, depth = waiting.pop()

@@ -76,9 +76,8 @@ class Property:
         """The type as documentation shows it."""
         if self.type is Json:
             return "JSON"
-        if self.type in (list[str], list[int]):
-            return str(self.type)
-        return str(self.type.__name__)
+        is_list = self.type in (list[str], list[int])
+        return str(self.type if is_list else self.type.__name__)
 
     def check(self, values: Iterable[object]) -> None:
         """Raise TypeError if a value has another type; items of a list are not checked."""
@@ -177,15 +176,11 @@ class Node:
         '.name, at: t.at.epochMillis'
         """
         moments = {declared.name for declared in self.properties if declared.type is datetime}
-        entries = []
-        for name in (self.key.name, DATASET, *self.property_names):
-            if name in leave_out:
-                continue
-            if name in moments:
-                entries.append(f"{name}: {variable}.{name}.epochMillis")
-            else:
-                entries.append(f".{name}")
-        return ", ".join(entries)
+        names = [self.key.name, DATASET, *self.property_names]
+        entries = {name: f".{name}" for name in names if name not in leave_out}
+        for name in moments & entries.keys():
+            entries[name] = f"{name}: {variable}.{name}.epochMillis"
+        return ", ".join(entries.values())
 
     def parse(self, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Read a `projection`: moments in UTC, and JSON as what it holds."""

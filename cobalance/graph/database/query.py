@@ -155,15 +155,14 @@ def describe_parameters(query: Query) -> str:
     >>> describe_parameters(Query("rare", "", "", (), parameters))
     'dataset [limit=50]'
     """
-    words = []
-    for name, parameter in query.parameters.items():
-        if parameter.default is REQUIRED:
-            words.append(name)
-        elif parameter.default in (None, []):
-            words.append(f"[{name}]")
-        else:
-            words.append(f"[{name}={json.dumps(parameter.default)}]")
-    return " ".join(words)
+    return " ".join(_describe(name, parameter) for name, parameter in query.parameters.items())
+
+
+def _describe(name: str, parameter: Parameter) -> str:
+    if parameter.default is REQUIRED:
+        return name
+    has_value = parameter.default not in (None, [])
+    return f"[{name}={json.dumps(parameter.default)}]" if has_value else f"[{name}]"
 
 
 _TYPES = {

@@ -46,8 +46,8 @@ def unknown_names_statement(nodes: Sequence[Node]) -> str:
       [[key IN $names[0] WHERE NOT EXISTS { (:Concept {dataset: $dataset, name: key}) }]] AS unknown
     """
     lists = (
-        f"[key IN $names[{at}] WHERE NOT EXISTS {{ ({_one(node, 'key')}) }}]"
-        for at, node in enumerate(nodes)
+        f"[key IN $names[{position}] WHERE NOT EXISTS {{ ({_pattern(node, 'key')}) }}]"
+        for position, node in enumerate(nodes)
     )
     return (
         "OPTIONAL MATCH (d:Dataset {name: $dataset})\n"
@@ -108,11 +108,13 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
     CREATE (n:Concept {dataset: $dataset, name: row[0], images: row[1][0]})
     RETURN count(*) AS written
     """
+    # Ends are looked up once a batch, before the rows.
     lines = [f"MATCH (:Dataset {{name: ${DATASET}, writer: $writer}})"]
     for i, edge in enumerate(edges):
         lines += _ends(edge.end, f"$targets[{i}]", f"ends_{i}")
     lines.append("UNWIND $rows AS row")
-    values = [f"{prop}: row[1][{j}]" for j, prop in enumerate(node.property_names)]
+
+    values = [f"{name}: row[1][{i}]" for i, name in enumerate(node.property_names)]
     identity = f"{DATASET}: $dataset, {node.key.name}: row[0]"
     if replace:
         lines.append(f"MATCH (n:{node.label} {{{identity}}})")
@@ -122,6 +124,7 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
             lines.append(f"WITH * CALL (n) {{ MATCH (n)-[old:{types}]->() DELETE old }}")
     else:
         lines.append(f"CREATE (n:{node.label} {{{', '.join([identity, *values])}}})")
+
     for i, edge in enumerate(edges):
         lines += _create_edges(edge, f"row[{i + 2}]", f"ends_{i}")
     lines.append("RETURN count(*) AS written")
@@ -130,12 +133,12 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
 
 def merge_statement(node: Node) -> str:
     """Cypher that merges nodes with the keys in ``$keys`` in ``$dataset``."""
-    return f"UNWIND $keys AS key MERGE (n{_one(node, 'key')})"
+    return f"UNWIND $keys AS key MERGE (n{_pattern(node, 'key')})"
 
 
 def delete_statement(node: Node) -> str:
     """Cypher that deletes the nodes with the keys in ``$keys`` in ``$dataset``, and their edges."""
-    return f"UNWIND $keys AS key MATCH (n{_one(node, 'key')}) DETACH DELETE n"
+    return f"UNWIND $keys AS key MATCH (n{_pattern(node, 'key')}) DETACH DELETE n"
 
 
 def clear_statement(node: Node) -> str:
@@ -145,8 +148,8 @@ def clear_statement(node: Node) -> str:
 
 def set_statement(node: Node, name: str) -> str:
     """Cypher that sets a property of existing nodes, as the writer: rows of [key, value]."""
-    found = f"UNWIND $rows AS row\nMATCH (n{_one(node, 'row[0]')})"
-    return f"{AS_WRITER}\n{found} SET n.{name} = row[1]\nRETURN count(*) AS written"
+    rows = f"UNWIND $rows AS row\nMATCH (n{_pattern(node, 'row[0]')})"
+    return f"{AS_WRITER}\n{rows} SET n.{name} = row[1]\nRETURN count(*) AS written"
 
 
 def drop_statement(node: Node) -> str:
@@ -175,6 +178,7 @@ def orphan_statements(edge: Edge, dependants: Sequence[Edge]) -> Iterator[str]:
         f"MATCH (n:{edge.end.label} {{{DATASET}: $dataset}}) "
         f"WHERE NOT EXISTS {{ (n)<-[:{edge.type}]-() }}\n"
     )
+
     for dependant in dependants:
         derived = f"MATCH (n)<-[:{dependant.type}]-(d:{dependant.start.label})\n"
         yield orphans + derived + _DELETE.format("d")
@@ -210,12 +214,12 @@ def edges_statement(edge: Edge) -> str:
 def merge_edges_statement(edge: Edge) -> str:
     """Cypher that merges edges between existing nodes: rows of [start, end]."""
     return (
-        f"UNWIND $rows AS row\nMATCH (a{_one(edge.start, 'row[0]')})\n"
-        f"MATCH (b{_one(edge.end, 'row[1]')})\nMERGE (a)-[e:{edge.type}]->(b)"
+        f"UNWIND $rows AS row\nMATCH (a{_pattern(edge.start, 'row[0]')})\n"
+        f"MATCH (b{_pattern(edge.end, 'row[1]')})\nMERGE (a)-[e:{edge.type}]->(b)"
     )
 
 
-def _one(node: Node, key: str) -> str:
+def _pattern(node: Node, key: str) -> str:
     within = f"{DATASET}: $dataset, " if node.scope == "dataset" else ""
     return f":{node.label} {{{within}{node.key.name}: {key}}}"
 
@@ -226,7 +230,7 @@ def _ends(node: Node, keys: str, variable: str) -> list[str]:
     return [
         "WITH *, COLLECT {",
         f"  UNWIND range(0, size({keys}) - 1) AS at",
-        f"  MATCH (t{_one(node, key)})",
+        f"  MATCH (t{_pattern(node, key)})",
         f"  RETURN t ORDER BY at }} AS {variable}",
         f"WHERE size({variable}) = size({keys})",
     ]
@@ -234,7 +238,9 @@ def _ends(node: Node, keys: str, variable: str) -> list[str]:
 
 def _create_edges(edge: Edge, columns: str, ends: str) -> list[str]:
     """Clauses that create the edges of node ``n`` in columns, to a list of nodes."""
-    values = [f"{prop}: {columns}[{j + 1}][k]" for j, prop in enumerate(edge.property_names)]
+    # The first column has the positions of the ends, the others a property each.
+    names = enumerate(edge.property_names, start=1)
+    values = [f"{name}: {columns}[{column}][k]" for column, name in names]
     properties = f" {{{', '.join(values)}}}" if values else ""
     return [
         f"FOREACH (k IN range(0, size({columns}[0]) - 1) |",
@@ -259,7 +265,7 @@ def create_edges_statement(edge: Edge) -> str:
             AS_WRITER,
             *_ends(edge.end, "$ends", "ends"),
             "UNWIND $rows AS row",
-            f"MATCH (n{_one(edge.start, 'row[0]')})",
+            f"MATCH (n{_pattern(edge.start, 'row[0]')})",
             *_create_edges(edge, "row[1]", "ends"),
             "RETURN coalesce(sum(size(row[1][0])), 0) AS written",
         ]
@@ -271,15 +277,17 @@ def update_edges_statement(edge: Edge) -> str:
 
     Rows are ``[start, end, properties...]``.
     """
-    values = ", ".join(f"e.{prop} = row[{j + 2}]" for j, prop in enumerate(edge.property_names))
-    return "\n".join([AS_WRITER, *_each_edge(edge), f"SET {values}", _WRITTEN])
+    # The keys of both ends come before the properties.
+    names = enumerate(edge.property_names, start=2)
+    values = ", ".join(f"e.{name} = row[{column}]" for column, name in names)
+    return "\n".join([AS_WRITER, *_edge_of_row(edge), f"SET {values}", _WRITTEN])
 
 
 def delete_edges_statement(edge: Edge) -> str:
     """Cypher that deletes the edges between the pairs of keys in ``$rows``, as the writer."""
-    return "\n".join([AS_WRITER, *_each_edge(edge), "DELETE e", _WRITTEN])
+    return "\n".join([AS_WRITER, *_edge_of_row(edge), "DELETE e", _WRITTEN])
 
 
-def _each_edge(edge: Edge) -> list[str]:
-    start, end = _one(edge.start, "row[0]"), _one(edge.end, "row[1]")
+def _edge_of_row(edge: Edge) -> list[str]:
+    start, end = _pattern(edge.start, "row[0]"), _pattern(edge.end, "row[1]")
     return ["UNWIND $rows AS row", f"MATCH (a{start})-[e:{edge.type}]->(b{end})"]

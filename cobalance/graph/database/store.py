@@ -46,8 +46,10 @@ OLDEST_SERVER = (5, 26)
 
 PATIENCE: dict[str, Any] = {
     "connection_timeout": 5.0,
-    "connection_acquisition_timeout": 15.0,  # login included
-    "liveness_check_timeout": 5.0,  # a connection that was idle for longer is tried first
+    # Login included.
+    "connection_acquisition_timeout": 15.0,
+    # A connection that was idle for longer is tried first.
+    "liveness_check_timeout": 5.0,
     "max_transaction_retry_time": 5.0,
 }
 """Seconds before a person hears that no server answers; the driver's own are up to 60."""
@@ -215,10 +217,9 @@ class GraphStore(AbstractContextManager["GraphStore"]):
     def _session(self, access: str = WRITE_ACCESS) -> Iterator[Session]:
         if self.is_closed:
             raise StoreUnavailableError("The store is closed. Connect again.")
-        if access == WRITE_ACCESS:
-            if self.folder and (error := full_disk(self.folder)):
-                raise error
-            self.has_written = True
+        if access == WRITE_ACCESS and self.folder and (error := full_disk(self.folder)):
+            raise error
+        self.has_written |= access == WRITE_ACCESS
 
         with (
             _our_errors(self.uri, "", self.database, self.folder),
@@ -302,8 +303,7 @@ def unavailable_error(
         )
 
     if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionAcquisitionTimeoutError):
-        tls_error = _tls_error(error, server)
-        if tls_error is not None:
+        if (tls_error := _tls_error(error, server)) is not None:
             return tls_error
         place = f" at {uri}" if uri else ""
         # The first line gives the reason, and the address before what it stands for.

@@ -23,7 +23,8 @@ from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.database.sync import BATCH, EDGE_BATCH
 from cobalance.graph.dataset.state import DatasetState, find_dataset
 
-_PACKED_BATCH = 20  # nodes with columns of up to a megabyte
+# Nodes with columns of up to a megabyte.
+_PACKED_BATCH = 20
 _AS_WRITER = """MATCH (d:Dataset {writer: $writer}) WHERE d.name IN $names
 WITH count(d) AS held WHERE held = size($names)
 UNWIND $rows AS row"""
@@ -41,7 +42,8 @@ class Part(NamedTuple):
     name: str
     read: str
     write: str
-    kinds: tuple[type, ...]  # of the values of a row
+    # Of the values of a row.
+    kinds: tuple[type, ...]
     batch: int
     node: Node | None = None
 
@@ -95,7 +97,8 @@ def edge_part(kind: str, start: Node, end: Node) -> Part:
 
 
 _KINDS = [node for node in schema.ALL_NODES if node.scope != "none"]
-_IMAGES = {schema.IMAGE: (schema.IMAGE, schema.EXCLUDED_IMAGE)}  # which keeps its edges
+# An image that a tag leaves out keeps its edges.
+_IMAGES = {schema.IMAGE: (schema.IMAGE, schema.EXCLUDED_IMAGE)}
 NODES = {node: _node_part(node) for node in _KINDS}
 PARTS = (
     *NODES.values(),
@@ -163,7 +166,8 @@ def _check_properties(properties: Mapping[str, object], *others: object) -> None
     for value in (*properties.values(), *others):
         match value:
             case str():
-                value.encode()  # fails for half of a surrogate pair
+                # It fails for half of a surrogate pair.
+                value.encode()
             case int():
                 value.to_bytes(8, signed=True)
             case list() if len(kinds := {*map(type, value)}) < 2 and not kinds & {list, NoneType}:

@@ -25,7 +25,8 @@ from cobalance.graph.dataset.packing import pack, pack_texts, unpack, unpack_tex
 
 IDS_PER_PAGE = 1000
 
-_BATCH = 50  # lists in a transaction
+# Lists in a transaction.
+_BATCH = 50
 _STEP = np.dtype("<u4")
 _CLASS, _CONCEPT, _IDS = "class", "concept", "ids"
 
@@ -79,9 +80,7 @@ def find_images(
         tuple(row["key"]): np.cumsum(unpack([row["content"]], _STEP), dtype=np.int64)
         for row in rows
     }
-    excluded = None
-    if without is not None:
-        excluded = ranks_of.pop((_CONCEPT, without))
+    excluded = None if without is None else ranks_of.pop((_CONCEPT, without))
     shared = reduce(intersect_ascending, sorted(ranks_of.values(), key=len))
     if excluded is not None:
         shared = np.setdiff1d(shared, excluded, assume_unique=True)

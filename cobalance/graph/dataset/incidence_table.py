@@ -57,10 +57,8 @@ class SplitIncidence:
 
     def of_split(self, split: str | None) -> Incidence:
         """Return the images of a split, or all, with the classes and concepts that they have."""
-        incidence = self.incidence
-        if split is not None:
-            incidence = incidence.take(self.in_split(split))
-        return _drop_unused(incidence)
+        whole = self.incidence
+        return _drop_unused(whole if split is None else whole.take(self.in_split(split)))
 
     def sort_images(self) -> "SplitIncidence":
         """Return the images in an order that depends on their contents alone, names ascending."""

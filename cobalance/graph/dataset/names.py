@@ -12,7 +12,8 @@ from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 
-_IDS = 10_000  # ids in a query
+# Ids in a query.
+_IDS = 10_000
 Names = Mapping[Node, Sequence[str]]
 """Names of classes, concepts or plans, by their kind of node."""
 

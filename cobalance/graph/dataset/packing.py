@@ -38,7 +38,5 @@ def pack_texts(texts: Sequence[str | None]) -> bytes:
 
 def unpack_texts(packed: bytes | None) -> list[str]:
     """Read texts; an empty list where there are no packed ones."""
-    if packed is None:
-        return []
-    texts: list[str] = json.loads(zlib.decompress(packed))
+    texts: list[str] = [] if packed is None else json.loads(zlib.decompress(packed))
     return texts

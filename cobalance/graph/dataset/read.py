@@ -17,7 +17,8 @@ from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 
-_STEP = 10_000  # images between two reports
+# Images between two reports of progress.
+_STEP = 10_000
 
 
 def read_annotations(store: GraphStore, dataset: str, progress: Progress = silent) -> Annotations:
@@ -44,6 +45,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
     dataset_state(store, dataset).require_complete("Reading images")
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     total = int(counted["images"])
+
     rows = store.stream(statements.IMAGES, dataset=dataset)
     return annotations_of(rows, lambda done: progress("read images", done, total))
 
@@ -285,6 +287,7 @@ def _mention_frame(
     # By image and concept, and each row as often as the image has the concept.
     order = np.lexsort((concept.codes, image))
     rows = np.repeat(order, np.array(counts, dtype=np.int64)[order])
+
     unknown = np.full(len(rows), np.nan)
     return pd.DataFrame(
         {

@@ -322,7 +322,8 @@ def _keep_only(store: GraphStore, dataset: str, node: Node, names: Sequence[str]
 def _annotations_of(sample: SplitIncidence) -> Annotations:
     """Annotations of packed images: each concept mentioned once, without scores and sizes."""
     incidence = sample.incidence
-    splits = (*sample.split_names, None)  # the code -1 is the last
+    # The code -1, of no split, is the last.
+    splits = (*sample.split_names, None)
     mentions = [Mention(name) for name in incidence.concepts]
     bounds, codes = incidence.indptr.tolist(), incidence.indices.tolist()
 

@@ -138,9 +138,8 @@ class DatasetState:
         if self.cliques_digest == self.digest:
             return
 
-        reason = "has changed since it was mined"
-        if self.mining is None:
-            reason = "has not been mined yet"
+        is_new = self.mining is None
+        reason = "has not been mined yet" if is_new else "has changed since it was mined"
         raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
 
     def require_own_classes(self, what: str) -> None:

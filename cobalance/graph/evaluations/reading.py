@@ -120,6 +120,7 @@ def read_scores(store: GraphStore, evaluations: Sequence[str]) -> pd.DataFrame:
     frame = store.read_frame(statements.SCORES, evaluations=list(evaluations))
     for name in ("value", "low", "high"):
         frame[name] = frame[name].astype(np.float64)
+
     frame["n"] = frame["n"].fillna(0).astype(np.int64)
     return frame
 
@@ -127,9 +128,7 @@ def read_scores(store: GraphStore, evaluations: Sequence[str]) -> pd.DataFrame:
 def origin_of(store: GraphStore, dataset: str) -> str | None:
     """The original of a rebalanced dataset; None of any other."""
     rows = store.read(statements.ORIGIN, dataset=dataset)
-    if not rows:
-        return None
-    return str(rows[0]["dataset"])
+    return str(rows[0]["dataset"]) if rows else None
 
 
 def count_synthetic(store: GraphStore, dataset: str) -> int:

@@ -85,6 +85,7 @@ def create_evaluations(
     written = store.write(statements.CREATE_EVALUATIONS, train=train, test=test, rows=rows)
     if rows and (not written or written[0]["written"] != len(rows)):
         raise busy_dataset(*names)
+
     return [evaluation.id for evaluation in new]
 
 
@@ -108,6 +109,7 @@ def _row(new: NewEvaluation, train: str | None, extra: str | None, created_by: s
         **most_synthetic,
         "created_by": created_by,
     }
+
     task = None
     if extra is not None:
         task = task_row(KIND, extra, created_by=created_by, task=new.id)
@@ -219,6 +221,7 @@ def _score_row(evaluation: str, position: int, score: Mapping[Any, Any]) -> Row:
         "group": group,
         "n": None if pd.isna(score["n"]) else int(score["n"]),
     }
+
     for name in ("value", "low", "high"):
         properties[name] = None if pd.isna(score[name]) else float(score[name])
     return {"key": [evaluation, metric, group], "properties": SCORE.check(properties)}

@@ -239,6 +239,7 @@ def read_edited(
         At most so many candidates of each group.
     """
     ids = [query_id(job, position) for position in positions]
+
     rows_by_position: dict[int, list[Row]] = {}
     for row in store.read(reads.EDITED_IMAGES, ids=ids, most=most):
         rows_by_position.setdefault(int(row["asked"]), []).append(row)

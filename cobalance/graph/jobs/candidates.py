@@ -128,6 +128,7 @@ def record_made(
     )
     if not rows and candidates:
         raise NotFoundError("job", job)
+
     return {row.pop("query"): QueryCounts(**row) for row in rows}
 
 
@@ -220,6 +221,7 @@ class QueryDecisions:
 def read_decisions(store: GraphStore, query: str) -> QueryDecisions:
     """Read the verdicts on a query's candidates; NotFoundError without such a query."""
     row = require_one(store.read(reads.DECISIONS, query=query), "query", query)
+
     return QueryDecisions(
         query=query,
         message=row["message"],

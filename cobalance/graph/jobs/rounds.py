@@ -88,6 +88,7 @@ def read_round(store: GraphStore, job: str) -> Round | None:
     rows = store.read(reads.ROUND, job=job)
     if not rows:
         return None
+
     (row,) = rows
     spans = tuple(Span(*span) for span in json.loads(row["spans"]))
     return Round(row["number"], row["attempt"], spans)
@@ -113,6 +114,7 @@ def begin_round(
         best_of=best_of,
         spans=json.dumps([[span.query, span.first, span.count] for span in spans]),
     )
+
     return read_round(store, job)
 
 
@@ -148,8 +150,7 @@ def missing_numbers(
             present = {int(candidate.rpartition("/")[2]) for candidate in row["ids"]}
             # Of the candidates that were dropped the numbers are no gap.
             present.update(range(row["dropped"]))
-            gaps = sorted(set(range(max(present, default=0))) - present)
-            if gaps:
+            if gaps := sorted(set(range(max(present, default=0))) - present):
                 missing[row["position"]] = gaps
     return missing
 

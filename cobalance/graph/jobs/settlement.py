@@ -93,6 +93,7 @@ def judge_made(
     rows = [
         [candidate, json_text(scores), reason] for candidate, (scores, reason) in judged.items()
     ]
+
     for batch in batches(rows):
         store.write(verdict_statements.JUDGE_CANDIDATES, job=job, rows=batch)
 
@@ -155,6 +156,7 @@ def _in_batches(settlements: Sequence[Settlement]) -> Iterator[list[Settlement]]
     """Transactions of a bounded number of candidates; a query is settled in one of them."""
     batch: list[Settlement] = []
     size = 0
+
     for settlement in settlements:
         if batch and size + settlement.made > BATCH:
             yield batch

@@ -108,6 +108,7 @@ class Job:
         candidates = self.wanted * self.best_of
         if self.best_of == 1 or not self.is_active:
             return self.covered * self.best_of, candidates
+
         return min(self.made, candidates - self.unmade), candidates
 
     @property
@@ -134,6 +135,7 @@ class Job:
         """
         if not self.is_active or self.seconds_per_image is None:
             return None
+        # Of the candidates to choose from, so many count as an image.
         images = self.unmade / self.best_of if self.best_of > 1 else self.remaining
         return images * self.seconds_per_image / max(self.workers, 1)
 
@@ -142,9 +144,7 @@ def waits_for(extra: str | None) -> str:
     """Say that a job or task waits for a worker with plug-ins; empty if it needs none."""
     # The first need is an extra of the package, or nothing.
     _, *plugins = (extra or "").split(", ")
-    if not plugins:
-        return ""
-    return f"It waits for a worker that has the {' and the '.join(plugins)}."
+    return f"It waits for a worker that has the {' and the '.join(plugins)}." if plugins else ""
 
 
 def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
@@ -235,5 +235,6 @@ def _job(row: Row) -> Job:
     stored = JOB.parse(row.pop("job"))
     queries = {state: stored.pop(state) for state in QUERY_STATES}
     seconds = stored.pop("microseconds") / 1e6
+
     texts = {name: stored[name] or "" for name in ("error", "note")}
     return Job(queries=queries, seconds=seconds, **stored | row | texts)

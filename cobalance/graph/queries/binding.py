@@ -48,8 +48,7 @@ def bind_with_state(
 
     names: dict[Node, list[str]] = {}
     for parameter_name, parameter in query.parameters.items():
-        value = bound[parameter_name]
-        if parameter.names is not None and value:
+        if parameter.names is not None and (value := bound[parameter_name]):
             values = value if isinstance(value, list) else [value]
             names.setdefault(parameter.names, []).extend(values)
 

@@ -125,9 +125,7 @@ def _differences(
 
 
 def _common_to(options: MiningOptions) -> str:
-    if options.common is None:
-        return "all"
-    return ", ".join(options.common) or "none"
+    return "all" if options.common is None else ", ".join(options.common) or "none"
 
 
 def compare_dataset_splits(

@@ -70,9 +70,7 @@ class Ranking:
     @property
     def largest_first(self) -> bool:
         """The order in which rows come."""
-        if self.descending is None:
-            return self.by not in SMALLEST_FIRST
-        return self.descending
+        return self.by not in SMALLEST_FIRST if self.descending is None else self.descending
 
     def __post_init__(self) -> None:
         if self.max_size is not None and self.max_size < (self.min_size or 1):

@@ -10,7 +10,8 @@ from cobalance.graph.database.query import Statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.queries import statements
 
-MOST_NAMED = 1000  # ids that names are read for at once
+# Ids that names are read for at once.
+MOST_NAMED = 1000
 MOST_IDS = 20
 _TYPES = sorted({edge.type for edge in schema.EDGES})
 _DETAILS = f"""

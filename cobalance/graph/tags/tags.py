@@ -34,6 +34,7 @@ def tag_images(
     tag = clean_name(tag)
     check_name(tag, "tag")
     _require_images(store, dataset, ids)
+
     return _in_batches(
         store, statements.TAG_IMAGES, ids, dataset=dataset, tag=tag, role="tag", by=by
     )
@@ -64,6 +65,7 @@ def set_role(store: GraphStore, dataset: str, tag: str, role: TagRole) -> None:
     """
     check_known("role", [role], get_args(TagRole))
     tag = _require_tag(store, dataset, tag)
+
     if role != "tag":
         dataset_state(store, dataset).require_all_images("A tag that changes counts")
     store.write(statements.SET_ROLE, dataset=dataset, tag=tag, role=role)
@@ -115,6 +117,7 @@ def write_note(store: GraphStore, dataset: str, image: str, text: str, *, by: st
         The dataset has no such image.
     """
     _require_images(store, dataset, [image])
+
     if text.strip():
         store.write(statements.WRITE_NOTE, dataset=dataset, id=image, note=text.strip(), by=by)
     else:

@@ -242,6 +242,7 @@ def list_tasks(store: GraphStore, dataset: str | None = None, *, limit: int = 10
         limit=limit,
         alive_ms=int(ALIVE_S * 1000),
     )
+
     return [_task(row["task"]) for row in rows]
 
 

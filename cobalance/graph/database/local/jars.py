@@ -220,8 +220,7 @@ def _transfer(
     A server without range requests sends the file from its start, which replaces `part`.
     """
     headers = {"Accept-Encoding": "identity", "User-Agent": "cobalance"}
-    size = _size(part)
-    if size:
+    if size := _size(part):
         headers["Range"] = f"bytes={size}-"
 
     with session.get(address, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:

@@ -114,6 +114,7 @@ def set_password(home: Home, settings: Mapping[str, str], password: str) -> None
         context = jpype.JClass("org.neo4j.cli.ExecutionContext")
         folders = _java_path(home.folder), _java_path(home.configuration.parent)
         line = jpype.JClass("picocli.CommandLine")(command(context(*folders)))
+        # Behind the dashes, a password that begins with one is no option.
         if line.execute("--", password) != 0:
             raise RuntimeError("Neo4j did not accept the initial password")
         return

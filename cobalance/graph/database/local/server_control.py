@@ -155,6 +155,7 @@ def stop(settings: LocalServerSettings) -> bool:
     home = Home(settings.home)
     if not home.folder.exists():
         return False
+
     with home.joining():
         state = _live_state(home)
         if state is None:
@@ -219,8 +220,7 @@ def _password(home: Home) -> tuple[str, bool]:
 def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> None:
     """Start a server process; return when its state file says ``starting``."""
     require_packages()
-    full = full_disk(home.folder)
-    if full is not None:
+    if (full := full_disk(home.folder)) is not None:
         raise full
 
     # Only a start needs requests.
@@ -272,8 +272,7 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
 
         waited_s = time.monotonic() - since
         if waited_s > _LONGEST_START_S:
-            full = full_disk(home.folder)
-            if full is not None:
+            if (full := full_disk(home.folder)) is not None:
                 # It would not go on with room again either.
                 _end(state.pid, settings.stop_timeout_s)
                 raise full
@@ -285,10 +284,8 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
         time.sleep(_POLL_S)
 
     last_state = ServerState.read(home.state)
-    reason = "its process ended without an error message"
-    if last_state is not None and last_state.reason:
-        reason = last_state.reason
-    raise _start_error(home, reason)
+    reason = last_state.reason if last_state else ""
+    raise _start_error(home, reason or "its process ended without an error message")
 
 
 def _start_error(home: Home, reason: str) -> StoreUnavailableError:

@@ -11,7 +11,8 @@ from cobalance.graph.queries.catalogue.parameters import (
     dataset_query,
 )
 
-MAX_SIZE = 4  # the largest clique that is counted straight from the images
+# The largest clique that is counted straight from the images.
+MAX_SIZE = 4
 
 _SPLIT = {
     "split": Parameter(
