@@ -207,6 +207,7 @@ def mine_cliques(
     ):
         if value is not None and value < 1:
             raise OptionError(f"{option} is {value}. Give a whole number of 1 or more.")
+
     check_known("engine", [engine], ENGINES)
     check_known("class", common or (), incidence.classes)
 
@@ -280,6 +281,7 @@ def clique_order(members: IntArray, base: int) -> IntArray:
     digits = np.add(members.T, 1, dtype=np.int64, order="C")
     keys = [(digits > 0).sum(axis=0, dtype=np.int64)]
     room = (1 << 63) // (members.shape[1] + 1)
+
     for digit in digits:
         if room < base:
             keys.append(np.zeros_like(digit))

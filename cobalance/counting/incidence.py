@@ -77,6 +77,7 @@ class Incidence:
         lengths = np.diff(self.indptr)[rows]
         indptr = np.append(0, np.cumsum(lengths))
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+
         clusters = None if self.clusters is None else self.clusters[rows]
         return replace(
             self,
@@ -169,6 +170,7 @@ def incidence_of(annotations: Annotations) -> Incidence:
     image = annotations.mentions["image"].to_numpy()
     concept, label = annotations.mentions["concept"].cat, annotations.images["class_name"].cat
     codes, labels = concept.codes.to_numpy(), label.codes.to_numpy()
+
     blocks = [
         build_incidence(
             image[rows] - first,

@@ -102,6 +102,7 @@ class SubsetIndex:
             children = self._children(nodes[:, mask ^ 1 << last], members[:, last], depth)
             nodes[:, mask] = children
             rows[:, mask] = np.append(self._rows[depth], MISSING)[children]
+
         return rows
 
     def _children(self, nodes: IntArray, codes: IntArray, depth: int) -> IntArray:

@@ -58,14 +58,9 @@ def update_cliques(
     OptionError
         For different `max_size`, or removed images that were not counted before.
     """
-    parts, signs = [cliques], [1]
-    if added is not None:
-        parts.append(added)
-        signs.append(1)
-    if removed is not None:
-        parts.append(removed)
-        signs.append(-1)
-    return _combine(parts, signs)
+    changes = [(1, cliques), (1, added), (-1, removed)]
+    signed_parts = [(sign, part) for sign, part in changes if part is not None]
+    return _combine([part for _, part in signed_parts], [sign for sign, _ in signed_parts])
 
 
 def select_cliques(

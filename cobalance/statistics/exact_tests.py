@@ -106,10 +106,8 @@ def fisher_many(counts: IntArray, class_sizes: IntArray) -> tuple[FloatArray, Bo
 
 def _by_value(values: IntArray) -> list[IntArray]:
     """The positions of each value."""
-    if not len(values):
-        return []
     order = np.argsort(values, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
+    return np.split(order, np.flatnonzero(np.diff(values[order])) + 1) if len(values) else []
 
 
 def _tail(weights: FloatArray, observed: FloatArray) -> FloatArray:

@@ -39,6 +39,7 @@ def find_closed(cliques: Cliques, index: SubsetIndex | None = None) -> BoolArray
     """
     index = index or SubsetIndex(cliques.members)
     closed = np.ones(len(cliques), dtype=bool)
+
     for size in range(2, cliques.members.shape[1] + 1):
         rows, subsets = _subsets(cliques, index, size)
         for member in range(size):
@@ -72,6 +73,7 @@ def presence_tables(counts: IntArray) -> IntArray:
     """
     n, n_cells, n_classes = counts.shape
     cells = counts.copy()
+
     for part in range(n_cells.bit_length() - 1):
         view = cells.reshape(n, n_cells >> part + 1, 2, 1 << part, n_classes)
         view[:, :, 0] -= view[:, :, 1]

@@ -245,9 +245,7 @@ def _row_parts(rows: IntArray, end: int, threads: int) -> list[tuple[int, int]]:
 
 def _available_cores() -> int:
     """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _parts(length: int, number: int) -> list[tuple[int, int]]:

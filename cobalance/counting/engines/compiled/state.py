@@ -102,6 +102,7 @@ def with_room(array, used, needed):
     """Return the array, or a longer copy if it is too short."""
     if needed <= len(array):
         return array
+
     longer = np.empty((max(needed, 2 * len(array)), array.shape[1]), array.dtype)
     for row in range(used):
         for column in range(array.shape[1]):
@@ -136,6 +137,7 @@ def record(results, prefix, size, codes, items, cells, cell_counts):
     used = results.used
     members = with_room(results.members, used, used + cells.size)
     counts = with_room(results.counts, used, used + cells.size)
+
     for t in range(cells.size):
         first, second = codes[cells[t] // items], codes[cells[t] % items]
         write_members(members, used + t, prefix, size, first, second)
