@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cobalance.base.plugin_offers import take_files_from
+from cobalance.base import take_files_from
 
 _HOMES = {
     "cobalance.notebook.graphs": ("ConceptGraph", "concept_graph"),

@@ -2,7 +2,7 @@
 
 import sys
 
-from cobalance.app.cli.shared.collector import collector_paused
+from cobalance.app.cli.shared import collector_paused
 
 
 def main() -> None:

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError, needs_extra
-from cobalance.base.names import clean_name
-from cobalance.graph.database import schema
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import list_datasets
-from cobalance.graph.queries.console_query import ConsoleQuery, result_frame, saved_queries
-from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.statistics.order import EVIDENCE
+from cobalance.base import CobalanceError, clean_name, needs_extra
+from cobalance.graph.database import GraphStore, schema
+from cobalance.graph.dataset import list_datasets
+from cobalance.graph.queries import (
+    ConsoleQuery,
+    Ranking,
+    read_imbalances,
+    result_frame,
+    saved_queries,
+)
+from cobalance.statistics import EVIDENCE
 from cobalance.workflows.cells import to_json
 
 if TYPE_CHECKING:

@@ -1,14 +1,5 @@
 """Exact counting of concept cliques: incidence matrix, co-occurrence, joint counts per class."""
 
-PUBLIC = (
-    "changes",
-    "cliques",
-    "clusters",
-    "cooccurrence",
-    "incidence",
-    "mining_options",
-    "one_against_rest",
-    "sample",
-    "subsets",
-)
-"""Modules that other rooms may import; a test compares them with the imports."""
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

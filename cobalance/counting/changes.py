@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.arrays import BoolArray, IntArray
-from cobalance.base.errors import TooManyCliquesError
+from cobalance.base import BoolArray, IntArray, TooManyCliquesError
 from cobalance.counting.cliques import (
     Cliques,
     clique_order,

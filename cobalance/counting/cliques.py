@@ -9,9 +9,15 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.errors import OptionError, TooManyCliquesError, check_known
-from cobalance.base.installation import install_command
+from cobalance.base import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    OptionError,
+    TooManyCliquesError,
+    check_known,
+    install_command,
+)
 from cobalance.counting.engines.choice import (
     ENGINES,
     Block,

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.libraries import sparse
+from cobalance.base import FloatArray, IntArray, sparse
 from cobalance.counting.cliques import Cliques
 from cobalance.counting.incidence import Incidence
 from cobalance.counting.subsets import SubsetIndex

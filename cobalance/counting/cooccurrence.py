@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.libraries import sparse
+from cobalance.base import IntArray, sparse
 from cobalance.counting.incidence import Incidence
 
 

@@ -6,10 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import BoolArray, IntArray
-from cobalance.base.libraries import sparse
-from cobalance.base.mention_rows import MentionRows
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations, BoolArray, IntArray, MentionRows, sparse
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from cobalance.base.names import clean_name
+from cobalance.base import clean_name
 
 Engine = Literal["auto", "memory", "spark"]
 """Where cliques are counted; auto is Spark where a dataset was loaded with it."""

@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import check_known
-from cobalance.base.records import ALL_IMAGES
+from cobalance.base import ALL_IMAGES, IntArray, check_known
 from cobalance.counting.cliques import Cliques, mine_cliques
 from cobalance.counting.incidence import Incidence
 

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base import BoolArray, FloatArray, IntArray
 from cobalance.counting.cliques import Cliques, intersect_ascending
 from cobalance.counting.incidence import Incidence
 

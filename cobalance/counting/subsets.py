@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.libraries import sparse
+from cobalance.base import IntArray, sparse
 
 MISSING = -1
 

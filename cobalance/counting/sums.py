@@ -4,8 +4,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from cobalance.base.arrays import BoolArray, IntArray
-from cobalance.base.errors import OptionError, check_known
+from cobalance.base import BoolArray, IntArray, OptionError, check_known
 from cobalance.counting.cliques import Cliques, clique_order, first_of_equal
 
 

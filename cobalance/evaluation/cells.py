@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import STRING
-from cobalance.base.errors import InputError
+from cobalance.base import STRING, InputError
 from cobalance.ingest.reader import read_head
 
 ALIASES: Mapping[str, tuple[str, ...]] = {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
+from cobalance.base import BoolArray, FloatArray, IntArray
 
 Statistics = Callable[[FloatArray], FloatArray]
 """Takes accuracies of groups, shape (..., n_groups), and returns statistics, (..., k)."""

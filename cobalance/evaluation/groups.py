@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import STRING, BoolArray, FloatArray, IntArray
-from cobalance.base.errors import InputError, OptionError
+from cobalance.base import STRING, BoolArray, FloatArray, InputError, IntArray, OptionError
 from cobalance.evaluation.cells import image_ids, refuse_rows
 from cobalance.evaluation.predictions import class_columns, known_rows, require_classes
 from cobalance.evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut

@@ -7,8 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import InputError
-from cobalance.base.plurals import inflect
+from cobalance.base import InputError, inflect
 from cobalance.evaluation import cells
 
 PROBABILITY, LABEL = "p_", "y_"  # before a class's name: its columns

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.plugins import Declaration
-from cobalance.base.registry import Registry
+from cobalance.base import Declaration, Registry
 
 RUN = ("train", "training_set", "test", "method", "settings")
 """Columns that tell runs apart, but for their seeds."""

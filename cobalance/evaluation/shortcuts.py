@@ -8,10 +8,7 @@ from typing import Any
 import pandas as pd
 from pydantic import RootModel, ValidationError
 
-from cobalance.base.arrays import STRING
-from cobalance.base.documents import decode_toml
-from cobalance.base.errors import DataError, InputError, OptionError
-from cobalance.base.options import first_fault
+from cobalance.base import STRING, DataError, InputError, OptionError, decode_toml, first_fault
 from cobalance.ingest.reader import read_text
 
 COMMON, UNCOMMON, NONE = "common", "uncommon", "none"

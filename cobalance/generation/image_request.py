@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.errors import CobalanceError, DataError
-from cobalance.vision.images.arrays import ImageArray, MaskArray
+from cobalance.base import CobalanceError, DataError
+from cobalance.vision.images import ImageArray, MaskArray
 
 SCALES = ("guidance_scale", "image_guidance_scale")
 """The scales that a request may have of its own, by their names in backends' options."""

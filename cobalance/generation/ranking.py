@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.libraries import stats
+from cobalance.base import FloatArray, stats
 
 
 def rank_candidates(scores: npt.ArrayLike, weights: npt.ArrayLike) -> npt.NDArray[np.int64]:

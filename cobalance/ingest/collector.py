@@ -9,12 +9,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.names import clean_name
-from cobalance.base.progress import Progress
-from cobalance.base.records import ANNOTATION, MENTION_NUMBERS, Annotations, Box, Metadata
+from cobalance.base import (
+    ANNOTATION,
+    MENTION_NUMBERS,
+    Annotations,
+    Box,
+    FloatArray,
+    IntArray,
+    Metadata,
+    Progress,
+    clean_name,
+)
 from cobalance.ingest import frames
-from cobalance.ingest.concepts.class_names import labels_from_texts, labels_of_objects
+from cobalance.ingest.concepts import labels_from_texts, labels_of_objects
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns
 from cobalance.ingest.names import Coded, name_fault, recode_names
 from cobalance.ingest.options import ReadOptions

@@ -10,12 +10,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import STRING, BoolArray, FloatArray, IntArray
-from cobalance.base.records import (
+from cobalance.base import (
     ALL_IMAGES,
     ANNOTATION,
     MENTION_NUMBERS,
+    STRING,
     Annotations,
+    BoolArray,
+    FloatArray,
+    IntArray,
     Metadata,
 )
 from cobalance.ingest.names import Coded, categorical, recode_names, translate_codes

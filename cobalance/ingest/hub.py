@@ -7,10 +7,7 @@ from typing import IO, Any
 
 import pyarrow.parquet as pq
 
-from cobalance.base.errors import CobalanceError, needs_extra
-from cobalance.base.files import replacing
-from cobalance.base.libraries import huggingface_hub
-from cobalance.base.progress import Progress, silent
+from cobalance.base import CobalanceError, Progress, huggingface_hub, needs_extra, replacing, silent
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.parquet import row_batches
 

@@ -9,14 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import Setting
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations, Metadata
-from cobalance.ingest.captions.caption_file import image_rows
-from cobalance.ingest.fields.choices import field_names
-from cobalance.ingest.fields.roles import has_classes, with_class, with_split
+from cobalance.base import Annotations, IntArray, Metadata, Progress, Setting, inflect
+from cobalance.ingest.captions import image_rows
+from cobalance.ingest.fields import field_names, has_classes, with_class, with_split
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import (
     Coded,

@@ -7,17 +7,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray
-from cobalance.base.errors import InputError, OptionError, Part, Setting, UnknownNameError
-from cobalance.base.names import clean_name
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations
-from cobalance.base.run_log import log_run
-from cobalance.ingest.captions.caption_file import with_captions
-from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
-from cobalance.ingest.fields.apply import apply_fields
-from cobalance.ingest.fields.saved import with_saved
+from cobalance.base import (
+    Annotations,
+    BoolArray,
+    InputError,
+    OptionError,
+    Part,
+    Progress,
+    Setting,
+    UnknownNameError,
+    clean_name,
+    inflect,
+    log_run,
+    silent,
+)
+from cobalance.ingest.captions import with_captions
+from cobalance.ingest.concepts import apply_concept_table, read_concept_table
+from cobalance.ingest.fields import apply_fields, with_saved
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.joins import with_joins
@@ -29,7 +35,7 @@ from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import Reader, TreeReader, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
-from cobalance.vision.images.decoding import IMAGE_ENDINGS
+from cobalance.vision.images import IMAGE_ENDINGS
 
 
 @log_run

@@ -17,9 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import STRING, BoolArray, IntArray
-from cobalance.base.grouping import group_pairs
-from cobalance.base.names import clean_name
+from cobalance.base import STRING, BoolArray, IntArray, clean_name, group_pairs
 
 BLOCK = 1 << 20  # codes looked up at once
 LONGEST = 1_000  # characters; the graph indexes names, and index keys have a limit of 8 kB

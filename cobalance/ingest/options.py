@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from cobalance.base.errors import OptionError, Setting
-from cobalance.base.names import clean_name
+from cobalance.base import OptionError, Setting, clean_name
 
 OnError = Literal["fail", "skip"]
 MatchMode = Literal["words", "substring"]

@@ -15,11 +15,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.base.arrays import STRING
-from cobalance.base.errors import InputError, Setting
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations, plain_values
-from cobalance.ingest.fields.roles import with_split
+from cobalance.base import STRING, Annotations, InputError, Progress, Setting, plain_values
+from cobalance.ingest.fields import with_split
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.image_folder import annotation_files
 from cobalance.ingest.frames import TEXT
@@ -36,7 +33,7 @@ from cobalance.ingest.problems import Problems, reword, reword_all
 from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
-from cobalance.vision.images.decoding import IMAGE_ENDINGS
+from cobalance.vision.images import IMAGE_ENDINGS
 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")  # come before other files
 _EXPORT = ("manifest.parquet", "cobalance-export.json")  # in each export with images

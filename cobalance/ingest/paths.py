@@ -10,10 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.errors import OptionError, Setting
-from cobalance.base.names import clean_name
-from cobalance.base.records import Annotations, Metadata
-from cobalance.ingest.fields.roles import has_classes, with_class, with_split
+from cobalance.base import Annotations, Metadata, OptionError, Setting, clean_name
+from cobalance.ingest.fields import has_classes, with_class, with_split
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import (
     categorical,

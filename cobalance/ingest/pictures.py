@@ -7,10 +7,9 @@ from itertools import product
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from cobalance.base.grouping import group_pairs
+from cobalance.base import group_pairs
 from cobalance.ingest.names import split_of_path, upwards
-from cobalance.vision.images.decoding import IMAGE_ENDINGS
-from cobalance.vision.images.video_frames import VIDEO_ENDINGS
+from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
 
 ENDINGS = (*IMAGE_ENDINGS, *VIDEO_ENDINGS)
 _DRIVE = re.compile(r"^[A-Za-z]:/")

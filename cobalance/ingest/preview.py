@@ -10,12 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.base.errors import InputError, UnknownNameError, Words, render
-from cobalance.base.progress import silent
-from cobalance.base.records import Annotations
-from cobalance.ingest.coco.records import Category, decode
-from cobalance.ingest.fields.kinds import guess_kind
-from cobalance.ingest.fields.values import encode_values
+from cobalance.base import Annotations, InputError, UnknownNameError, Words, render, silent
+from cobalance.ingest.coco import Category, decode
+from cobalance.ingest.fields import encode_values, guess_kind
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations

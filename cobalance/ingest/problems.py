@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, IntArray
-from cobalance.base.errors import InputError, Part, Setting, Text, parts_of
-from cobalance.base.records import Annotations
+from cobalance.base import (
+    Annotations,
+    BoolArray,
+    InputError,
+    IntArray,
+    Part,
+    Setting,
+    Text,
+    parts_of,
+)
 from cobalance.ingest.options import ReadOptions
 
 _DEFAULTS = ReadOptions()

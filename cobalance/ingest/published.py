@@ -9,9 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from cobalance.base.documents import UNDECODABLE, decode_json, decoding_fault
-from cobalance.base.errors import InputError
-from cobalance.base.names import clean_name
+from cobalance.base import UNDECODABLE, InputError, clean_name, decode_json, decoding_fault
 from cobalance.ingest.names import name_fault
 from cobalance.ingest.reader import read_start
 from cobalance.ingest.tables.sheets import csv_records

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from cobalance.base.errors import InputError
-from cobalance.base.plugins import Declaration
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations, Declaration, InputError, Progress
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.trees import FileTree, open_tree
 

@@ -19,8 +19,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile
 from typing import IO, Any, TypeVar
 
-from cobalance.base.errors import InputError
-from cobalance.base.files import ZIP_METHODS
+from cobalance.base import ZIP_METHODS, InputError
 
 MOST_FILES = 5_000_000
 MOST_FOLDERS = 64

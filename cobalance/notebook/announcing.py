@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Any
 
-from cobalance.base.progress import Progress, silent
+from cobalance.base import Progress, silent
 from cobalance.base.safe_text import safe_text
 from cobalance.notebook.display import bar_html, card
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from cobalance.base.errors import OptionError, UnknownNameError, suggest_names
+from cobalance.base import OptionError, UnknownNameError, suggest_names
 
 _KINDS: dict[Any, tuple[Any, Any, str]] = {
     bool: ((bool, np.bool_), (), "True or False"),

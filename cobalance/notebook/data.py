@@ -8,10 +8,9 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import OptionError, check_known
-from cobalance.base.records import Annotations, ImageRecord
-from cobalance.counting.incidence import Incidence, incidence_of
-from cobalance.ingest.fields.report import fields_table
+from cobalance.base import Annotations, ImageRecord, OptionError, check_known
+from cobalance.counting import Incidence, incidence_of
+from cobalance.ingest.fields import fields_table
 from cobalance.ingest.hub import local_path
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
@@ -20,7 +19,7 @@ from cobalance.notebook.announcing import open_progress
 from cobalance.notebook.arguments import check_options, list_names
 from cobalance.notebook.display import Result, card, matching_rows, rows_at, table_html
 from cobalance.notebook.remedies import speaks_python
-from cobalance.statistics.imbalance import COUNT
+from cobalance.statistics import COUNT
 from cobalance.workflows.demo.urbancars import NAME, urbancars as records
 
 FRAME = "frame"

@@ -8,26 +8,30 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import OptionError
-from cobalance.base.names import clean_name
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import ImageRecord
-from cobalance.counting.mining_options import Engine, MiningOptions
-from cobalance.generation.planning.plan import PlanOptions
-from cobalance.generation.planning.simulation import simulate
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
-from cobalance.graph.dataset.mining import MAX_CLIQUES
-from cobalance.graph.dataset.names import class_sizes
-from cobalance.graph.dataset.plans import write_plan
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.evaluations.reading import list_evaluations
-from cobalance.graph.jobs.status import list_jobs
-from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
-from cobalance.graph.queries.console_query import ConsoleQuery, answer_frame, result_frame
-from cobalance.graph.queries.cooccurrences import read_clustered_images
+from cobalance.base import ImageRecord, OptionError, Progress, clean_name, silent
+from cobalance.counting import Engine, MiningOptions
+from cobalance.generation.planning import PlanOptions, simulate
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import (
+    MAX_CLIQUES,
+    class_sizes,
+    dataset_state,
+    load_cliques,
+    read_annotations,
+    read_mining_options,
+    write_plan,
+)
+from cobalance.graph.evaluations import list_evaluations
+from cobalance.graph.jobs import list_jobs
+from cobalance.graph.queries import (
+    ConsoleQuery,
+    answer_frame,
+    bind_named,
+    compare_dataset_splits,
+    compare_imbalances,
+    read_clustered_images,
+    result_frame,
+)
 from cobalance.notebook.arguments import check_options
 from cobalance.notebook.data import Data
 from cobalance.notebook.diagnosis import (
@@ -53,9 +57,7 @@ from cobalance.workflows.export_graph.tables import dataset_incidence
 from cobalance.workflows.load.dataset import rename_dataset
 from cobalance.workflows.order.job import order_plan, read_order
 from cobalance.workflows.order.settings import check_settings
-from cobalance.workflows.plan.edits import plan_counterfactual_dataset
-from cobalance.workflows.plan.planners import plan_dataset
-from cobalance.workflows.plan.resample import resample_dataset
+from cobalance.workflows.plan import plan_counterfactual_dataset, plan_dataset, resample_dataset
 from cobalance.workflows.published import compare_dataset
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.page import write_report

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import OptionError, UnknownNameError, render
-from cobalance.base.names import clean_name
-from cobalance.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.counting.one_against_rest import label_by, mine_one_against_rest
+from cobalance.base import IntArray, OptionError, UnknownNameError, clean_name, render
+from cobalance.counting import (
+    MAX_CLIQUES,
+    Cliques,
+    Incidence,
+    MiningOptions,
+    label_by,
+    mine_cliques,
+    mine_one_against_rest,
+)
 from cobalance.ingest.published import Published, read_published
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.notebook.arguments import list_names
@@ -22,15 +25,22 @@ from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.display import ALL, Result, matching_rows, rows_at
 from cobalance.notebook.plots import draw_skews
 from cobalance.notebook.remedies import in_python, speaks_python
-from cobalance.statistics.comparison import Comparison as ComparedRecord, compare_cliques
-from cobalance.statistics.cooccurrences import cooccurrence_table
-from cobalance.statistics.design_effects import with_clusters
-from cobalance.statistics.imbalance import COUNT, imbalance_table
-from cobalance.statistics.order import EVIDENCE, SMALLEST_FIRST, by_evidence
-from cobalance.statistics.own_effect import find_closed, own_effects
-from cobalance.statistics.selection import CliqueFilter
-from cobalance.statistics.splits import ComparedSplits
-from cobalance.statistics.summary import summarize
+from cobalance.statistics import (
+    COUNT,
+    EVIDENCE,
+    SMALLEST_FIRST,
+    CliqueFilter,
+    ComparedSplits,
+    Comparison as ComparedRecord,
+    by_evidence,
+    compare_cliques,
+    cooccurrence_table,
+    find_closed,
+    imbalance_table,
+    own_effects,
+    summarize,
+    with_clusters,
+)
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import describe_splits, splits_table
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT, describe_leaning, not_compared

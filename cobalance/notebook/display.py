@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import OptionError, UnknownNameError, check_known
+from cobalance.base import IntArray, OptionError, UnknownNameError, check_known
 from cobalance.base.safe_text import safe_text
 from cobalance.notebook.plots import draw_bars
 from cobalance.notebook.remedies import SpeaksPython

@@ -7,11 +7,10 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError
-from cobalance.base.progress import Progress
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.tasks.lifecycle import read_task
-from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
+from cobalance.base import CobalanceError, Progress
+from cobalance.graph.database import GraphStore
+from cobalance.graph.tasks import read_task
+from cobalance.ingest.embeddings import check_vectors, read_embeddings
 from cobalance.notebook.jobs import run_in_process
 from cobalance.notebook.remedies import SpeaksPython
 from cobalance.workflows.embed.compute import order_embeddings

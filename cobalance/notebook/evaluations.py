@@ -8,12 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
+from cobalance.base import Progress, inflect, silent
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
+from cobalance.graph.database import GraphStore
+from cobalance.graph.evaluations import Evaluation, read_evaluation
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import Job, run_in_process
 from cobalance.notebook.remedies import speaks_python

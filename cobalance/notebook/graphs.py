@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import needs_extra
+from cobalance.base import needs_extra
+from cobalance.counting import Incidence
 from cobalance.counting.cooccurrence import cooccurrence
-from cobalance.counting.incidence import Incidence
 from cobalance.notebook.data import Data, concept_counts
 from cobalance.notebook.diagnosis import Imbalances
 from cobalance.notebook.display import Result
 from cobalance.notebook.remedies import speaks_python
+from cobalance.statistics import SEED
 from cobalance.statistics.centrality import centrality
-from cobalance.statistics.summary import SEED
 from cobalance.workflows.export_graph.files import networkx_graph, save_graph
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables, class_counts, graph_tables
 

@@ -9,23 +9,28 @@ from typing import Any, Generic, Self, TypeVar
 
 import pandas as pd
 
-from cobalance.base.errors import WaitedTooLongError, needs_extra
-from cobalance.base.progress import Progress, silent
+from cobalance.base import Progress, WaitedTooLongError, needs_extra, silent
 from cobalance.base.safe_text import safe_text
 from cobalance.generation.export import ExportOptions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.candidate_pages import Candidate, list_candidates
-from cobalance.graph.jobs.candidates import decide
-from cobalance.graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
-from cobalance.graph.jobs.status import Job as JobRecord, read_job, read_queries
-from cobalance.graph.panels.panel import list_panels
-from cobalance.graph.panels.studies import Study as StudyRecord
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import (
+    Candidate,
+    CandidateState,
+    Job as JobRecord,
+    cancel_job,
+    decide,
+    list_candidates,
+    read_job,
+    read_queries,
+    retry_job,
+)
+from cobalance.graph.panels import Study as StudyRecord, list_panels
 from cobalance.notebook.arguments import check_options, list_names
 from cobalance.notebook.display import Result, bar_html, card, table_html
 from cobalance.notebook.panels import Study
 from cobalance.notebook.remedies import SpeaksPython
 from cobalance.workflows.export import export_job
-from cobalance.workflows.panel.study import Sample, draw_study
+from cobalance.workflows.panel import Sample, draw_study
 from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import candidates_frame, jobs_frame

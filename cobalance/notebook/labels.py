@@ -6,17 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.annotation.auditing.sample import PER_STRATUM
-from cobalance.annotation.labelling.labels import label_summary, read_labels
-from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.base.errors import DataError
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.panels.audits import Audit as AuditRecord
-from cobalance.graph.panels.panel import list_panels
-from cobalance.graph.panels.studies import Study as StudyRecord
+from cobalance.annotation.auditing import PER_STRATUM
+from cobalance.annotation.labelling import LabelSettings, label_summary, read_labels
+from cobalance.base import DataError, Progress, inflect, silent
+from cobalance.graph.annotations import AnnotationRun, list_runs, read_run
+from cobalance.graph.database import GraphStore
+from cobalance.graph.panels import Audit as AuditRecord, Study as StudyRecord, list_panels
 from cobalance.notebook.arguments import check_options, list_names
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import run_in_process
@@ -24,7 +19,7 @@ from cobalance.notebook.panels import Audit, Study
 from cobalance.notebook.remedies import SpeaksPython
 from cobalance.workflows.label.decide import change_thresholds, decide_labels, open_scores
 from cobalance.workflows.label.order import LabelOrder, order_labels
-from cobalance.workflows.panel.audit import AuditSample, draw_audit
+from cobalance.workflows.panel import AuditSample, draw_audit
 from cobalance.workflows.settings import Settings
 
 

@@ -6,15 +6,23 @@ from typing import Self
 
 import pandas as pd
 
-from cobalance.base.plurals import inflect
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.panels.audits import Audit as AuditRecord
-from cobalance.graph.panels.panel import read_panel
-from cobalance.graph.panels.studies import Study as StudyRecord, close_study
+from cobalance.base import inflect
+from cobalance.graph.database import GraphStore
+from cobalance.graph.panels import (
+    Audit as AuditRecord,
+    Study as StudyRecord,
+    close_study,
+    read_panel,
+)
 from cobalance.notebook.display import Result
-from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
-from cobalance.workflows.panel.study import results_frame
-from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
+from cobalance.workflows.panel import (
+    answer_sheet,
+    audit_imbalances,
+    audit_rates,
+    panel_progress,
+    results_frame,
+    take_answers,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,19 +8,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import OptionError, check_known, render
-from cobalance.base.files import replacing
-from cobalance.base.records import PlannedQuery
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.generation.planning.effects import effect_table, measure_all, touched_rows
-from cobalance.generation.planning.plan import Plan as PlanRecord, PlanOptions
-from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
-from cobalance.generation.planning.planners import PLANNERS, choose_planner, plan as make_plan
-from cobalance.generation.planning.resampling import balancing_weights, image_list
-from cobalance.generation.planning.simulation import sets_of, simulate, summarize_plan
+from cobalance.base import IntArray, OptionError, PlannedQuery, check_known, render, replacing
+from cobalance.counting import Cliques, Incidence, MiningOptions
+from cobalance.generation.planning import (
+    PLANNERS,
+    Plan as PlanRecord,
+    PlanOptions,
+    balancing_weights,
+    choose_planner,
+    effect_table,
+    image_list,
+    measure_all,
+    plan_from_json,
+    plan_to_json,
+    sets_of,
+    simulate,
+    summarize_plan,
+    touched_rows,
+)
+from cobalance.generation.planning.planners import plan as make_plan
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.notebook.data import CLASSES, Data
@@ -29,12 +35,7 @@ from cobalance.notebook.display import Result, card, table_html
 from cobalance.notebook.remedies import in_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
-from cobalance.workflows.plan.summaries import (
-    count_contradicted,
-    describe_balance,
-    no_images,
-    plan_warnings,
-)
+from cobalance.workflows.plan import count_contradicted, describe_balance, no_images, plan_warnings
 
 
 class _KeptPlan(Result):
@@ -322,7 +323,7 @@ def compare_planners(
         PLANNERS.check(name, own_options)
     options = PlanOptions(min_size, max_size, max_per_query, budget)
     # With it comes the database's driver, which takes a while to import.
-    from cobalance.workflows.plan.compare import compare_all
+    from cobalance.workflows.plan import compare_all
 
     return compare_all(
         measured.cliques,
@@ -353,7 +354,7 @@ def budget_curve(
         ``budget``, ``images``, ``leaning``, ``difference``, ``widened``, ``remaining``,
         ``gap_after``, ``widest_gap``, as `cobalance.generation.planning.effects.measure` has them.
     """
-    from cobalance.workflows.plan.compare import budget_curve as curve_of
+    from cobalance.workflows.plan import budget_curve as curve_of
 
     measured = _measure(source, max_size)
     options = PlanOptions(min_size, max_size, max_per_query)

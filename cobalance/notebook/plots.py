@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import needs_extra
+from cobalance.base import needs_extra
 from cobalance.workflows.cells import cell_text
-from cobalance.workflows.concept_graph.colors import CLASS_COLORS
+from cobalance.workflows.concept_graph import CLASS_COLORS
 from cobalance.workflows.report.plots import TICKS, skews
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from cobalance.base.errors import Action, CobalanceError, Setting, UnknownNameError
+from cobalance.base import Action, CobalanceError, Setting, UnknownNameError
 from cobalance.notebook.arguments import check_call
 
 P = ParamSpec("P")

@@ -10,18 +10,20 @@ from typing import Any
 import pandas as pd
 from pydantic import ValidationError
 
-from cobalance.base.errors import OptionError, render
-from cobalance.base.names import clean_name
-from cobalance.base.options import first_fault
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.safe_text import mask_credentials
-from cobalance.graph.database.store import GraphStore, encryption
-from cobalance.graph.dataset.sampled import Sample
-from cobalance.graph.dataset.state import dataset_state, list_datasets
-from cobalance.graph.dataset.write import IfExists
-from cobalance.graph.jobs.status import read_job
-from cobalance.graph.queries.console_query import saved_queries
+from cobalance.base import (
+    OptionError,
+    Progress,
+    clean_name,
+    first_fault,
+    inflect,
+    mask_credentials,
+    render,
+    silent,
+)
+from cobalance.graph.database import GraphStore, encryption
+from cobalance.graph.dataset import IfExists, Sample, dataset_state, list_datasets
+from cobalance.graph.jobs import read_job
+from cobalance.graph.queries import saved_queries
 from cobalance.notebook.announcing import open_progress
 from cobalance.notebook.data import FRAME, Data, read
 from cobalance.notebook.datasets import Dataset, Questions, job_of

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from cobalance.base.progress import Progress
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.tags.applying import TagChanges, apply_tags
-from cobalance.graph.tags.roles import TagRole
-from cobalance.graph.tags.tags import (
+from cobalance.base import Progress
+from cobalance.graph.database import GraphStore
+from cobalance.graph.tags import (
+    TagChanges,
+    TagRole,
+    apply_tags,
     delete_tag,
     images_of_tag,
     list_notes,

@@ -9,9 +9,7 @@ rate in a class of no images, is NaN.
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import OptionError
-from cobalance.base.libraries import stats
+from cobalance.base import FloatArray, IntArray, OptionError, stats
 from cobalance.statistics.exact_tests import fisher, fisher_many
 from cobalance.statistics.intervals import normal_quantile
 

@@ -3,9 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.libraries import stats
-from cobalance.counting.cliques import Cliques
+from cobalance.base import FloatArray, stats
+from cobalance.counting import Cliques
 from cobalance.statistics.association import (
     CHI_SQUARE,
     FISHER,

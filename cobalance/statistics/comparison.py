@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import DataError, OptionError, Text, check_known
-from cobalance.counting.cliques import Cliques
+from cobalance.base import DataError, OptionError, Text, check_known
+from cobalance.counting import Cliques
 from cobalance.statistics.difference import differences
 from cobalance.statistics.selection import find_rows
 

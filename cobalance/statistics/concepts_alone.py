@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.libraries import optimize, sparse, special
-from cobalance.counting.incidence import Incidence
-from cobalance.counting.subsets import sets_matrix
+from cobalance.base import FloatArray, IntArray, optimize, sparse, special
+from cobalance.counting import Incidence, sets_matrix
 
 MOST_IMAGES = 20_000
 FOLDS = 5

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base import FloatArray, IntArray
 
 MARGIN = 1.96
 """Standard errors of a difference of rates that chance may give: 95% of normal deviates."""

@@ -4,12 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import OptionError, Setting
-from cobalance.base.libraries import stats
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.counting.subsets import SubsetIndex
+from cobalance.base import FloatArray, IntArray, OptionError, Setting, stats
+from cobalance.counting import Cliques, Incidence, SubsetIndex
 from cobalance.statistics.design_effects import independence_effects
 from cobalance.statistics.q_values import MAX_Q_VALUE, q_values
 

@@ -15,12 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.libraries import sparse
-from cobalance.counting.cliques import Cliques, Clustering
-from cobalance.counting.clusters import ClusterCounts, count_in_clusters
-from cobalance.counting.incidence import Incidence
-from cobalance.counting.subsets import SubsetIndex
+from cobalance.base import BoolArray, FloatArray, IntArray, sparse
+from cobalance.counting import (
+    Cliques,
+    ClusterCounts,
+    Clustering,
+    Incidence,
+    SubsetIndex,
+    count_in_clusters,
+)
 from cobalance.statistics.interaction import fit_cells, signs
 from cobalance.statistics.own_effect import BLOCK, presence_blocks
 

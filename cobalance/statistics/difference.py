@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.libraries import stats
+from cobalance.base import FloatArray, IntArray, stats
 from cobalance.statistics.association import largest_difference
 from cobalance.statistics.imbalance import categorical
 from cobalance.statistics.interaction import INTERACTION_TESTS, NONE, interaction

@@ -17,8 +17,7 @@ from math import comb, prod
 
 import numpy as np
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.libraries import stats
+from cobalance.base import BoolArray, FloatArray, IntArray, stats
 
 # Tables of equal probability differ by rounding. R's fisher.test takes the same factor.
 SAME_PROBABILITY = 1 + 1e-7

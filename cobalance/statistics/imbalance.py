@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import DataError
-from cobalance.counting.cliques import Cliques
+from cobalance.base import DataError, FloatArray, IntArray
+from cobalance.counting import Cliques
 from cobalance.statistics.association import (
     DISAGREEMENTS,
     TESTS,

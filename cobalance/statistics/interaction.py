@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.libraries import special, stats
+from cobalance.base import FloatArray, IntArray, special, stats
 from cobalance.statistics.association import MIN_EXPECTED
 from cobalance.statistics.exact_tests import SAME_PROBABILITY
 

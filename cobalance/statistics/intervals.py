@@ -3,8 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.libraries import special
+from cobalance.base import FloatArray, special
 
 NORMAL_95 = 1.959963984540054
 """Half the width of a normal interval of 95%, in standard errors."""

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.subsets import MISSING, SubsetIndex
+from cobalance.base import BoolArray, FloatArray, IntArray
+from cobalance.counting import MISSING, Cliques, SubsetIndex
 from cobalance.statistics.association import class_rates, largest_difference, rate_differences
 from cobalance.statistics.imbalance import categorical, class_columns
 from cobalance.statistics.interaction import INTERACTION_TESTS, interaction

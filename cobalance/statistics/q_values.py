@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import OptionError
-from cobalance.base.libraries import stats
+from cobalance.base import FloatArray, OptionError, stats
 
 MAX_Q_VALUE = 0.05
 """The largest q-value of a clique that leans to a class."""

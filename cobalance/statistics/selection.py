@@ -7,11 +7,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import OptionError, check_known
-from cobalance.base.grouping import group_pairs
-from cobalance.base.names import clean_name
-from cobalance.counting.cliques import Cliques
+from cobalance.base import FloatArray, IntArray, OptionError, check_known, clean_name, group_pairs
+from cobalance.counting import Cliques
 from cobalance.statistics.association import leading_classes
 from cobalance.statistics.clustered_tests import clustered_p_values
 from cobalance.statistics.q_values import check_q_value, q_values

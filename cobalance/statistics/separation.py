@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.libraries import optimize, stats
+from cobalance.base import IntArray, optimize, stats
 from cobalance.statistics.association import homogeneity_test
 from cobalance.statistics.intervals import NORMAL_95
 from cobalance.statistics.q_values import q_values

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.base.errors import check_known
-from cobalance.counting.cliques import Cliques, mine_cliques
-from cobalance.counting.incidence import Incidence, build_incidence
+from cobalance.base import BoolArray, FloatArray, check_known
+from cobalance.counting import Cliques, Incidence, build_incidence, mine_cliques
 from cobalance.statistics.association import class_rates
 from cobalance.statistics.clustered_tests import clustered_p_values
 from cobalance.statistics.design_effects import with_clusters

@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import OptionError
-from cobalance.counting.cliques import Cliques
+from cobalance.base import IntArray, OptionError
+from cobalance.counting import Cliques
 from cobalance.statistics.association import class_rates
 from cobalance.statistics.imbalance import COUNT, RATE, class_columns
 from cobalance.statistics.own_effect import own_effects

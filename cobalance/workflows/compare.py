@@ -4,9 +4,17 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
-from cobalance.statistics.imbalance import COUNT, RATE
-from cobalance.statistics.splits import FIRST, SECOND, ComparedSplits
+from cobalance.statistics import (
+    COUNT,
+    COUNT_AFTER,
+    COUNT_BEFORE,
+    FIRST,
+    RATE,
+    SECOND,
+    STATUSES,
+    ComparedSplits,
+    Comparison,
+)
 from cobalance.workflows import cells
 
 

@@ -13,10 +13,7 @@ from typing import Any
 import msgspec
 import pandas as pd
 
-from cobalance.base.files import replacing
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
+from cobalance.base import Progress, inflect, log_run, replacing, silent
 from cobalance.generation.export import (
     ExportDataset,
     ExportError,
@@ -28,15 +25,12 @@ from cobalance.generation.export.counterfactuals import compose_job, with_source
 from cobalance.generation.export.merged import read_merged
 from cobalance.generation.export.overwriting import MARKER
 from cobalance.generation.output.job_manifest import read_job_manifest
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.jobs.rebalance import generated_id
-from cobalance.graph.jobs.status import Job
-from cobalance.graph.tags.applying import find_left_out
-from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.vision.images.image_file import ImageFileError
-from cobalance.vision.images.regions import read_regions
-from cobalance.vision.images.roots import ImageRoots
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_annotations
+from cobalance.graph.jobs import Job, generated_id
+from cobalance.graph.tags import find_left_out
+from cobalance.ingest.captions import read_image_texts
+from cobalance.vision.images import ImageFileError, ImageRoots, read_regions
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.rebalance import not_all
 from cobalance.workflows.settings import in_environment

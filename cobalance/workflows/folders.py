@@ -9,10 +9,9 @@ from typing import TypeVar
 import msgspec
 from filelock import FileLock
 
-from cobalance.base.errors import MachineError
-from cobalance.base.files import make_folder
-from cobalance.graph.database.local.home import write_private
-from cobalance.vision.stored.dataset_files import DatasetFiles
+from cobalance.base import MachineError, make_folder
+from cobalance.graph.database import write_private
+from cobalance.vision.stored import DatasetFiles
 from cobalance.vision.stored.output_folder import OutputFolder
 
 FILE = "image_folders.json"

@@ -5,14 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import DataError, OptionError
-from cobalance.base.plurals import inflect
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.images.decoding import decode
-from cobalance.vision.images.image_file import ImageFileError
-from cobalance.vision.images.roots import ImageRoots
+from cobalance.base import DataError, OptionError, inflect
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_annotations
+from cobalance.vision.images import ImageArray, ImageFileError, ImageRoots, decode
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import in_environment
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from cobalance.base.documents import decode_toml
-from cobalance.base.errors import DataError
+from cobalance.base import DataError, decode_toml
 from cobalance.workflows.settings import read_secret
 
 VARIABLE = "COBALANCE_AUTH_FILE"

@@ -6,15 +6,20 @@ from typing import Any
 import pandas as pd
 
 from cobalance.annotation.annotators import ANNOTATORS
-from cobalance.base.errors import MachineError, MissingExtraError, suggest_names
-from cobalance.base.plugin_offers import files_folder
-from cobalance.base.plugins import Declarations, is_installed
+from cobalance.base import (
+    Declarations,
+    MachineError,
+    MissingExtraError,
+    files_folder,
+    is_installed,
+    suggest_names,
+)
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.export import EXPORTERS
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.planning.planners import PLANNERS
+from cobalance.generation.planning import PLANNERS
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.ingest.formats import FORMATS

@@ -13,20 +13,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cobalance.base.errors import CobalanceError, DataError, check_known
-from cobalance.base.names import IMAGE_PROPERTY
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.left_out import read_left_out
-from cobalance.graph.dataset.mentions import replace_mentions
-from cobalance.graph.dataset.read import read_classes
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.tasks.lifecycle import create_task, list_tasks
-from cobalance.ingest.fields.bins import equal_count_edges, name_bins
-from cobalance.statistics.separation import separation_table
-from cobalance.vision.images.properties import FLAGS, NUMBERS, TEXTS, image_properties
-from cobalance.vision.stored.dataset_files import DatasetFiles
+from cobalance.base import (
+    IMAGE_PROPERTY,
+    CobalanceError,
+    DataError,
+    Progress,
+    check_known,
+    log_run,
+    silent,
+)
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import dataset_state, read_classes, read_left_out, replace_mentions
+from cobalance.graph.tasks import create_task, list_tasks
+from cobalance.ingest.fields import equal_count_edges, name_bins
+from cobalance.statistics import separation_table
+from cobalance.vision.images import FLAGS, NUMBERS, TEXTS, image_properties
+from cobalance.vision.stored import DatasetFiles
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, image_reader, images_with_files

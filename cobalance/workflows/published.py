@@ -5,14 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import Action, DataError
-from cobalance.counting.cliques import Cliques, count_chosen
+from cobalance.base import Action, DataError
+from cobalance.counting import Cliques, Incidence, count_chosen
 from cobalance.counting.cooccurrence import cooccurrence
-from cobalance.counting.incidence import Incidence
-from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning import PlanOptions
 from cobalance.generation.planning.planners import plan
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import load_cliques, read_mining_options
 from cobalance.ingest.published import Key, Published, read_published
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.workflows.export_graph.tables import class_counts, dataset_incidence

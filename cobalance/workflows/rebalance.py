@@ -11,34 +11,37 @@ from typing import Any
 import pandas as pd
 
 from cobalance.annotation.annotators import ANNOTATORS
-from cobalance.base.errors import StaleError
-from cobalance.base.names import clean_name
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations, Mention
-from cobalance.base.run_log import log_run
+from cobalance.base import (
+    Annotations,
+    Mention,
+    Progress,
+    StaleError,
+    clean_name,
+    inflect,
+    log_run,
+    silent,
+)
 from cobalance.generation.export import ExportError
 from cobalance.generation.export.counterfactuals import compose_job
-from cobalance.graph.database.schema import CONCEPT
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import read_mining_options
-from cobalance.graph.dataset.mining import MAX_CLIQUES, mine_dataset
-from cobalance.graph.dataset.names import read_names
-from cobalance.graph.dataset.read import read_classes
-from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.jobs.rebalance import (
-    AcceptedImage,
-    generated_id,
-    read_accepted,
-    write_rebalanced,
+from cobalance.graph.database import CONCEPT, GraphStore
+from cobalance.graph.dataset import (
+    MAX_CLIQUES,
+    IngestReport,
+    mine_dataset,
+    read_classes,
+    read_mining_options,
+    read_names,
 )
-from cobalance.graph.jobs.status import Job
-from cobalance.graph.tags.applying import apply_tags
-from cobalance.ingest.captions.credits import CREDITS, join_credits
-from cobalance.ingest.captions.image_texts import caption_files, read_image_texts, write_image_texts
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.images.decoding import decode, rgb_array
-from cobalance.vision.images.region_rows import region_files
+from cobalance.graph.jobs import AcceptedImage, Job, generated_id, read_accepted, write_rebalanced
+from cobalance.graph.tags import apply_tags
+from cobalance.ingest.captions import (
+    CREDITS,
+    caption_files,
+    join_credits,
+    read_image_texts,
+    write_image_texts,
+)
+from cobalance.vision.images import ImageArray, decode, region_files, rgb_array
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders, place_files
 

@@ -18,11 +18,17 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from cobalance.base.errors import Action, OptionError, Setting
-from cobalance.base.options import first_fault
-from cobalance.base.run_log import Level, LogFormat, write_log
-from cobalance.base.safe_text import mask_credentials
-from cobalance.graph.database.local.settings import LocalServerSettings
+from cobalance.base import (
+    Action,
+    Level,
+    LogFormat,
+    OptionError,
+    Setting,
+    first_fault,
+    mask_credentials,
+    write_log,
+)
+from cobalance.graph.database import LocalServerSettings
 from cobalance.workflows.folders import Folders
 
 # Characters: whoever guesses the token reads the metrics.

@@ -5,14 +5,16 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from cobalance.base.errors import MissingExtraError, StoreUnavailableError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.safe_text import mask_credentials
+from cobalance.base import (
+    MissingExtraError,
+    Progress,
+    StoreUnavailableError,
+    mask_credentials,
+    silent,
+)
+from cobalance.graph.database import USERNAME, GraphStore, Home, LocalServerSettings, encryption
 from cobalance.graph.database.local import server_control as local_server
-from cobalance.graph.database.local.home import USERNAME, Home
-from cobalance.graph.database.local.settings import LocalServerSettings
-from cobalance.graph.database.store import GraphStore, encryption
-from cobalance.graph.dataset.state import list_datasets
+from cobalance.graph.dataset import list_datasets
 from cobalance.workflows.settings import Settings
 
 

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from cobalance.app.cli.main import HOMES
-from tests.contract.syntax import ROOT, trees
+from tests.contract.syntax import ROOT, faces, trees
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
@@ -98,7 +98,8 @@ def imports(node: ast.AST, *, at_once: bool) -> Iterator[str]:
         case ast.Import(names=names):
             yield from (alias.name for alias in names)
         case ast.ImportFrom(module=str(module), level=0, names=names):
-            yield from (f"{module}.{alias.name}" for alias in names)
+            imported = (f"{module}.{alias.name}" for alias in names)
+            yield from (faces().get(name, name) for name in imported)
         case ast.FunctionDef() | ast.AsyncFunctionDef() if at_once:
             pass
         case ast.If(test=ast.Name(id="TYPE_CHECKING")) if at_once:

@@ -1,7 +1,7 @@
 """One module per annotator, and the registry of them all."""
 
 from cobalance.annotation.annotators.annotator import Annotator
-from cobalance.base.plugins import Plugin, Plugins
+from cobalance.base import Plugin, Plugins
 
 ANNOTATORS: Plugins[Annotator, Plugin] = Plugins(
     "annotator",

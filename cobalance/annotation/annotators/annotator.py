@@ -8,11 +8,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.records import Mention
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.models.detector import BoxDetector
-from cobalance.vision.models.options import QueryOptions
-from cobalance.vision.models.prompts import prompt_for
+from cobalance.base import Mention
+from cobalance.vision.images import ImageArray
+from cobalance.vision.models import BoxDetector, QueryOptions, prompt_for
 
 Floats = npt.NDArray[np.float32]
 

@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from cobalance.annotation.annotators.annotator import Floats, ScoringAnnotator
-from cobalance.base.libraries import torch, transformers
-from cobalance.base.plugins import Plugin
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.models.loading import load_processor
-from cobalance.vision.models.options import BlipItmOptions
-from cobalance.vision.models.vision import VisionModel, open_vision
+from cobalance.base import Plugin, torch, transformers
+from cobalance.vision.images import ImageArray
+from cobalance.vision.models import BlipItmOptions, VisionModel, load_processor, open_vision
 
 PLUGIN = Plugin(
     "blip-itm",

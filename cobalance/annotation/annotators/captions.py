@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 
 from cobalance.annotation.annotators.annotator import Scores
-from cobalance.base.plugins import Plugin
-from cobalance.base.readable_names import readable
-from cobalance.base.records import Mention
-from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.models.conversation import Conversation, open_conversation
-from cobalance.vision.models.loading import quiet
-from cobalance.vision.models.options import CaptionOptions
+from cobalance.base import Mention, Plugin, readable
+from cobalance.ingest.concepts import Vocabulary, words_of
+from cobalance.vision.images import ImageArray
+from cobalance.vision.models import CaptionOptions, Conversation, open_conversation, quiet
 
 PLUGIN = Plugin(
     "captions",

@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from cobalance.annotation.annotators.annotator import DetectingAnnotator
-from cobalance.base.errors import JobBlockedError
-from cobalance.base.libraries import torch, transformers
-from cobalance.base.plugins import Plugin
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.models.checkpoints import find_checkpoint
-from cobalance.vision.models.detector import BoxDetector, Found, clip_boxes
-from cobalance.vision.models.loading import load_processor
-from cobalance.vision.models.options import GroundingOptions
-from cobalance.vision.models.vision import encode_once, load_vision
-from cobalance.vision.models.weight_files import MODEL_FILE
+from cobalance.base import JobBlockedError, Plugin, torch, transformers
+from cobalance.vision.images import ImageArray
+from cobalance.vision.models import (
+    MODEL_FILE,
+    BoxDetector,
+    Found,
+    GroundingOptions,
+    clip_boxes,
+    encode_once,
+    find_checkpoint,
+    load_processor,
+    load_vision,
+)
 
 PLUGIN = Plugin(
     "grounding-dino",

@@ -15,13 +15,9 @@ import numpy.typing as npt
 from pydantic import Field
 
 from cobalance.annotation.annotators.annotator import Scores, mention_scores
-from cobalance.base.errors import DataError
-from cobalance.base.libraries import Image
-from cobalance.base.options import MayBePath, Options
-from cobalance.base.plugins import Plugin
-from cobalance.base.records import Mention
-from cobalance.ingest.embeddings.reading import read_arrays
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.base import DataError, Image, MayBePath, Mention, Options, Plugin
+from cobalance.ingest.embeddings import read_arrays
+from cobalance.vision.images import ImageArray
 
 _BINS = 8  # of a channel's histogram
 

@@ -1,9 +1,8 @@
 """Annotator that finds concepts with an open-vocabulary detector."""
 
 from cobalance.annotation.annotators.annotator import DetectingAnnotator
-from cobalance.base.plugins import Plugin
-from cobalance.vision.models.detector import open_detector
-from cobalance.vision.models.options import DetectorOptions
+from cobalance.base import Plugin
+from cobalance.vision.models import DetectorOptions, open_detector
 
 PLUGIN = Plugin(
     "owlv2",

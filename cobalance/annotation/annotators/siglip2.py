@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 
 from cobalance.annotation.annotators.annotator import Floats, ScoringAnnotator
-from cobalance.base.libraries import torch, transformers
-from cobalance.base.plugins import Plugin
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.models.loading import load_processor
-from cobalance.vision.models.options import Siglip2Options
-from cobalance.vision.models.vision import VisionModel, embed_new, open_vision, unit_rows
+from cobalance.base import Plugin, torch, transformers
+from cobalance.vision.images import ImageArray
+from cobalance.vision.models import (
+    Siglip2Options,
+    VisionModel,
+    embed_new,
+    load_processor,
+    open_vision,
+    unit_rows,
+)
 
 PLUGIN = Plugin(
     "siglip2",

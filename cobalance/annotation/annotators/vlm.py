@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from cobalance.annotation.annotators.annotator import Floats, ScoringAnnotator
-from cobalance.base.errors import JobBlockedError
-from cobalance.base.libraries import torch
-from cobalance.base.plugins import Plugin
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.models.conversation import Conversation, open_conversation
-from cobalance.vision.models.options import VlmOptions
+from cobalance.base import JobBlockedError, Plugin, torch
+from cobalance.vision.images import ImageArray
+from cobalance.vision.models import Conversation, VlmOptions, open_conversation
 
 PLUGIN = Plugin(
     "vlm",

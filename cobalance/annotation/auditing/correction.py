@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.statistics.intervals import proportions, sum_interval
+from cobalance.base import FloatArray
+from cobalance.statistics import proportions, sum_interval
 
 
 def rates(audited: pd.DataFrame) -> pd.DataFrame:

@@ -6,9 +6,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.statistics.association import leading_classes, rate_differences
-from cobalance.statistics.intervals import sum_interval, wilson
+from cobalance.base import FloatArray
+from cobalance.statistics import leading_classes, rate_differences, sum_interval, wilson
 
 Verdict = Literal["supported", "not supported", "reversed", "not audited"]
 MEASURES = ("gap", "rate_difference", "log_odds_ratio")

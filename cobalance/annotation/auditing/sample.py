@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, IntArray
-from cobalance.base.judges import assign
+from cobalance.base import BoolArray, IntArray, assign
 
 PER_STRATUM = 50
 """Images of each concept, class and verdict unless told otherwise."""

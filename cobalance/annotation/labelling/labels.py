@@ -9,7 +9,7 @@ import pandas as pd
 from cobalance.annotation.annotators.annotator import Floats
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.base.arrays import BoolArray, FloatArray
+from cobalance.base import BoolArray, FloatArray
 
 
 def image_level(scores: FloatArray, base: FloatArray, *, multi: bool = False) -> BoolArray:

@@ -11,18 +11,17 @@ import numpy as np
 from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.annotation.annotators.annotator import Annotator, Floats, ScoringAnnotator
 from cobalance.annotation.annotators.captions import CaptionAnnotator
-from cobalance.annotation.language.chat import (
+from cobalance.annotation.language import (
     ChatModel,
+    EndpointSettings,
     LanguageModelError,
     Question,
     Reply,
     in_order,
 )
-from cobalance.annotation.language.endpoint_settings import EndpointSettings
-from cobalance.base.errors import OptionError, Setting
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.images.decoding import within
-from cobalance.vision.models.options import CaptionOptions, VlmOptions
+from cobalance.base import OptionError, Setting
+from cobalance.vision.images import ImageArray, within
+from cobalance.vision.models import CaptionOptions, VlmOptions
 
 ASKED = {"vlm": ("question", "query", "threshold"), "captions": ("prompt",)}
 """The annotators that can ask an endpoint, and their options that have an effect there."""

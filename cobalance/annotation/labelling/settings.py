@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field, FiniteFloat
 
-from cobalance.annotation.language.endpoint_settings import EndpointSettings
-from cobalance.base.options import Options, read_options
+from cobalance.annotation.language import EndpointSettings
+from cobalance.base import Options, read_options
 
 Rule = Literal["base", "threshold"]
 

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from cobalance.base.errors import CobalanceError
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.base import CobalanceError
+from cobalance.vision.images import ImageArray
 
 
 class LanguageModelError(CobalanceError):

@@ -12,10 +12,8 @@ from pydantic import SecretStr
 
 from cobalance.annotation.language.chat import TRIES, LanguageModelError, Question, Reply
 from cobalance.annotation.language.endpoint_settings import check_url
-from cobalance.base.errors import OptionError, Part, Setting
-from cobalance.base.safe_text import mask_credentials
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.images.decoding import png
+from cobalance.base import OptionError, Part, Setting, mask_credentials
+from cobalance.vision.images import ImageArray, png
 
 MOST_ANSWER_BYTES = 1 << 22
 """Of an answer, unpacked: ten times what the longest replies of models take."""

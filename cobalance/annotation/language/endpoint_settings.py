@@ -7,9 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr
 
 from cobalance.annotation.language.chat import AT_ONCE
-from cobalance.base.errors import OptionError, Setting
-from cobalance.base.options import Options
-from cobalance.base.safe_text import mask_credentials
+from cobalance.base import OptionError, Options, Setting, mask_credentials
 
 
 def check_url(url: str) -> str:

@@ -9,10 +9,8 @@ from pydantic import Field
 from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokenizer, set_seed
 
 from cobalance.annotation.language.chat import TRIES, LanguageModelError, Question, Reply
-from cobalance.base.plurals import inflect
-from cobalance.vision.models.loading import load_processor, quiet
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.vision import open_vision
+from cobalance.base import inflect
+from cobalance.vision.models import ModelOptions, load_processor, open_vision, quiet
 
 REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
 LICENCE = "Apache-2.0"

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TypeVar
 
 from cobalance.annotation.language.chat import TRIES, ChatModel, LanguageModelError, Question
-from cobalance.base.errors import CobalanceError
+from cobalance.base import CobalanceError
 
 _FENCE = re.compile(r"```[A-Za-z]*\s*\n?(.*?)```", re.DOTALL)
 _NUMBERED = re.compile(r"^[ \t]*[*_]*(\d{1,3})[.)][*_]*[ \t]+(\S.*)$", re.MULTILINE)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cobalance.annotation.language.chat import ChatModel, Question, Reply, select_told
-from cobalance.base.plurals import inflect
-from cobalance.vision.images.arrays import sha256_of
+from cobalance.base import inflect
+from cobalance.vision.images import sha256_of
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 
 _IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")

@@ -1,1 +1,5 @@
 """Proposed attributes and labels measured against ground truth."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

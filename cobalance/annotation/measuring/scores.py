@@ -7,9 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.base.errors import InputError
-from cobalance.base.libraries import sklearn
+from cobalance.base import BoolArray, FloatArray, InputError, sklearn
 from cobalance.ingest.reader import read_start
 
 

@@ -10,10 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from cobalance.annotation.measuring.matching import TruthOf
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import InputError
-from cobalance.base.names import clean_name
-from cobalance.base.progress import silent
+from cobalance.base import FloatArray, InputError, IntArray, clean_name, silent
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head, read_text
 from cobalance.ingest.tables.list_attr import ID, ListAttr

@@ -7,11 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from cobalance.annotation.proposing.proposal_voting import plain_name
-from cobalance.base.arrays import FloatArray
-from cobalance.base.libraries import sklearn
-from cobalance.base.readable_names import readable
-from cobalance.graph.annotations.attributes import ProposedAttribute
-from cobalance.ingest.concepts.plurals import plural_forms
+from cobalance.base import FloatArray, readable, sklearn
+from cobalance.graph.annotations import ProposedAttribute
+from cobalance.ingest.concepts import plural_forms
 
 Embed = Callable[[Sequence[str]], FloatArray]
 """Embeds texts, as an array of shape (texts, dimensions)."""

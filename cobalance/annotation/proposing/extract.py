@@ -6,12 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cobalance.annotation.language.chat import ChatModel, Question
-from cobalance.annotation.language.replies import ask_for, read_list
+from cobalance.annotation.language import ChatModel, Question, ask_for, read_list
 from cobalance.annotation.proposing.proposal_voting import plain_name
 from cobalance.annotation.proposing.propose import ITEMS
-from cobalance.ingest.concepts.plurals import plural_forms
-from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
+from cobalance.ingest.concepts import Vocabulary, plural_forms, words_of
 
 QUESTION = (
     "Here is the caption of an image, as a JSON string: {caption}\n"

@@ -8,11 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cobalance.base.documents import decode_toml
-from cobalance.base.errors import check_known
-from cobalance.base.options import Options, read_options
-from cobalance.base.readable_names import with_article
-from cobalance.graph.annotations.attributes import Level
+from cobalance.base import Options, check_known, decode_toml, read_options, with_article
+from cobalance.graph.annotations import Level
 
 _FOLDER = files("cobalance.annotation.proposing") / "presets"
 _PLACE = re.compile(r"\{([a-z ]+)\}")

@@ -5,14 +5,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from cobalance.annotation.language.chat import ChatModel, Question, in_order
-from cobalance.annotation.language.replies import ask_for, read_caption, read_list, read_yes_no
+from cobalance.annotation.language import (
+    ChatModel,
+    Question,
+    ask_for,
+    in_order,
+    read_caption,
+    read_list,
+    read_yes_no,
+)
 from cobalance.annotation.proposing.attribute_flags import is_sensitive, mark_perceived
 from cobalance.annotation.proposing.cost import calls_of
 from cobalance.annotation.proposing.options import ProposeOptions, caption_of, fill_template
 from cobalance.annotation.proposing.proposal_voting import Voted, vote
-from cobalance.base.progress import Progress, silent
-from cobalance.graph.annotations.attributes import Level, ProposedAttribute
+from cobalance.base import Progress, silent
+from cobalance.graph.annotations import Level, ProposedAttribute
 
 T = TypeVar("T")
 ITEMS = {

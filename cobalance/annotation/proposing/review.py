@@ -6,9 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import InputError
-from cobalance.base.names import clean_name
-from cobalance.graph.annotations.attributes import AttributeKey, Decision
+from cobalance.base import InputError, clean_name
+from cobalance.graph.annotations import AttributeKey, Decision
 from cobalance.ingest.names import name_fault
 from cobalance.ingest.tables.sheets import read_sheet
 

@@ -7,21 +7,22 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.plan import Budget, MaxPerQuery, MaxSize, MinSize
-from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.declared import declared
-from cobalance.app.cli.shared.options import (
+from cobalance.app.cli.shared import (
     Assignments,
     Count,
     DatasetName,
     LimitOption,
+    TableOutput,
+    assigned,
     cleaned,
+    in_shell,
     note_limit,
+    notes,
+    opened_store,
+    out,
 )
-from cobalance.app.cli.shared.remedies import in_shell
-from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base.errors import OptionError, render
+from cobalance.app.cli.shared.declared import declared
+from cobalance.base import OptionError, render
 from cobalance.generation.planning import plan as plans, planners
 from cobalance.graph.queries import comparison
 from cobalance.workflows import compare, published as published_files

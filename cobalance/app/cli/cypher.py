@@ -4,16 +4,18 @@ from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.options import DatasetOption, LimitOption, note_limit
-from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import out
-from cobalance.base import documents
-from cobalance.base.errors import OptionError
-from cobalance.graph.database.query import Query
+from cobalance.app.cli.shared import (
+    DatasetOption,
+    LimitOption,
+    TableOutput,
+    note_limit,
+    opened_store,
+    out,
+)
+from cobalance.base import OptionError, documents
+from cobalance.graph.database import Query
 from cobalance.graph.dataset import state as states
-from cobalance.graph.queries import console_query
-from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries import CATALOGUE, console_query
 
 
 def cypher(

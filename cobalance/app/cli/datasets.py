@@ -5,25 +5,26 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import (
+from cobalance.app.cli.shared import (
     DatasetName,
     Name,
     SimilarityOption,
+    TableOutput,
     YesOption,
     cleaned,
     confirm,
+    environment,
+    folders,
+    listed,
+    notes,
+    opened_store,
+    out,
 )
-from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base import options as plugin_options
-from cobalance.base.libraries import pandas as pd
-from cobalance.base.plurals import inflect
+from cobalance.base import inflect, options as plugin_options, pandas as pd
 from cobalance.base.safe_text import safe_text
 from cobalance.graph.dataset import cliques as kept_cliques, names, state as states
 from cobalance.graph.jobs import status as job_status
-from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries import CATALOGUE
 from cobalance.workflows import settings as all_settings
 from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.embed import search as vectors

@@ -7,15 +7,16 @@ from typing import Annotated, Any, TypeAlias
 
 from rich.markup import escape
 
-from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base.errors import OptionError, needs_extra
-from cobalance.base.installation import install_command
-from cobalance.base.libraries import pandas as pd
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
-from cobalance.base.readable_names import join_names
+from cobalance.app.cli.shared import TableOutput, environment, folders, notes, opened_store, out
+from cobalance.base import (
+    OptionError,
+    Progress,
+    inflect,
+    install_command,
+    join_names,
+    needs_extra,
+    pandas as pd,
+)
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan as plans
 from cobalance.graph.console import run as console

@@ -6,20 +6,23 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.assignments import given
+from cobalance.app.cli.shared import (
+    Count,
+    DatasetName,
+    LimitOption,
+    TableOutput,
+    full_id,
+    given,
+    in_shell,
+    listed_names,
+    notes,
+    opened_store,
+    output_folder,
+)
 from cobalance.app.cli.shared.declared import declared
-from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import Count, DatasetName, LimitOption, listed_names
-from cobalance.app.cli.shared.remedies import in_shell
-from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes
-from cobalance.base import records
-from cobalance.base.errors import OptionError, render
-from cobalance.base.libraries import pandas as pd
-from cobalance.base.plurals import inflect
-from cobalance.counting.mining_options import Engine, MiningOptions
-from cobalance.graph.database.evaluation_nodes import EVALUATION
+from cobalance.base import OptionError, inflect, pandas as pd, records, render
+from cobalance.counting import Engine, MiningOptions
+from cobalance.graph.database import EVALUATION
 from cobalance.graph.dataset import (
     cliques as kept_cliques,
     compared as comparisons,

@@ -5,23 +5,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import Assignments, DatasetName, SimilarityOption
-from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base import plugins
-from cobalance.base.errors import needs_extra
-from cobalance.base.installation import install_command
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
+from cobalance.app.cli.shared import (
+    Assignments,
+    DatasetName,
+    SimilarityOption,
+    TableOutput,
+    assigned,
+    environment,
+    folders,
+    listed,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.declared import declared
+from cobalance.base import Progress, inflect, install_command, needs_extra, plugins
 from cobalance.evaluation.training import features as feature_kinds
 from cobalance.graph.tasks import lifecycle as task_lifecycle
 from cobalance.workflows.embed import search as vectors
 
 if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
+    from cobalance.graph.database import GraphStore
 
 USUAL = declared("workflows.embed.search.USUAL")
 app = typer.Typer(no_args_is_help=True)

@@ -6,16 +6,28 @@ from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.assignments import read_file, read_settings
-from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import Assignments, DatasetName, Name
-from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base import options as plugin_options, plugins, records
-from cobalance.base.errors import OptionError
-from cobalance.base.installation import install_command
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import (
+    Assignments,
+    DatasetName,
+    Name,
+    TableOutput,
+    folders,
+    listed,
+    notes,
+    opened_store,
+    out,
+    read_file,
+    read_settings,
+)
+from cobalance.app.cli.shared.declared import declared
+from cobalance.base import (
+    OptionError,
+    inflect,
+    install_command,
+    options as plugin_options,
+    plugins,
+    records,
+)
 from cobalance.generation import backends, recipes
 from cobalance.generation.jobs import settings as job_settings
 from cobalance.generation.planning import plan_file as plan_files

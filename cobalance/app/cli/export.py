@@ -8,15 +8,19 @@ from typing import Annotated, Literal
 
 import typer
 
-from cobalance.app.cli.shared.assignments import assigned, given
-from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.ids import JobId
-from cobalance.app.cli.shared.options import Assignments, cleaned
-from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base.errors import OptionError, needs_extra
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
+from cobalance.app.cli.shared import (
+    Assignments,
+    JobId,
+    assigned,
+    cleaned,
+    folders,
+    given,
+    listed,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.base import OptionError, Progress, inflect, needs_extra
 from cobalance.generation import export as exports
 from cobalance.graph.database import store as stores
 from cobalance.graph.jobs import status as jobs

@@ -10,17 +10,19 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 
-from cobalance.app.cli.shared import tables
-from cobalance.app.cli.shared.collector import collector_paused
-from cobalance.app.cli.shared.declared import declared, listed
-from cobalance.app.cli.shared.options import DatasetOption
-from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.app.cli.shared.remedies import in_shell
-from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.terminal import notes
-from cobalance.base import records
-from cobalance.base.errors import OptionError, render
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import (
+    DatasetOption,
+    collector_paused,
+    folders,
+    in_shell,
+    listed,
+    notes,
+    opened_store,
+    progress_bars,
+    tables,
+)
+from cobalance.app.cli.shared.declared import declared
+from cobalance.base import OptionError, inflect, records, render
 from cobalance.graph.dataset import sampled, state as states, write
 from cobalance.ingest import hub, load, problems
 from cobalance.ingest.fields import code_files, report as report_words, saved

@@ -7,14 +7,19 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.ids import WorkId
-from cobalance.app.cli.shared.options import DatasetOption, LimitOption, note_limit
-from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.app.cli.shared.stores import environment, opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base.errors import NotFoundError, needs_extra
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import (
+    DatasetOption,
+    LimitOption,
+    TableOutput,
+    WorkId,
+    environment,
+    note_limit,
+    notes,
+    opened_store,
+    out,
+    progress_bars,
+)
+from cobalance.base import NotFoundError, inflect, needs_extra
 from cobalance.graph.database import store as stores
 from cobalance.graph.dataset import state as states
 from cobalance.graph.evaluations import writing

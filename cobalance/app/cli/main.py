@@ -18,14 +18,17 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from cobalance.app.cli.shared.collector import collector_paused
-from cobalance.app.cli.shared.completion import complete_names
-from cobalance.app.cli.shared.declared import first_line
-from cobalance.app.cli.shared.deferred import imports_deferred
-from cobalance.app.cli.shared.remedies import in_shell
-from cobalance.app.cli.shared.terminal import Terminal, notes, print_traceback
-from cobalance.base.errors import CobalanceError, OptionError
-from cobalance.base.run_log import Level
+from cobalance.app.cli.shared import (
+    Terminal,
+    collector_paused,
+    complete_names,
+    first_line,
+    imports_deferred,
+    in_shell,
+    notes,
+    print_traceback,
+)
+from cobalance.base import CobalanceError, Level, OptionError
 
 EXIT_CODES = (
     "Exit codes: 0 on success; 1 on failure, and the message says why and what to do; 2 if an "
@@ -121,7 +124,7 @@ class Program(TyperGroup):
         module, _, attribute = HOMES[name].partition(".")
         with collector_paused(), imports_deferred():
             loaded = getattr(import_module(f"cobalance.app.cli.{module}"), attribute)
-            from cobalance.app.cli.shared.options import prepare
+            from cobalance.app.cli.shared import prepare
 
         group = loaded
         if isinstance(loaded, typer.Typer):

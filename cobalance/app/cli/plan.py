@@ -4,17 +4,26 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import Assignments, Count, DatasetName, Name, read_clique
-from cobalance.app.cli.shared.remedies import in_shell
-from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base.errors import render
+from cobalance.app.cli.shared import (
+    Assignments,
+    Count,
+    DatasetName,
+    Format,
+    Name,
+    TableOutput,
+    assigned,
+    full_id,
+    in_shell,
+    notes,
+    opened_store,
+    out,
+    read_clique,
+    write_text,
+)
+from cobalance.base import render
 from cobalance.base.safe_text import safe_text
 from cobalance.generation.planning import plan as plans, plan_file as plan_files, planners
-from cobalance.graph.database.job_nodes import JOB
+from cobalance.graph.database import JOB
 from cobalance.workflows.diagnose import tables as diagnose_tables
 from cobalance.workflows.panel import verdicts
 from cobalance.workflows.plan import planners as planning, summaries as plan_summaries

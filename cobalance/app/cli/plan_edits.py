@@ -5,12 +5,22 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.assignments import given
-from cobalance.app.cli.shared.options import Count, DatasetName, Name, listed_names, read_clique
-from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import Format, TableOutput, write_text
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base.names import clean_name
+from cobalance.app.cli.shared import (
+    Count,
+    DatasetName,
+    Format,
+    Name,
+    TableOutput,
+    folders,
+    given,
+    listed_names,
+    notes,
+    opened_store,
+    out,
+    read_clique,
+    write_text,
+)
+from cobalance.base import clean_name
 from cobalance.generation import recipes
 from cobalance.generation.planning import plan_file as plan_files
 from cobalance.workflows.plan import edits as edit_plans, summaries as plan_summaries

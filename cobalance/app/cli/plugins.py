@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes
+from cobalance.app.cli.shared import TableOutput, notes
 from cobalance.workflows import plugins as plugin_lists
 
 

@@ -5,10 +5,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.embeddings import finish_task
-from cobalance.app.cli.shared.options import DatasetName
-from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes
+from cobalance.app.cli.shared import DatasetName, TableOutput, folders, notes, opened_store
 from cobalance.workflows import properties as workflow
 
 

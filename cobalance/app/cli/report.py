@@ -5,11 +5,8 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import DatasetName, Name, cleaned
-from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.terminal import notes
-from cobalance.graph.database.evaluation_nodes import EVALUATION
+from cobalance.app.cli.shared import DatasetName, Name, cleaned, full_id, notes, opened_store
+from cobalance.graph.database import EVALUATION
 from cobalance.workflows.report import contents, page
 
 

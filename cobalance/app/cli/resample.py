@@ -5,10 +5,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.plan import MaxSize, MinSize
-from cobalance.app.cli.shared.options import Count, DatasetName
-from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes
+from cobalance.app.cli.shared import Count, DatasetName, TableOutput, notes, opened_store
 from cobalance.generation.planning import plan as plans
 from cobalance.workflows.plan import resample as resampling
 

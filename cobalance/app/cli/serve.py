@@ -11,11 +11,9 @@ from urllib.parse import urlencode
 
 import typer
 
-from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.app.cli.shared.stores import environment
-from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.app.cli.shared import environment, notes, out, progress_bars
 from cobalance.app.web.server import serve
-from cobalance.base.errors import MissingExtraError
+from cobalance.base import MissingExtraError
 from cobalance.workflows import store as store_access
 from cobalance.workflows.demo import loading, urbancars
 

@@ -9,11 +9,16 @@ from typing import Annotated, Literal
 import typer
 
 from cobalance.app import mcp_server
-from cobalance.app.cli.shared import tables
-from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.app.cli.shared.remedies import in_shell
-from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.terminal import notes, out
+from cobalance.app.cli.shared import (
+    environment,
+    folders,
+    in_shell,
+    notes,
+    opened_store,
+    out,
+    progress_bars,
+    tables,
+)
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.workflows import store as stores
 from cobalance.workflows.backup import store_backup

@@ -6,15 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.options import DatasetName, cleaned
-from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes
-from cobalance.base.errors import OptionError
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import DatasetName, TableOutput, cleaned, notes, opened_store
+from cobalance.base import OptionError, inflect
 from cobalance.graph.database import store as stores
-from cobalance.graph.tags import applying, tags as kept_tags
-from cobalance.graph.tags.roles import TagRole
+from cobalance.graph.tags import TagRole, applying, tags as kept_tags
 from cobalance.ingest import reader
 
 app = typer.Typer(no_args_is_help=True)

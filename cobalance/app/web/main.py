@@ -20,8 +20,7 @@ from cobalance.app.web.panel import page as panel
 from cobalance.app.web.plan import page as plan
 from cobalance.app.web.server.counters import page_run
 from cobalance.app.web.state import access, refreshing, session, url
-from cobalance.app.web.widgets.messages import errors_shown
-from cobalance.app.web.widgets.wording import meaning
+from cobalance.app.web.widgets import errors_shown, meaning
 
 PAGES = (
     ("Datasets", "datasets", ":material/database:", datasets_page.page),

@@ -7,8 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import needs_extra
+from cobalance.base import IntArray, needs_extra
 from cobalance.counting.engines import expansion
 from cobalance.counting.incidence import Incidence
 

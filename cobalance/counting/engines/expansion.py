@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
+from cobalance.base import IntArray
 from cobalance.counting.incidence import Incidence
 
 # Occurrences expanded at once, at about 60 bytes and a row of counts each.

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
+from cobalance.base import IntArray
 from cobalance.counting.engines.compiled import rows as kernels
 from cobalance.counting.engines.compiled.pairs import mine_pairs
 from cobalance.counting.engines.compiled.tree import mine_from

@@ -5,14 +5,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import InputError
+from cobalance.base import FloatArray, InputError, IntArray
 from cobalance.evaluation.metrics.comparison import is_paired
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
 from cobalance.evaluation.metrics.ratios import UNKNOWN, GroupsOptions, two_groups, unfolded_ratio
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table
 from cobalance.evaluation.predictions import runs
-from cobalance.statistics.intervals import proportions
+from cobalance.statistics import proportions
 
 DRAWS = 2_000
 

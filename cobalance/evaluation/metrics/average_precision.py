@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import InputError, needs_extra
-from cobalance.base.libraries import sklearn
+from cobalance.base import FloatArray, InputError, needs_extra, sklearn
 from cobalance.evaluation.metrics.metric import MetricPlugin, score_frame, stack
 from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, column_names, runs
 

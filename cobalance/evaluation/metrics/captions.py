@@ -8,18 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError, DataError, needs_extra
-from cobalance.base.options import Options, read_options
+from cobalance.base import CobalanceError, DataError, Options, needs_extra, read_options
 from cobalance.evaluation.metrics.bias.markedness import unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, captions_by_image, mean_score, score_rows
 from cobalance.evaluation.predictions import known_rows
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.models.clip import (
-    CLIPSCORE_WEIGHT,
-    ClipModelOptions,
-    load_image_text_clip,
-)
+from cobalance.vision.images import ImageArray
+from cobalance.vision.models import CLIPSCORE_WEIGHT, ClipModelOptions, load_image_text_clip
 
 PREFIX = "A photo depicts "
 """What the authors of CLIPScore put before captions."""

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.errors import InputError, UnknownNameError
+from cobalance.base import BoolArray, FloatArray, InputError, IntArray, UnknownNameError
 from cobalance.evaluation.differences import DRAWS, Statistics, bootstrap_differences, mean_and_sd
 from cobalance.evaluation.groups import Grouping, group_rows
 from cobalance.evaluation.metrics.gaps import GapSum, gap_sums, training_rates
 from cobalance.evaluation.predictions import RUN, runs
-from cobalance.statistics.intervals import sum_interval
+from cobalance.statistics import sum_interval
 
 
 def compare_methods(

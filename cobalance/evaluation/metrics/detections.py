@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.base.libraries import special
-from cobalance.counting.cliques import mine_cliques
-from cobalance.counting.incidence import build_incidence
+from cobalance.base import BoolArray, FloatArray, special
+from cobalance.counting import build_incidence, mine_cliques
 from cobalance.evaluation.metrics.artefact_shift import percentiles
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, score_rows

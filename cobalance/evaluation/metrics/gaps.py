@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.base.errors import InputError, OptionError
+from cobalance.base import BoolArray, FloatArray, InputError, OptionError
 from cobalance.evaluation.groups import Grouping
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions, accuracy_of_runs
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack

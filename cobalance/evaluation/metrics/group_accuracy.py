@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.base.options import Options
+from cobalance.base import BoolArray, FloatArray, Options
 from cobalance.evaluation.groups import By, Grouping, group_rows
 from cobalance.evaluation.metrics.metric import (
     MetricPlugin,
@@ -18,7 +17,7 @@ from cobalance.evaluation.metrics.metric import (
     with_left_out,
 )
 from cobalance.evaluation.predictions import runs
-from cobalance.statistics.intervals import proportions, sum_interval
+from cobalance.statistics import proportions, sum_interval
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,15 +8,20 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import STRING, FloatArray
-from cobalance.base.errors import CobalanceError, InputError, OptionError, needs_extra
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin, Plugins
+from cobalance.base import (
+    STRING,
+    CobalanceError,
+    FloatArray,
+    InputError,
+    OptionError,
+    Options,
+    Plugin,
+    Plugins,
+    needs_extra,
+)
 from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import RUN
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.images.decoding import decode, rgb_array
-from cobalance.vision.images.image_file import ImageFileError
+from cobalance.vision.images import ImageArray, ImageFileError, decode, rgb_array
 
 SCORE = ("metric", "group", "value", "low", "high", "n")
 COLUMNS = (*RUN, *SCORE)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import InputError
+from cobalance.base import InputError
 from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
@@ -19,7 +19,7 @@ from cobalance.evaluation.metrics.metric import (
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table, text_column
 from cobalance.evaluation.predictions import RUN, require_classes, runs
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.statistics.intervals import newcombe
+from cobalance.statistics import newcombe
 
 
 def opportunity_gap(recalls: pd.DataFrame) -> pd.DataFrame:

@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import DataError, OptionError
+from cobalance.base import DataError, FloatArray, OptionError
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table, text_column
 from cobalance.evaluation.predictions import RUN, check_predictions, require_classes, runs
-from cobalance.ingest.captions.word_editor import WordEditor
-from cobalance.ingest.concepts.word_lists import load_group_words
-from cobalance.statistics.intervals import wilson
+from cobalance.ingest.captions import WordEditor
+from cobalance.ingest.concepts import load_group_words
+from cobalance.statistics import wilson
 
 UNKNOWN = "no group, or several"  # what a caption that does not name one group predicts
 

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import Field
 
-from cobalance.base.arrays import STRING, BoolArray, FloatArray, IntArray
+from cobalance.base import STRING, BoolArray, FloatArray, IntArray
 from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
@@ -21,7 +21,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.statistics.intervals import proportions
+from cobalance.statistics import proportions
 
 BLOCK = 1_024  # queries ranked at a time
 

@@ -7,13 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import STRING, FloatArray, IntArray
-from cobalance.base.errors import DataError, InputError
-from cobalance.base.grouping import group_pairs
+from cobalance.base import STRING, DataError, FloatArray, InputError, IntArray, group_pairs
 from cobalance.evaluation.cells import ALIASES, missing_column, refuse_cells, whole_cells
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import RUN, runs
-from cobalance.statistics.intervals import NORMAL_95
+from cobalance.statistics import NORMAL_95
 
 SOURCE = "table"
 ROUNDING = 0.02  # published shares of two digits add up to 1 within this

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import STRING
-from cobalance.base.errors import needs_extra
+from cobalance.base import STRING, needs_extra
 from cobalance.evaluation.study.questions import CANNOT_TELL, QUESTIONS
-from cobalance.statistics.intervals import proportions
+from cobalance.statistics import proportions
 
 ALL = ""
 """The group of all pairs, and the person for all people."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from cobalance.ingest.captions.caption_editor import CaptionEditor
-from cobalance.ingest.concepts.group_words import GroupWords
+from cobalance.ingest.captions import CaptionEditor
+from cobalance.ingest.concepts import GroupWords
 
 GAP = "____"
 SENTENCE = f"This is a {GAP}."

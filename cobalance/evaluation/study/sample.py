@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import OptionError, Setting
+from cobalance.base import OptionError, Setting
 
 
 def draw_pairs(pairs: pd.DataFrame, n: int, rng: np.random.Generator) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.errors import DataError
+from cobalance.base import DataError
 
 IntArray = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

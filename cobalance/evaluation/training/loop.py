@@ -19,8 +19,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from cobalance.base.errors import ConflictError, DataError, DivergedError
-from cobalance.base.progress import Progress
+from cobalance.base import ConflictError, DataError, DivergedError, Progress
 from cobalance.evaluation.training.examples import IntArray
 
 SMALLER = "Use smaller batches or images, a smaller model, or bfloat16."

@@ -9,10 +9,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.libraries import torch
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
-from cobalance.base.progress import Progress, silent
+from cobalance.base import Options, Plugin, Progress, silent, torch
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray, split_rows
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cobalance.base.plugins import Declaration
-from cobalance.base.registry import Registry
+from cobalance.base import Declaration, Registry
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.base.errors import InputError
+from cobalance.base import InputError
 from cobalance.evaluation.metrics.bias.lic import group_words
 from cobalance.evaluation.metrics.bias.markedness import (
     PERSON,
@@ -21,7 +21,7 @@ from cobalance.evaluation.training.data.reading import read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.model import TextModel
 from cobalance.evaluation.training.run import predict
-from cobalance.vision.models.prompts import prompt_for
+from cobalance.vision.models import prompt_for
 
 PREFIX = "folder_"
 """Of the names of the scores of a labelled folder, beside those of the test images."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import OptionError
+from cobalance.base import OptionError
 from cobalance.evaluation.metrics.ratios import caption_predictions
 from cobalance.evaluation.predictions import LABEL, PROBABILITY, column_names
 from cobalance.evaluation.training.examples import Examples, Floats, split_rows

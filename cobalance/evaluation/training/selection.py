@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.errors import OptionError
+from cobalance.base import OptionError
 from cobalance.evaluation.metrics.average_precision import average_precision
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 

@@ -1,6 +1,6 @@
 """One module per backend, and the registry of them all."""
 
-from cobalance.base.plugins import Plugin, Plugins
+from cobalance.base import Plugin, Plugins
 from cobalance.generation.backends.backend import Backend
 
 BACKENDS: Plugins[Backend, Plugin] = Plugins(

@@ -6,8 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import Field
 
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
+from cobalance.base import Options, Plugin
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 
 SYNTHETIC_SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"

@@ -11,9 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cobalance.base.libraries import torch
-from cobalance.base.options import MayBePath
-from cobalance.base.plugins import Plugin
+from cobalance.base import MayBePath, Plugin, torch
 from cobalance.generation.backends.compositing.framing import choose_model_size, choose_output_size
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
@@ -23,9 +21,7 @@ from cobalance.generation.backends.pipelines.diffusion import (
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.vision.models.checkpoints import find_checkpoint
-from cobalance.vision.models.devices import choose_device, choose_dtype
-from cobalance.vision.models.loading import load_model
+from cobalance.vision.models import choose_device, choose_dtype, find_checkpoint, load_model
 
 
 class BrushNetOptions(DiffusionOptions):

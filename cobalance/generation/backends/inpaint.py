@@ -5,8 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cobalance.base.libraries import diffusers
-from cobalance.base.plugins import Plugin
+from cobalance.base import Plugin, diffusers
 from cobalance.generation.backends.compositing.framing import choose_output_size
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
@@ -20,9 +19,7 @@ from cobalance.generation.backends.pipelines.options import (
 )
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import SourceImage
-from cobalance.vision.models.checkpoints import Checkpoint, find_checkpoint
-from cobalance.vision.models.loading import quiet
-from cobalance.vision.models.weight_files import PIPELINE_FILE
+from cobalance.vision.models import PIPELINE_FILE, Checkpoint, find_checkpoint, quiet
 
 
 class InpaintOptions(DiffusionOptions):

@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.libraries import diffusers
-from cobalance.base.plugins import Plugin
+from cobalance.base import Plugin, diffusers
 from cobalance.generation.backends.compositing import framing
 from cobalance.generation.backends.compositing.cutout import to_pillow
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
@@ -21,10 +20,8 @@ from cobalance.generation.backends.pipelines.options import (
 )
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.vision.images.arrays import ImageArray, find_box
-from cobalance.vision.models.checkpoints import find_checkpoint
-from cobalance.vision.models.loading import quiet
-from cobalance.vision.models.weight_files import PIPELINE_FILE
+from cobalance.vision.images import ImageArray, find_box
+from cobalance.vision.models import PIPELINE_FILE, find_checkpoint, quiet
 
 
 class InstructOptions(DiffusionOptions):

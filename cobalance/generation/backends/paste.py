@@ -6,16 +6,14 @@ ConBias (appendix 10) makes an image with Stable Diffusion from "a photo of conc
 
 from functools import partial
 
-from cobalance.base.libraries import diffusers
-from cobalance.base.plugins import Plugin
+from cobalance.base import Plugin, diffusers
 from cobalance.generation.backends.compositing import cutout, framing
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
 from cobalance.generation.backends.pipelines.runner import PipelineRunner, open_runner
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.vision.images.arrays import ImageArray, find_box
-from cobalance.vision.models.checkpoints import find_checkpoint
-from cobalance.vision.models.loading import quiet
+from cobalance.vision.images import ImageArray, find_box
+from cobalance.vision.models import find_checkpoint, quiet
 
 
 class PasteOptions(DiffusionOptions, cutout.PlacementOptions):

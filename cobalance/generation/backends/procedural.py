@@ -8,9 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from cobalance.base.errors import OptionError
-from cobalance.base.options import MayBePath
-from cobalance.base.plugins import Plugin
+from cobalance.base import MayBePath, OptionError, Plugin
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE, ImageOptions
 from cobalance.generation.backends.compositing import cutout, framing, styles
 from cobalance.generation.backends.compositing.backgrounds import (
@@ -21,7 +19,7 @@ from cobalance.generation.backends.compositing.backgrounds import (
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar, Exemplars, read_exemplars
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, require_source
-from cobalance.vision.images.arrays import ImageArray, MaskArray, find_box
+from cobalance.vision.images import ImageArray, MaskArray, find_box
 
 
 class ProceduralOptions(ImageOptions, cutout.PlacementOptions):

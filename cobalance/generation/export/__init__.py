@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cobalance.base.errors import OptionError, Setting
-from cobalance.base.plugins import Plugins
-from cobalance.base.progress import Progress, silent
+from cobalance.base import OptionError, Plugins, Progress, Setting, silent
 from cobalance.generation.export.describing import card, croissant
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
 from cobalance.generation.export.describing.texts import TextCounts

@@ -6,12 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import OptionError, check_known
-from cobalance.generation.planning.composition import Composition, ResultOptions, compose_dataset
+from cobalance.base import OptionError, check_known
+from cobalance.generation.planning import Composition, ResultOptions, compose_dataset
 from cobalance.generation.recipes import DEFAULT, RECIPES
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.rebalance import generated_id, read_counterfactuals
-from cobalance.graph.jobs.status import Job
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import Job, generated_id, read_counterfactuals
 
 
 def compose_job(

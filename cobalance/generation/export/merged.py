@@ -4,14 +4,12 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import Setting
-from cobalance.base.plurals import inflect
+from cobalance.base import Setting, inflect
 from cobalance.generation.export.options import ExportError
 from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.candidates import read_verdicts
-from cobalance.graph.jobs.rebalance import generated_id
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import generated_id, read_verdicts
 from cobalance.vision.stored.output_folder import OutputFolder
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cobalance.base.errors import CobalanceError, OptionError
+from cobalance.base import CobalanceError, OptionError
 
 
 class ExportError(CobalanceError):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from cobalance.base.errors import Setting
+from cobalance.base import Setting
 from cobalance.generation.export.options import ExportError
 
 MARKER = "cobalance-export.json"

@@ -1,6 +1,6 @@
 """One module per filter, and the registry of them all."""
 
-from cobalance.base.plugins import Plugins
+from cobalance.base import Plugins
 from cobalance.generation.filters.filter import Filter, FilterPlugin
 
 FILTERS: Plugins[Filter, FilterPlugin] = Plugins(

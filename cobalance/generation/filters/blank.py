@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.base.options import Options
+from cobalance.base import Options
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
-from cobalance.base.readable_names import join_names
+from cobalance.base import join_names
 from cobalance.generation.filters.filter import (
     LOOKS_FOR_ALL,
     FilterPlugin,
@@ -17,13 +17,16 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.models.clip import (
+from cobalance.vision.models import (
     CLIPSCORE_WEIGHT,
+    PHOTO,
     ClipModelOptions,
     ImageTextClip,
+    check_template,
     load_image_text_clip,
+    placeholders,
+    prompt_for,
 )
-from cobalance.vision.models.prompts import PHOTO, check_template, placeholders, prompt_for
 
 
 class ClipOptions(ClipModelOptions):

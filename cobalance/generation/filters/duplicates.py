@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.base.libraries import Image
-from cobalance.base.options import Options
+from cobalance.base import Image, Options
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Said, Scored
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.images import ImageArray
 
 
 class DuplicatesOptions(Options):

@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from cobalance.base.errors import JobBlockedError
-from cobalance.base.libraries import transformers
-from cobalance.base.readable_names import readable
+from cobalance.base import JobBlockedError, readable, transformers
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -23,11 +21,15 @@ from cobalance.generation.filters.filter import (
 )
 from cobalance.generation.filters.pool import Pool, count_group_neighbours, count_real_neighbours
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images.arrays import ImageArray, MaskArray, find_box
-from cobalance.vision.models.checkpoints import find_checkpoint
-from cobalance.vision.models.clip import CLIP, CLIP_REVISION
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.vision import VisionModel, load_vision
+from cobalance.vision.images import ImageArray, MaskArray, find_box
+from cobalance.vision.models import (
+    CLIP,
+    CLIP_REVISION,
+    ModelOptions,
+    VisionModel,
+    find_checkpoint,
+    load_vision,
+)
 
 DINO = "facebook/dino-vitb16"
 """Its weights are under the Apache-2.0 licence."""

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
+from cobalance.base import Options, Plugin
 from cobalance.generation.filters.pool import Pool, Vector
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 

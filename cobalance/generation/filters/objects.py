@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobalance.base.readable_names import join_names, readable
+from cobalance.base import join_names, readable
 from cobalance.generation.filters.filter import (
     Asked,
     FilterPlugin,
@@ -15,8 +15,7 @@ from cobalance.generation.filters.filter import (
     vocabulary_sha256,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.models.detector import Detector, open_detector
-from cobalance.vision.models.options import DetectorOptions
+from cobalance.vision.models import Detector, DetectorOptions, open_detector
 
 
 class ObjectsOptions(DetectorOptions):

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, IntArray
-from cobalance.base.errors import DataError
+from cobalance.base import BoolArray, DataError, IntArray
 from cobalance.ingest.embeddings.neighbourhoods import neighbourhoods
 
 Vector = npt.NDArray[np.float32]

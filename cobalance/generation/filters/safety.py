@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.libraries import transformers
+from cobalance.base import transformers
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.vision import VisionModel, open_vision
+from cobalance.vision.images import ImageArray
+from cobalance.vision.models import ModelOptions, VisionModel, open_vision
 
 SAFETY_REVISION = "refs/pr/41"
 """A pull request that has the default checker's weights as safetensors, in half precision: its

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.base.options import Options
+from cobalance.base import Options
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -17,7 +17,7 @@ from cobalance.generation.filters.filter import (
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.vision.images import ImageArray
 
 SIDE = 14
 """Images are compared at so many rows and columns."""

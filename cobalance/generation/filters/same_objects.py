@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.readable_names import join_names, readable
+from cobalance.base import join_names, readable
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -17,9 +17,8 @@ from cobalance.generation.filters.filter import (
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.vision.images.arrays import ImageArray, sha256_of
-from cobalance.vision.models.detector import Detector, open_detector
-from cobalance.vision.models.options import DetectorOptions
+from cobalance.vision.images import ImageArray, sha256_of
+from cobalance.vision.models import Detector, DetectorOptions, open_detector
 
 MAX_SOURCES = 1024
 """Sources whose objects are remembered; the one that was not used for longest is forgotten."""

@@ -3,7 +3,7 @@
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.options import Options
+from cobalance.base import Options
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,

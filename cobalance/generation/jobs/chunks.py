@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from cobalance.graph.jobs.lifecycle import query_id
-from cobalance.graph.jobs.rounds import Round
+from cobalance.graph.jobs import Round, query_id
 
 
 @dataclass(frozen=True)

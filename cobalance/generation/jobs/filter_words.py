@@ -5,8 +5,7 @@ from contextlib import suppress
 from math import isfinite
 from typing import Any
 
-from cobalance.base.errors import CobalanceError
-from cobalance.base.readable_names import join_names
+from cobalance.base import CobalanceError, join_names
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.filter import Asked, Said, Scored
 from cobalance.generation.jobs.settings import read_job_settings

@@ -15,8 +15,7 @@ from typing import Any, Literal
 from dbos import DBOS, SetWorkflowID
 from sqlalchemy.exc import SQLAlchemyError
 
-from cobalance.base.errors import Setting, StoreUnavailableError
-from cobalance.base.plugins import EXTRAS
+from cobalance.base import EXTRAS, Setting, StoreUnavailableError
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.queue_database import (
     JsonSerializer,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from cobalance.base.errors import OptionError, Setting
+from cobalance.base import OptionError, Setting
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import BackendPlugin
 

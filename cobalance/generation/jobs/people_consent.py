@@ -4,12 +4,12 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from cobalance.base.errors import OptionError, Setting
+from cobalance.base import OptionError, Setting
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.mask_settings import ANY
 from cobalance.generation.sources.object_regions import PEOPLE
-from cobalance.ingest.concepts.word_lists import group_list_names, load_group_words
+from cobalance.ingest.concepts import group_list_names, load_group_words
 
 _OTHERS = frozenset({"human", "humans", "pedestrian", "pedestrians", "people", "person", "persons"})
 _PARTS = frozenset(

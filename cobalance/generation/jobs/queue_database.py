@@ -15,9 +15,14 @@ from sqlalchemy import Engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from cobalance.base.errors import MachineError, OptionError, Setting
-from cobalance.base.files import make_file, make_folder
-from cobalance.base.safe_text import mask_credentials
+from cobalance.base import (
+    MachineError,
+    OptionError,
+    Setting,
+    make_file,
+    make_folder,
+    mask_credentials,
+)
 
 
 class JsonSerializer(Serializer):

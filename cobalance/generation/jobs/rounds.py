@@ -7,25 +7,28 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
-from cobalance.base.grouping import group_pairs
+from cobalance.base import group_pairs
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.settlement import Settler, candidates_wanted, is_unsettled
 from cobalance.generation.output.image_files import delete_dropped
 from cobalance.generation.output.manifest_rows import Row, scores_by_name
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.sync import BATCH
-from cobalance.graph.jobs.candidates import NewCandidate, fingerprints, record_made, reject_made
-from cobalance.graph.jobs.lifecycle import query_id
-from cobalance.graph.jobs.reports import finish_queries
-from cobalance.graph.jobs.rounds import (
+from cobalance.graph.jobs import (
+    NewCandidate,
     QueryProgress,
     Round,
     Span,
     begin_round,
     find_shared_reasons,
+    fingerprints,
+    finish_queries,
     missing_numbers,
+    query_id,
     read_query_progress,
+    record_made,
+    reject_made,
 )
 from cobalance.vision.stored.output_folder import OutputFolder
 

@@ -6,18 +6,23 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from cobalance.base.errors import OptionError, UnknownNameError
-from cobalance.base.options import first_fault
-from cobalance.base.plugins import EXTRAS, join_needs, list_extras
-from cobalance.base.readable_names import readable
-from cobalance.base.records import PlannedQuery
+from cobalance.base import (
+    EXTRAS,
+    OptionError,
+    PlannedQuery,
+    UnknownNameError,
+    first_fault,
+    join_needs,
+    list_extras,
+    readable,
+)
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.variants import Phrase, Variant, ignored_scale
 from cobalance.generation.recipes import DEFAULT, RECIPES, choose_recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.segmenters import SEGMENTERS
-from cobalance.vision.models.prompts import check_template, prompt_for
+from cobalance.vision.models import check_template, prompt_for
 
 
 class JobSettings(BaseModel):

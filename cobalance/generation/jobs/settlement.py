@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.plurals import inflect
+from cobalance.base import inflect
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.pool import Pool
 from cobalance.generation.jobs.settings import JobSettings
@@ -17,14 +17,14 @@ from cobalance.generation.output.image_files import delete_dropped
 from cobalance.generation.output.manifest_rows import judgement_values, scores_by_name
 from cobalance.generation.output.settlement_records import Settled, add_settled
 from cobalance.generation.ranking import rank_candidates, sum_ranks
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.lifecycle import query_id
-from cobalance.graph.jobs.rounds import QueryProgress
-from cobalance.graph.jobs.settlement import (
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import (
     MadeCandidate,
+    QueryProgress,
     RankedCandidate,
     Settlement,
     judge_made,
+    query_id,
     read_made,
     settle_queries,
 )

@@ -5,11 +5,11 @@ from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from cobalance.base.errors import OptionError, Setting
+from cobalance.base import OptionError, Setting
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend, ScaledBackend
 from cobalance.generation.image_request import SCALES
-from cobalance.vision.models.prompts import check_template
+from cobalance.vision.models import check_template
 
 
 class Variant(BaseModel):

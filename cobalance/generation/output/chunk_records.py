@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.errors import InputError
-from cobalance.base.grouping import group_pairs
+from cobalance.base import InputError, group_pairs
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.output.manifest_rows import Row
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError

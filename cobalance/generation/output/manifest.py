@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cobalance.base.errors import DataError
+from cobalance.base import DataError
 
 _TEXT = pa.string()
 _TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))

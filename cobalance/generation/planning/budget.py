@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
-from cobalance.counting.cliques import Cliques
+from cobalance.base import IntArray
+from cobalance.counting import Cliques
 from cobalance.generation.planning.lean import Lean, match_cliques
 
 # A round takes no query whose price of an image is less than this share of the best.

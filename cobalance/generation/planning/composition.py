@@ -8,9 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.base.errors import DataError, OptionError, Setting, check_known
-from cobalance.base.grouping import group_pairs
-from cobalance.base.records import Counterfactual
+from cobalance.base import Counterfactual, DataError, OptionError, Setting, check_known, group_pairs
 
 REAL_IMAGES = ("all", "unedited", "none")
 INCOMPLETE = ("drop", "keep")

@@ -6,8 +6,7 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from cobalance.base.errors import OptionError, Setting, check_known
-from cobalance.base.records import Edit, PlannedQuery
+from cobalance.base import Edit, OptionError, PlannedQuery, Setting, check_known
 from cobalance.ingest.names import name_fault
 
 Shows = Literal["all", "others", "own"]

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from cobalance.base.errors import check_known
+from cobalance.base import check_known
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
-from cobalance.ingest.captions.caption_editor import CaptionEditor
-from cobalance.ingest.captions.text_changes import MANY_GROUPS, NO_GROUP, NO_PERSON, REASONS
-from cobalance.ingest.concepts.group_words import GroupWords
+from cobalance.ingest.captions import MANY_GROUPS, NO_GROUP, NO_PERSON, REASONS, CaptionEditor
+from cobalance.ingest.concepts import GroupWords
 
 NO_CAPTIONS = "images without captions"
 OTHER_GROUP = "images whose captions name another group than their class"

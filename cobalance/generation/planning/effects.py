@@ -7,10 +7,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.counting.subsets import SubsetIndex
+from cobalance.base import FloatArray, IntArray
+from cobalance.counting import Cliques, Incidence, SubsetIndex
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import (
     ImagePlanner,
@@ -20,8 +18,8 @@ from cobalance.generation.planning.plan import (
     run_planner,
 )
 from cobalance.generation.planning.simulation import add_to_counts, number_names, simulate_images
-from cobalance.statistics.association import leading_classes, rate_differences
-from cobalance.statistics.concepts_alone import MOST_IMAGES, concepts_alone
+from cobalance.statistics import MOST_IMAGES, leading_classes, rate_differences
+from cobalance.statistics.concepts_alone import concepts_alone
 
 # Columns of counts are named so, followed by the class.
 BEFORE, AFTER = "before_", "after_"

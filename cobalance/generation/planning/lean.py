@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.libraries import sparse, stats
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.subsets import SubsetIndex
-from cobalance.statistics.q_values import MAX_Q_VALUE, q_values
-from cobalance.statistics.selection import clique_q_values
+from cobalance.base import BoolArray, FloatArray, IntArray, sparse, stats
+from cobalance.counting import Cliques, SubsetIndex
+from cobalance.statistics import MAX_Q_VALUE, clique_q_values
+from cobalance.statistics.q_values import q_values
 
 WITHOUT_EVIDENCE = 0.3
 """Weight of a clique without evidence: with none it would be pushed over to another class."""

@@ -9,12 +9,15 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import DataError, OptionError, Setting
-from cobalance.base.names import is_image_property
-from cobalance.base.records import PlannedQuery
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
+from cobalance.base import (
+    DataError,
+    IntArray,
+    OptionError,
+    PlannedQuery,
+    Setting,
+    is_image_property,
+)
+from cobalance.counting import Cliques, Incidence
 from cobalance.generation.planning.budget import spend_budget
 
 

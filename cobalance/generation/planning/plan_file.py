@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cobalance.base.errors import Action, InputError, OptionError
-from cobalance.base.options import first_fault
-from cobalance.base.records import Edit, PlannedQuery
+from cobalance.base import Action, Edit, InputError, OptionError, PlannedQuery, first_fault
 from cobalance.generation.planning.plan import Plan, PlanOptions, check_query
 
 FORMAT = "cobalance-plan"

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.libraries import sparse
+from cobalance.base import FloatArray, IntArray, sparse
 
 # Rounds of moving images between sets, and the most moves of a class in a round.
 _ROUNDS, _MOVES = 50, 10

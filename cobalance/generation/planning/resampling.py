@@ -8,11 +8,8 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import check_known
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.counting.subsets import SubsetIndex
+from cobalance.base import FloatArray, IntArray, check_known
+from cobalance.counting import Cliques, Incidence, SubsetIndex
 from cobalance.generation.planning.lean import Lean, match_cliques
 from cobalance.generation.planning.simulation import PADDING, add_to_counts, number_names
 

@@ -6,11 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import check_known
-from cobalance.base.records import PlannedQuery
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.subsets import SubsetIndex
+from cobalance.base import IntArray, PlannedQuery, check_known
+from cobalance.counting import Cliques, SubsetIndex
 from cobalance.generation.planning.plan import Plan, PlannedImages, check_query
 
 # Stands behind the last member of a clique.

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import Action, DataError, OptionError, Setting, check_known
+from cobalance.base import Action, DataError, OptionError, Setting, check_known
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions, check_groups
 from cobalance.generation.planning.edited_captions import CaptionEdits
-from cobalance.ingest.captions.children import names_children
-from cobalance.ingest.concepts.group_words import GroupWords
+from cobalance.ingest.captions import names_children
+from cobalance.ingest.concepts import GroupWords
 
 GENERATED = "images that were generated"
 OTHER_SPLIT = "images of other splits"

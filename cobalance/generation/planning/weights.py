@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import OptionError
-from cobalance.counting.cliques import Cliques
-from cobalance.statistics.selection import find_rows
+from cobalance.base import FloatArray, OptionError
+from cobalance.counting import Cliques
+from cobalance.statistics import find_rows
 
 
 def weigh_cliques(cliques: Cliques, texts: tuple[str, ...]) -> FloatArray:

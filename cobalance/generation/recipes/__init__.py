@@ -1,6 +1,6 @@
 """One module per recipe, a way of making images, and the registry of them all."""
 
-from cobalance.base.plugins import Declarations
+from cobalance.base import Declarations
 from cobalance.generation.recipes.recipe import Recipe
 
 RECIPES: Declarations[Recipe] = Declarations(

@@ -1,7 +1,6 @@
 """GenSwap recipe: GenSynth's baseline, another person's crop pasted over the person."""
 
-from cobalance.generation.planning.composition import ResultOptions
-from cobalance.generation.planning.counterfactuals import CounterfactualOptions
+from cobalance.generation.planning import CounterfactualOptions, ResultOptions
 from cobalance.generation.recipes.gensynth import ONE_PERSON
 from cobalance.generation.recipes.recipe import SIZE_FIELDS, Recipe
 

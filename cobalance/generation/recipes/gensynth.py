@@ -1,7 +1,6 @@
 """GenSynth recipe: the person's crop edited by instructions, and kept if it passes for real."""
 
-from cobalance.generation.planning.composition import ResultOptions
-from cobalance.generation.planning.counterfactuals import CounterfactualOptions
+from cobalance.generation.planning import CounterfactualOptions, ResultOptions
 from cobalance.generation.recipes.recipe import Recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 

@@ -1,7 +1,6 @@
 """Pinpoint recipe: the skin of all people painted anew, and nothing else."""
 
-from cobalance.generation.planning.composition import ResultOptions
-from cobalance.generation.planning.counterfactuals import CounterfactualOptions
+from cobalance.generation.planning import CounterfactualOptions, ResultOptions
 from cobalance.generation.recipes.recipe import Recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from cobalance.base.plugins import Declaration
-from cobalance.generation.planning.composition import ResultOptions
-from cobalance.generation.planning.counterfactuals import CounterfactualOptions
+from cobalance.base import Declaration
+from cobalance.generation.planning import CounterfactualOptions, ResultOptions
 from cobalance.generation.sources.mask_settings import MaskSettings
 
 SECONDS_WITH_A_MODEL = (2.0, 10.0)

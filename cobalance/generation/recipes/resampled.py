@@ -1,7 +1,6 @@
 """Resampled recipe: the person painted anew as each group, and the best of thirty chosen."""
 
-from cobalance.generation.planning.composition import ResultOptions
-from cobalance.generation.planning.counterfactuals import CounterfactualOptions
+from cobalance.generation.planning import CounterfactualOptions, ResultOptions
 from cobalance.generation.recipes.recipe import Recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 

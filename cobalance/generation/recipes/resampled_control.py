@@ -1,7 +1,6 @@
 """Control recipe of Resampled: a body part of test images painted anew, to tell artefacts."""
 
-from cobalance.generation.planning.composition import ResultOptions
-from cobalance.generation.planning.counterfactuals import CounterfactualOptions
+from cobalance.generation.planning import CounterfactualOptions, ResultOptions
 from cobalance.generation.recipes.recipe import Recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 

@@ -9,9 +9,14 @@ import numpy as np
 import pandas as pd
 from scipy import ndimage
 
-from cobalance.base.errors import CobalanceError, DataError, JobBlockedError, OutOfMemoryError
-from cobalance.base.plurals import inflect
-from cobalance.base.records import Box
+from cobalance.base import (
+    Box,
+    CobalanceError,
+    DataError,
+    JobBlockedError,
+    OutOfMemoryError,
+    inflect,
+)
 from cobalance.generation.sources.mask_settings import MaskSettings, UnusableError
 from cobalance.generation.sources.object_regions import (
     area_of,
@@ -22,8 +27,7 @@ from cobalance.generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
-from cobalance.vision.images.arrays import ImageArray, MaskArray
-from cobalance.vision.images.masks import SegmentationError, mask
+from cobalance.vision.images import ImageArray, MaskArray, SegmentationError, mask
 
 T = TypeVar("T")
 

@@ -9,19 +9,22 @@ from itertools import islice
 
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError, JobBlockedError, OutOfMemoryError
-from cobalance.base.libraries import Image
+from cobalance.base import CobalanceError, Image, JobBlockedError, OutOfMemoryError
 from cobalance.generation.image_request import NoSourceError, SourceImage
 from cobalance.generation.sources import object_masks
 from cobalance.generation.sources.mask_cache import MaskCache, mask_path
 from cobalance.generation.sources.mask_settings import UnusableError
 from cobalance.generation.sources.object_regions import annotated_px
-from cobalance.graph.dataset.read import ClassImages
-from cobalance.vision.images.arrays import ImageArray, MaskArray
-from cobalance.vision.images.decoding import decode, rgb_array
-from cobalance.vision.images.image_file import ImageFileError
-from cobalance.vision.images.mask_images import mask_array
-from cobalance.vision.images.uris import strip_secrets
+from cobalance.graph.dataset import ClassImages
+from cobalance.vision.images import (
+    ImageArray,
+    ImageFileError,
+    MaskArray,
+    decode,
+    mask_array,
+    rgb_array,
+    strip_secrets,
+)
 
 TRIES = 500
 """Images tried for a usable one; where one in a hundred is usable, there is one

@@ -4,14 +4,14 @@ import contextlib
 import logging
 from functools import partial
 
-from cobalance.base.errors import (
+from cobalance.base import (
     CobalanceError,
     JobBlockedError,
     NotFoundError,
     OutOfMemoryError,
     StoreUnavailableError,
+    log_run,
 )
-from cobalance.base.run_log import log_run
 from cobalance.generation.image_request import NoSourceError
 from cobalance.generation.jobs import rounds
 from cobalance.generation.jobs.chunks import Chunk
@@ -23,8 +23,7 @@ from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.job_supervisor import FAILS_A_JOB, fail
 from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from cobalance.generation.worker.runner_slot import RunnerSlot
-from cobalance.graph.jobs.lifecycle import query_id
-from cobalance.graph.jobs.reports import fail_queries, start_queries
+from cobalance.graph.jobs import fail_queries, query_id, start_queries
 
 _log = logging.getLogger(__name__)
 

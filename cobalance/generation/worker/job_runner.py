@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cobalance.base.records import PlannedQuery
+from cobalance.base import PlannedQuery
 from cobalance.generation.backends.backend import Backend
 from cobalance.generation.filters.filter import Filter, Judgement
 from cobalance.generation.filters.pool import EmbeddedImage

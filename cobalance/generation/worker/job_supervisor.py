@@ -2,22 +2,15 @@
 
 import contextlib
 
-from cobalance.base.errors import (
-    DataError,
-    JobBlockedError,
-    MachineError,
-    NotFoundError,
-    OptionError,
-)
+from cobalance.base import DataError, JobBlockedError, MachineError, NotFoundError, OptionError
 from cobalance.generation.jobs import rounds
 from cobalance.generation.jobs.chunks import cut_round
 from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.job_manifest import write_job_manifest
 from cobalance.generation.worker.resources import RetryingStore
-from cobalance.graph.jobs.reports import end_job, fail_job
-from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
-from cobalance.graph.tasks.lifecycle import ActiveTask, fail_task
+from cobalance.graph.jobs import Round, end_job, fail_job, read_query_progress, read_round
+from cobalance.graph.tasks import ActiveTask, fail_task
 from cobalance.vision.stored.output_folder import OutputFolder
 
 FAILS_A_JOB = (DataError, JobBlockedError, MachineError, OptionError)

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from cobalance.base.errors import StoreError, StoreUnavailableError
-from cobalance.base.progress import Progress
+from cobalance.base import Progress, StoreError, StoreUnavailableError
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.sources.sampler import Sources
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.status import read_job
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import read_job
 from cobalance.vision.stored.output_folder import OutputFolder
 
 _log = logging.getLogger(__name__)

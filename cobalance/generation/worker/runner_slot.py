@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from cobalance.base.records import PlannedQuery
+from cobalance.base import PlannedQuery
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend
 from cobalance.generation.filters import FILTERS
@@ -16,9 +16,9 @@ from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.variants import check_scales
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import RetryingStore, WorkerBusy, WorkerResources
-from cobalance.graph.database.schema import CONCEPT
-from cobalance.graph.dataset.names import read_names
-from cobalance.graph.jobs.rounds import read_query_progress
+from cobalance.graph.database import CONCEPT
+from cobalance.graph.dataset import read_names
+from cobalance.graph.jobs import read_query_progress
 
 
 class RunnerSlot:

@@ -6,9 +6,7 @@ import threading
 import time
 from functools import partial
 
-from cobalance.base.errors import CobalanceError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
+from cobalance.base import CobalanceError, Progress, log_run, silent
 from cobalance.generation.worker.resources import (
     RetryingStore,
     RunTask,
@@ -18,7 +16,7 @@ from cobalance.generation.worker.resources import (
     WorkerStopped,
 )
 from cobalance.generation.worker.runner_slot import RunnerSlot
-from cobalance.graph.tasks.lifecycle import (
+from cobalance.graph.tasks import (
     StartedTask,
     end_task,
     fail_task,

@@ -14,9 +14,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 
-from cobalance.base.errors import CobalanceError, NotFoundError, StoreUnavailableError
-from cobalance.base.plugins import EXTRAS, is_installed
-from cobalance.base.progress import Progress, silent
+from cobalance.base import (
+    EXTRAS,
+    CobalanceError,
+    NotFoundError,
+    Progress,
+    StoreUnavailableError,
+    is_installed,
+    silent,
+)
 from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.chunk_executor import ChunkExecutor
 from cobalance.generation.worker.job_supervisor import JobSupervisor
@@ -25,11 +31,9 @@ from cobalance.generation.worker.resources import RetryingStore, WorkerResources
 from cobalance.generation.worker.runner_slot import RunnerSlot
 from cobalance.generation.worker.task_executor import TaskExecutor
 from cobalance.generation.worker.worker_id import new_worker_id
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.reports import heartbeat, stop_worker
-from cobalance.graph.jobs.rounds import active_jobs
-from cobalance.graph.jobs.status import read_job
-from cobalance.graph.tasks.lifecycle import active_tasks
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import active_jobs, heartbeat, read_job, stop_worker
+from cobalance.graph.tasks import active_tasks
 
 _log = logging.getLogger(__name__)
 

@@ -1,1 +1,5 @@
 """Annotation runs, proposed attributes, and labels of accepted runs."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

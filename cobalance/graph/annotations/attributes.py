@@ -6,10 +6,9 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.base.errors import ConflictError, OptionError, UnknownNameError
+from cobalance.base import ConflictError, OptionError, UnknownNameError
 from cobalance.graph.annotations import statements
-from cobalance.graph.database.annotation_nodes import ATTRIBUTE
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database import ATTRIBUTE, GraphStore
 
 Level = Literal["image", "object"]
 AttributeState = Literal["proposed", "accepted", "rejected", "merged"]

@@ -4,13 +4,12 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from cobalance.base.progress import Progress, silent
+from cobalance.base import Progress, silent
 from cobalance.graph.annotations import statements
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.sync import EDGE_BATCH, batches
-from cobalance.graph.dataset.mentions import replace_mentions
-from cobalance.graph.dataset.write import IngestReport
+from cobalance.graph.dataset import IngestReport, replace_mentions
 
 ReadFound = Callable[[str], pd.DataFrame]
 """Reads what a run found: ``image``, ``concept`` and ``score``, an image and concept once."""

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from cobalance.base.errors import OptionError, require_one
+from cobalance.base import OptionError, require_one
 from cobalance.graph.annotations import statements
-from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
-from cobalance.graph.database.declarations import json_text, utc_time
-from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.dataset.state import busy_dataset, dataset_state
-from cobalance.graph.tasks.lifecycle import cancel_task, retry_task, task_row
+from cobalance.graph.database import ANNOTATION_RUN, GraphStore, Row, json_text, utc_time
+from cobalance.graph.dataset import busy_dataset, dataset_state
+from cobalance.graph.tasks import cancel_task, retry_task, task_row
 
 RunKind = Literal["propose", "label", "caption"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "accepted", "rejected"]

@@ -1,8 +1,6 @@
 """Named Cypher of annotation runs and attributes."""
 
-from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
-from cobalance.graph.database.evaluation_nodes import TASK
-from cobalance.graph.database.query import Statement
+from cobalance.graph.database import ANNOTATION_RUN, TASK, Statement
 from cobalance.graph.database.statements import merge_clause
 
 CREATE_RUN = Statement(

@@ -1,1 +1,5 @@
 """The read-only Cypher console: tokenizer, guard and limits."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -3,8 +3,7 @@
 import re
 from typing import Any
 
-from cobalance.graph.database import schema
-from cobalance.graph.database.declarations import DATASET, Property
+from cobalance.graph.database import DATASET, Property, schema
 
 _KEYWORDS = """
     MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, RETURN, DISTINCT, ORDER BY, ASC, DESC, SKIP, LIMIT,

@@ -9,7 +9,7 @@ how to write the name unambiguously. The language is Cypher 5, in which the cons
 import re
 from functools import cached_property
 
-from cobalance.base.errors import QueryRefusedError
+from cobalance.base import QueryRefusedError
 from cobalance.graph.console.tokens import Token, refusal, tokenize
 
 MAX_LENGTH = 20_000  # characters

@@ -13,7 +13,7 @@ from typing import Any
 from neo4j import READ_ACCESS, Driver, Query, Result, Session, Transaction
 from neo4j.exceptions import DriverError, Neo4jError
 
-from cobalance.base.errors import (
+from cobalance.base import (
     Action,
     CobalanceError,
     OptionError,
@@ -30,7 +30,7 @@ from cobalance.graph.console.message_limit import (
 )
 from cobalance.graph.console.times import UnreadableError, read_times_as_text
 from cobalance.graph.console.values import PlainValues, TooLargeError, plan_table
-from cobalance.graph.database.store import unavailable_error
+from cobalance.graph.database import unavailable_error
 
 # In all cells together.
 MAX_VALUES = 2_000_000

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cobalance.base.errors import QueryRefusedError
+from cobalance.base import QueryRefusedError
 
 # The server's whitespace differs from Python's (Cypher5Lexer.g4, rule SPACE): U+0085 belongs to
 # names there, and U+00A0 is a space.

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from cobalance.base.errors import ConflictError
+from cobalance.base import ConflictError
 from cobalance.graph.database import statements
 from cobalance.graph.database.store import Cypher, GraphStore, Row
 

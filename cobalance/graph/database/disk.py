@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from cobalance.base.errors import Setting, StoreUnavailableError
+from cobalance.base import Setting, StoreUnavailableError
 
 # As much as a few transactions and a new log file may take.
 LEAST_FREE_MB = 64

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from neo4j import Driver
 from neo4j.exceptions import ClientError, ResultFailedError
 
-from cobalance.base.errors import SchemaVersionError, Setting
+from cobalance.base import SchemaVersionError, Setting
 from cobalance.graph.database.declarations import Definition
 from cobalance.graph.database.schema import ALL_NODES
 

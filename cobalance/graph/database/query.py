@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cobalance.base.errors import OptionError, Setting, check_known
-from cobalance.base.names import clean_name
+from cobalance.base import OptionError, Setting, check_known, clean_name
 from cobalance.graph.database.declarations import Node
 
 

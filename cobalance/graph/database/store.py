@@ -30,7 +30,7 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from cobalance.base.errors import (
+from cobalance.base import (
     Action,
     ConflictError,
     ConstraintViolatedError,

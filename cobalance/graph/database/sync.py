@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.errors import ConstraintViolatedError
-from cobalance.base.progress import Progress
+from cobalance.base import ConstraintViolatedError, Progress
 from cobalance.graph.database import statements
 from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Edge, Node

@@ -15,11 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 from neo4j import ManagedTransaction
 from neo4j.time import DateTime
 
-from cobalance.base.errors import Action, ConflictError, Setting, StaleError
-from cobalance.graph.database import schema
-from cobalance.graph.database.declarations import Node
+from cobalance.base import Action, ConflictError, Setting, StaleError
+from cobalance.graph.database import GraphStore, Node, Row, schema
 from cobalance.graph.database.migrations import changes_since
-from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.database.sync import BATCH, EDGE_BATCH
 from cobalance.graph.dataset.state import DatasetState, find_dataset
 

@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.errors import Action, OptionError, StaleError
-from cobalance.counting.cliques import Cliques, Clustering
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.graph.database import schema
-from cobalance.graph.database.claim import Claim
+from cobalance.base import Action, OptionError, StaleError
+from cobalance.counting import Cliques, Clustering, MiningOptions
+from cobalance.graph.database import Claim, GraphStore, schema
 from cobalance.graph.database.statements import clear_statement
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.compared import read_compared_table, read_one_against_rest
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table

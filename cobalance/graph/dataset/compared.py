@@ -10,18 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import Action, StaleError, check_known
-from cobalance.base.names import clean_name
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.counting.one_against_rest import label_by, mine_one_against_rest
+from cobalance.base import Action, StaleError, check_known, clean_name
+from cobalance.counting import Cliques, Incidence, label_by, mine_one_against_rest
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.statements import UPDATE_DATASET
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.statistics.design_effects import with_clusters
-from cobalance.statistics.imbalance import imbalance_table
+from cobalance.statistics import imbalance_table, with_clusters
 
 
 def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str]) -> None:

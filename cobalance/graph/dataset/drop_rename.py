@@ -1,10 +1,8 @@
 """Drop and rename datasets; an interrupted operation resumes when it is run again."""
 
-from cobalance.base.errors import Action, ConflictError
-from cobalance.base.progress import Progress, silent
-from cobalance.graph.database import schema
+from cobalance.base import Action, ConflictError, Progress, silent
+from cobalance.graph.database import GraphStore, schema
 from cobalance.graph.database.statements import UPDATE_DATASET, drop_statement, rename_statement
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import check_name, dataset_state
 

@@ -11,9 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.util import hash_array
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.mention_rows import BLOCK, MentionRows
-from cobalance.base.records import Annotations
+from cobalance.base import BLOCK, Annotations, FloatArray, IntArray, MentionRows
 
 _MISSING = np.uint64(0xD1B54A32D192ED03)
 _PROPERTIES = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic", "cluster")

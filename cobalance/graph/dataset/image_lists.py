@@ -12,13 +12,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from cobalance.base.arrays import STRING, IntArray
-from cobalance.counting.cliques import intersect_ascending
-from cobalance.counting.incidence import Incidence
-from cobalance.graph.database import schema
-from cobalance.graph.database.claim import Claim
+from cobalance.base import STRING, IntArray
+from cobalance.counting import Incidence, intersect_ascending
+from cobalance.graph.database import Claim, GraphStore, schema
 from cobalance.graph.database.statements import clear_statement
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.packing import pack, pack_texts, unpack, unpack_texts, write_packed

@@ -13,12 +13,10 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.counting.incidence import Incidence
-from cobalance.graph.database import schema
-from cobalance.graph.database.claim import Claim
+from cobalance.base import IntArray
+from cobalance.counting import Incidence
+from cobalance.graph.database import Claim, GraphStore, schema
 from cobalance.graph.database.statements import clear_statement
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.packing import pack, pack_texts, unpack, unpack_texts, write_packed
 from cobalance.graph.dataset.state import DatasetState

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.records import IMAGE_COLUMNS, Annotations
-from cobalance.graph.database.store import GraphStore
+from cobalance.base import IMAGE_COLUMNS, Annotations
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.image_contents import ImageContents

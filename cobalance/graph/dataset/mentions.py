@@ -5,10 +5,8 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import STRING
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations
-from cobalance.graph.database.store import GraphStore
+from cobalance.base import STRING, Annotations, Progress, silent
+from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset.left_out import read_left_out, write_left_out
 from cobalance.graph.dataset.read import annotations_of, read_annotations
 from cobalance.graph.dataset.write import TAG_SOURCE, IngestReport, write_changes

@@ -7,18 +7,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import UnknownNameError
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import plain_values
-from cobalance.counting.changes import count_changed, update_mined
-from cobalance.counting.cliques import Cliques, mine_cliques
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.graph.database import schema
-from cobalance.graph.database.claim import Claim
+from cobalance.base import IntArray, Progress, UnknownNameError, inflect, plain_values, silent
+from cobalance.counting import Cliques, MiningOptions, count_changed, mine_cliques, update_mined
+from cobalance.graph.database import Claim, GraphStore, schema
 from cobalance.graph.database.statements import UPDATE_DATASET
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import Change, NodeRow, apply_change, compare, read_digests
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import has_clique_table, read_former, write_clique_table
@@ -28,8 +20,7 @@ from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.sampled import Sample, choose_sample, sync_sample
 from cobalance.graph.dataset.state import DatasetState, dataset_state, find_dataset
-from cobalance.statistics.design_effects import with_clusters
-from cobalance.statistics.imbalance import imbalance_table
+from cobalance.statistics import imbalance_table, with_clusters
 
 MAX_CLIQUES = 1_000_000
 """The default limit on cliques."""

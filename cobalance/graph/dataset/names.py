@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pandas.api.extensions import ExtensionArray
 
-from cobalance.base.errors import DataError, UnknownNameError
-from cobalance.graph.database.declarations import Node
-from cobalance.graph.database.query import Statement
+from cobalance.base import DataError, UnknownNameError
+from cobalance.graph.database import GraphStore, Node, Row, Statement
 from cobalance.graph.database.statements import names_statement, unknown_names_statement
-from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 

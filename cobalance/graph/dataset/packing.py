@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.graph.database.claim import Claim
-from cobalance.graph.database.declarations import Node
+from cobalance.base import FloatArray, IntArray
+from cobalance.graph.database import Claim, Node
 from cobalance.graph.database.statements import write_statement
 
 # zlib's level: it gives a sixth of the bytes, in a tenth of the time of the thorough level.

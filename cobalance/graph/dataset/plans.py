@@ -9,12 +9,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.errors import Action, NotFoundError, Part, StaleError, UnknownNameError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Edit, PlannedQuery
-from cobalance.graph.database import schema
-from cobalance.graph.database.claim import Claim
-from cobalance.graph.database.store import GraphStore
+from cobalance.base import (
+    Action,
+    Edit,
+    NotFoundError,
+    Part,
+    PlannedQuery,
+    Progress,
+    StaleError,
+    UnknownNameError,
+    silent,
+)
+from cobalance.graph.database import Claim, GraphStore, schema
 from cobalance.graph.database.sync import NodeRow, apply_change, compare
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.names import read_names

@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import IMAGE_COLUMNS, Annotations, category, image_frame
-from cobalance.counting.incidence import Incidence, build_incidence
-from cobalance.graph.database.store import GraphStore
+from cobalance.base import (
+    IMAGE_COLUMNS,
+    Annotations,
+    IntArray,
+    Progress,
+    category,
+    image_frame,
+    silent,
+)
+from cobalance.counting import Incidence, build_incidence
+from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.state import dataset_state, find_dataset

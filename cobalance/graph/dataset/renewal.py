@@ -6,9 +6,9 @@ these: labels that moved between images left it as it was.
 
 import re
 
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.statements import UPDATE_DATASET
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.image_contents import image_digests

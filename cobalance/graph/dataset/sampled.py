@@ -6,17 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import Action, ConflictError, OptionError, Setting
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations, ImageRecord, Mention, plain_values
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.cooccurrence import CoOccurrence, cooccurrence
-from cobalance.counting.incidence import incidence_of
-from cobalance.counting.sample import priorities, sample_rows
-from cobalance.graph.database import schema
-from cobalance.graph.database.claim import Claim
-from cobalance.graph.database.declarations import Node
+from cobalance.base import (
+    Action,
+    Annotations,
+    ConflictError,
+    ImageRecord,
+    IntArray,
+    Mention,
+    OptionError,
+    Progress,
+    Setting,
+    plain_values,
+    silent,
+)
+from cobalance.counting import Cliques, CoOccurrence, incidence_of, priorities, sample_rows
+from cobalance.counting.cooccurrence import cooccurrence
+from cobalance.graph.database import Claim, GraphStore, Node, schema
 from cobalance.graph.database.statements import (
     UPDATE_DATASET,
     clear_statement,
@@ -24,7 +29,6 @@ from cobalance.graph.database.statements import (
     drop_statement,
     merge_statement,
 )
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches, compare, read_digests
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import read_mined_digest

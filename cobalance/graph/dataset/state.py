@@ -6,19 +6,18 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import (
+from cobalance.base import (
     Action,
     ConflictError,
     DataError,
     NotFoundError,
     OptionError,
     StaleError,
+    clean_name,
     suggest_names,
 )
-from cobalance.base.names import clean_name
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.counting.one_against_rest import rest_of
-from cobalance.graph.database.store import GraphStore
+from cobalance.counting import MiningOptions, rest_of
+from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import statements
 
 MAX_NAME = 200  # characters

@@ -1,6 +1,6 @@
 """Named Cypher statements on one dataset that are not derived from declarations."""
 
-from cobalance.graph.database.query import Statement
+from cobalance.graph.database import Statement
 from cobalance.graph.database.statements import AS_WRITER
 
 DATASET_NAMES = Statement("All datasets.", "MATCH (d:Dataset) RETURN d.name AS name")

@@ -8,24 +8,28 @@ from typing import Any, Literal
 import numpy as np
 from pandas.api.extensions import ExtensionArray
 
-from cobalance.base.arrays import STRING, IntArray
-from cobalance.base.errors import Action, ConflictError, Setting
-from cobalance.base.mention_rows import BLOCK
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations, plain_values
-from cobalance.counting.cooccurrence import CoOccurrence, cooccurrence
-from cobalance.counting.incidence import incidence_of
-from cobalance.graph.database import schema
-from cobalance.graph.database.claim import Claim
-from cobalance.graph.database.declarations import Node
+from cobalance.base import (
+    BLOCK,
+    STRING,
+    Action,
+    Annotations,
+    ConflictError,
+    IntArray,
+    Progress,
+    Setting,
+    inflect,
+    plain_values,
+    silent,
+)
+from cobalance.counting import CoOccurrence, incidence_of
+from cobalance.counting.cooccurrence import cooccurrence
+from cobalance.graph.database import Claim, GraphStore, Node, schema
 from cobalance.graph.database.statements import (
     delete_statement,
     merge_statement,
     orphan_statements,
     set_statement,
 )
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import (
     Change,
     Key,

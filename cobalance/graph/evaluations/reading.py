@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import require_one
-from cobalance.graph.database.evaluation_nodes import EVALUATION
-from cobalance.graph.database.store import GraphStore, Row
+from cobalance.base import require_one
+from cobalance.graph.database import EVALUATION, GraphStore, Row
 from cobalance.graph.evaluations import statements
-from cobalance.graph.tasks.lifecycle import TaskState
+from cobalance.graph.tasks import TaskState
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Named Cypher of evaluations and their scores."""
 
-from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE, TASK
-from cobalance.graph.database.query import Statement
+from cobalance.graph.database import EVALUATION, SCORE, TASK, Statement
 from cobalance.graph.database.statements import merge_clause
 
 CREATE_EVALUATIONS = Statement(

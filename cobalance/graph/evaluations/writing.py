@@ -9,14 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import ConflictError, require_one
-from cobalance.graph.database.declarations import json_text
-from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE
-from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.dataset.state import busy_dataset, dataset_state
+from cobalance.base import ConflictError, require_one
+from cobalance.graph.database import EVALUATION, SCORE, GraphStore, Row, json_text
+from cobalance.graph.dataset import busy_dataset, dataset_state
 from cobalance.graph.evaluations import statements
 from cobalance.graph.evaluations.reading import read_evaluation
-from cobalance.graph.tasks.lifecycle import task_row
+from cobalance.graph.tasks import task_row
 
 KIND = "evaluation"
 """The kind of the tasks that run evaluations."""

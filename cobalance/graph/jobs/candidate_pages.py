@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cobalance.base.errors import check_known, require_one
-from cobalance.graph.database.job_nodes import CANDIDATE
-from cobalance.graph.database.store import GraphStore, Row
+from cobalance.base import check_known, require_one
+from cobalance.graph.database import CANDIDATE, GraphStore, Row
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState, query_id
 

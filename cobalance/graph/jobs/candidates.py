@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cobalance.base.errors import (
+from cobalance.base import (
     Action,
     ConflictError,
     NotFoundError,
@@ -16,9 +16,7 @@ from cobalance.base.errors import (
     check_known,
     require_one,
 )
-from cobalance.graph.database.declarations import json_text
-from cobalance.graph.database.job_nodes import CANDIDATE
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database import CANDIDATE, GraphStore, json_text
 from cobalance.graph.database.sync import batches
 from cobalance.graph.jobs import reads, statements, verdict_statements
 from cobalance.graph.jobs.lifecycle import VERDICTS, Verdict

@@ -19,16 +19,25 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-from cobalance.base.errors import ConflictError, DataError, NotFoundError, StoreError, require_one
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import PlannedQuery
-from cobalance.graph.database import schema
-from cobalance.graph.database.job_nodes import JOB, JOB_COUNTERS, JOB_QUERY
-from cobalance.graph.database.store import GraphStore, Row
+from cobalance.base import (
+    ConflictError,
+    DataError,
+    NotFoundError,
+    PlannedQuery,
+    Progress,
+    StoreError,
+    require_one,
+    silent,
+)
+from cobalance.graph.database import JOB, JOB_COUNTERS, JOB_QUERY, GraphStore, Row, schema
 from cobalance.graph.database.sync import batches
-from cobalance.graph.dataset.names import check_images, state_with_names
-from cobalance.graph.dataset.plans import edit_properties
-from cobalance.graph.dataset.state import busy_dataset, check_name
+from cobalance.graph.dataset import (
+    busy_dataset,
+    check_images,
+    check_name,
+    edit_properties,
+    state_with_names,
+)
 from cobalance.graph.jobs import reads, statements
 
 JobState = Literal["preparing", "queued", "running", "done", "failed", "cancelled"]

@@ -1,7 +1,6 @@
 """Named Cypher reads of jobs."""
 
-from cobalance.graph.database.job_nodes import CANDIDATE, JOB as JOB_NODE
-from cobalance.graph.database.query import Statement
+from cobalance.graph.database import CANDIDATE, JOB as JOB_NODE, Statement
 
 ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
 

@@ -7,23 +7,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import Action, ConflictError, DataError, OptionError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import (
+from cobalance.base import (
+    Action,
     Annotations,
+    ConflictError,
     Counterfactual,
+    DataError,
     ImageRecord,
     Mention,
+    OptionError,
+    Progress,
     plain_values,
+    silent,
     stack_frames,
 )
-from cobalance.graph.database import schema
+from cobalance.graph.database import GraphStore, schema
 from cobalance.graph.database.statements import UPDATE_DATASET, merge_edges_statement
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.dataset.state import check_name, dataset_state
-from cobalance.graph.dataset.write import IngestReport, without_own_tags, write_annotations
+from cobalance.graph.dataset import (
+    IngestReport,
+    check_name,
+    dataset_state,
+    read_annotations,
+    without_own_tags,
+    write_annotations,
+)
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.jobs.status import Job
 

@@ -6,8 +6,8 @@ All may be repeated, by any number of workers. Candidates are in `cobalance.grap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from cobalance.base.errors import require_one
-from cobalance.graph.database.store import GraphStore
+from cobalance.base import require_one
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.jobs import reads, statements
 

@@ -10,10 +10,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cobalance.base.records import Edit
-from cobalance.graph.database.store import GraphStore
+from cobalance.base import Edit
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.sync import batches
-from cobalance.graph.dataset.plans import edit_properties, read_edit
+from cobalance.graph.dataset import edit_properties, read_edit
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.jobs.lifecycle import QueryState, query_id
 

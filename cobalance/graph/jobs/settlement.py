@@ -8,8 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from cobalance.graph.database.declarations import json_text
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database import GraphStore, json_text
 from cobalance.graph.database.sync import BATCH, batches
 from cobalance.graph.jobs import reads, verdict_statements
 from cobalance.graph.jobs.candidates import DISPLACED

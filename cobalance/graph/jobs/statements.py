@@ -1,7 +1,6 @@
 """Named Cypher writes of jobs: state transitions under the job's lock, and new nodes."""
 
-from cobalance.graph.database.job_nodes import CANDIDATE, JOB, JOB_QUERY
-from cobalance.graph.database.query import Statement
+from cobalance.graph.database import CANDIDATE, JOB, JOB_QUERY, Statement
 from cobalance.graph.database.statements import merge_clause
 from cobalance.graph.jobs.counters import (
     COUNT_CANDIDATES,

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import require_one
-from cobalance.graph.database.job_nodes import JOB
-from cobalance.graph.database.store import GraphStore, Row
+from cobalance.base import require_one
+from cobalance.graph.database import JOB, GraphStore, Row
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, query_id
 from cobalance.graph.jobs.reports import ALIVE_S

@@ -1,6 +1,6 @@
 """Named Cypher writes of verdicts: candidates rejected, chosen by rank, and decided by people."""
 
-from cobalance.graph.database.query import Statement
+from cobalance.graph.database import Statement
 from cobalance.graph.jobs.counters import COUNT_CANDIDATES, MADE, MADE_OR_ENDED, put_in, take_out
 from cobalance.graph.jobs.statements import LOCK, OPEN
 

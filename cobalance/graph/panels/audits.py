@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.records import plain_values
-from cobalance.graph.annotations.runs import read_run
-from cobalance.graph.database.store import GraphStore, Row
+from cobalance.base import plain_values
+from cobalance.graph.annotations import read_run
+from cobalance.graph.database import GraphStore, Row
 from cobalance.graph.panels.panel import Panel, create_panel
 from cobalance.graph.panels.statements import AUDIT_KIND
 

@@ -8,11 +8,9 @@ from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
 
-from cobalance.base.errors import ConflictError, require_one
-from cobalance.base.records import plain_values
-from cobalance.graph.database.declarations import json_text
-from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.dataset.state import busy_dataset, dataset_state
+from cobalance.base import ConflictError, plain_values, require_one
+from cobalance.graph.database import GraphStore, Row, json_text
+from cobalance.graph.dataset import busy_dataset, dataset_state
 from cobalance.graph.panels.statements import PanelKind
 
 

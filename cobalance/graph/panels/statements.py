@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cobalance.graph.database.declarations import Edge
-from cobalance.graph.database.query import Statement
-from cobalance.graph.database.schema import AUDIT_JUDGES, AUDITS, JUDGES, STUDIES
+from cobalance.graph.database import AUDIT_JUDGES, AUDITS, JUDGES, STUDIES, Edge, Statement
 from cobalance.graph.database.statements import merge_clause
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import require_one
-from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.jobs.status import read_job
+from cobalance.base import require_one
+from cobalance.graph.database import GraphStore, Row
+from cobalance.graph.jobs import read_job
 from cobalance.graph.panels.panel import Panel, create_panel
 from cobalance.graph.panels.statements import CLOSE_STUDY, PAIRS, STUDY_KIND
 

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cobalance.base.errors import StaleError
-from cobalance.graph.database.declarations import Node
-from cobalance.graph.database.query import Query
-from cobalance.graph.database.schema import PLAN
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.names import state_with_names
-from cobalance.graph.dataset.plans import find_outdated, replan_actions
-from cobalance.graph.dataset.state import DatasetState
+from cobalance.base import StaleError
+from cobalance.graph.database import PLAN, GraphStore, Node, Query
+from cobalance.graph.dataset import (
+    DatasetState,
+    find_outdated,
+    replan_actions,
+    state_with_names,
+    statements,
+)
 from cobalance.graph.queries.catalogue import CATALOGUE
 
 

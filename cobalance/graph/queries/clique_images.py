@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.image_lists import find_images
-from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import dataset_state, find_images, statements
 from cobalance.graph.queries import statements as queries
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE

@@ -2,25 +2,27 @@
 
 from collections.abc import Sequence
 
-from cobalance.base.errors import Action, OptionError, Text, UnknownNameError
-from cobalance.base.names import clean_name
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, mining_of
-from cobalance.graph.dataset.mining import MAX_CLIQUES
-from cobalance.graph.dataset.names import split_sizes
-from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.dataset.state import dataset_state
+from cobalance.base import Action, OptionError, Text, UnknownNameError, clean_name
+from cobalance.counting import MiningOptions
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import (
+    MAX_CLIQUES,
+    dataset_state,
+    load_cliques,
+    load_incidence,
+    mining_of,
+    split_sizes,
+)
 from cobalance.graph.queries import statements
-from cobalance.statistics.comparison import (
+from cobalance.statistics import (
+    MAX_Q_VALUE,
     STATUSES,
+    ComparedSplits,
     Comparison,
     check_classes,
     check_request,
     compare_cliques,
 )
-from cobalance.statistics.q_values import MAX_Q_VALUE
-from cobalance.statistics.splits import ComparedSplits
 
 
 def compare_imbalances(

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.dataset.names import class_sizes
-from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.base import FloatArray
+from cobalance.graph.database import GraphStore, Row
+from cobalance.graph.dataset import DatasetState, class_sizes, dataset_state
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.statistics.imbalance import COUNT
+from cobalance.statistics import COUNT
 
 _DTYPES = {"images": np.int64, "hidden": np.int64, "expanded": np.bool_, "lift": np.float64}
 

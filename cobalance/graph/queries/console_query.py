@@ -8,10 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.graph.console.run import ConsoleResult, run_console_query
-from cobalance.graph.console.values import NodeValue, RelationshipValue
-from cobalance.graph.database.query import describe_parameters
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.console import ConsoleResult, NodeValue, RelationshipValue, run_console_query
+from cobalance.graph.database import GraphStore, describe_parameters
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.nodes import name_of, read_node_names

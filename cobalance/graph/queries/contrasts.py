@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.names import class_sizes
-from cobalance.graph.dataset.state import dataset_state
+from cobalance.base import FloatArray, IntArray
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import class_sizes, dataset_state
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.statistics.contrasts import Contrast, standardized_residuals, strongest_contrast
+from cobalance.statistics import Contrast, standardized_residuals, strongest_contrast
 
 MOST_COMPARED = 200
 """Concepts that decide which two classes differ most: those that lean most."""

@@ -4,15 +4,18 @@ from functools import lru_cache
 
 import pandas as pd
 
-from cobalance.base.errors import check_known
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import read_cliques, read_mining_options
-from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.base import check_known
+from cobalance.counting import Cliques, Incidence
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import (
+    DatasetState,
+    dataset_state,
+    load_incidence,
+    read_cliques,
+    read_mining_options,
+)
 from cobalance.graph.queries.imbalances import Ranking, filter_imbalances
-from cobalance.statistics.cooccurrences import cooccurrence_table
+from cobalance.statistics import cooccurrence_table
 
 
 def read_cooccurrences(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:

@@ -6,18 +6,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import OptionError, UnknownNameError, check_known
-from cobalance.graph.database import schema
-from cobalance.graph.database.store import Cypher, GraphStore
-from cobalance.graph.dataset.cliques import read_cliques
-from cobalance.graph.dataset.compared import read_compared_table
-from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.base import OptionError, UnknownNameError, check_known
+from cobalance.graph.database import Cypher, GraphStore, schema
+from cobalance.graph.dataset import DatasetState, dataset_state, read_cliques, read_compared_table
 from cobalance.graph.queries import statements
 from cobalance.graph.queries.binding import bind_with_state
-from cobalance.statistics.imbalance import COUNT, RATE, evidence_columns
-from cobalance.statistics.order import EVIDENCE, GAP, SMALLEST_FIRST, by_evidence
-from cobalance.statistics.q_values import check_q_value
-from cobalance.statistics.selection import find_rows, fold_repeats
+from cobalance.statistics import (
+    COUNT,
+    EVIDENCE,
+    GAP,
+    RATE,
+    SMALLEST_FIRST,
+    by_evidence,
+    check_q_value,
+    evidence_columns,
+    find_rows,
+    fold_repeats,
+)
 
 _FLOATS = [
     "lift",

@@ -8,13 +8,12 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from cobalance.base.records import defined_rows
-from cobalance.graph.database import schema
-from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.dataset.names import check_names, state_with_names
+from cobalance.base import defined_rows
+from cobalance.graph.database import GraphStore, Row, schema
+from cobalance.graph.dataset import check_names, state_with_names
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset
-from cobalance.statistics.imbalance import COUNT
+from cobalance.statistics import COUNT
 
 Kind = Literal["concept", "class"]
 

@@ -4,10 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobalance.graph.database import schema
-from cobalance.graph.database.declarations import Node
-from cobalance.graph.database.query import Statement
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database import GraphStore, Node, Statement, schema
 from cobalance.graph.queries import statements
 
 # Ids that names are read for at once.

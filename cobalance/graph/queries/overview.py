@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.graph.database import schema
-from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.dataset.names import check_names
+from cobalance.base import FloatArray
+from cobalance.graph.database import GraphStore, Row, schema
+from cobalance.graph.dataset import check_names
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset, class_counts
-from cobalance.statistics.contrasts import skew
+from cobalance.statistics import skew
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -6,14 +6,19 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import load_cliques
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances, read_imbalances_of
-from cobalance.statistics.order import OWN
-from cobalance.statistics.own_effect import find_closed, own_effects
-from cobalance.statistics.q_values import MAX_Q_VALUE
-from cobalance.statistics.selection import find_rows, fold_repeats
-from cobalance.statistics.summary import MOST, summarize
+from cobalance.statistics import (
+    MAX_Q_VALUE,
+    MOST,
+    OWN,
+    find_closed,
+    find_rows,
+    fold_repeats,
+    own_effects,
+    summarize,
+)
 
 _OWN_COLUMNS = [OWN, "own_over", "explained"]
 

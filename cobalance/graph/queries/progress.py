@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database import GraphStore
 from cobalance.graph.queries import statements
 
 

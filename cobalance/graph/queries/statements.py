@@ -1,6 +1,6 @@
 """Named Cypher reads that are not in the catalogue."""
 
-from cobalance.graph.database.query import Statement
+from cobalance.graph.database import Statement
 from cobalance.graph.queries.catalogue.cliques import CLIQUE_RETURN, FILTER
 
 # The database looks at every clique, where by evidence or gap it reads them off an index.

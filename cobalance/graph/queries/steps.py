@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.database import GraphStore, Row
 from cobalance.graph.queries import statements
 from cobalance.graph.queries.concept_counts import CountedDataset
 from cobalance.graph.queries.overview import Overview
-from cobalance.statistics.imbalance import COUNT
+from cobalance.statistics import COUNT
 
 StepId = Literal["dataset", "plan", "accepted", "after"]
 Images = tuple[str, Sequence[str], int]

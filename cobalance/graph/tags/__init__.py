@@ -1,1 +1,5 @@
 """Tags that become concepts or exclusions, notes, and saved views of a dataset."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

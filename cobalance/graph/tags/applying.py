@@ -6,15 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobalance.base.progress import Progress, silent
+from cobalance.base import Progress, silent
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.statements import UPDATE_DATASET
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
-from cobalance.graph.dataset import statements as dataset_statements
-from cobalance.graph.dataset.left_out import EXCLUDE, read_left_out
-from cobalance.graph.dataset.read import annotations_of
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.dataset.write import TAG_SOURCE, write_changes
+from cobalance.graph.dataset import (
+    EXCLUDE,
+    TAG_SOURCE,
+    annotations_of,
+    dataset_state,
+    read_left_out,
+    statements as dataset_statements,
+    write_changes,
+)
 from cobalance.graph.tags import statements
 
 StoredMention = Sequence[Any]

@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from cobalance.base.errors import ConflictError, DataError
-from cobalance.base.names import clean_name
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import check_name, dataset_state
+from cobalance.base import ConflictError, DataError, clean_name
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import check_name, dataset_state
 from cobalance.graph.tags import statements
 
 MAX_QUERY = 20_000  # characters

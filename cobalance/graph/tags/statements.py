@@ -1,6 +1,6 @@
 """Named Cypher of tags, notes, images that are left out, and saved views."""
 
-from cobalance.graph.database.query import Statement
+from cobalance.graph.database import Statement
 
 _IMAGE = """OPTIONAL MATCH (i:Image {dataset: $dataset, id: id})
 OPTIONAL MATCH (x:ExcludedImage {dataset: $dataset, id: id})"""

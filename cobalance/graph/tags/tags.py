@@ -5,12 +5,10 @@ from typing import get_args
 
 import pandas as pd
 
-from cobalance.base.errors import OptionError, check_known
-from cobalance.base.names import clean_name
-from cobalance.graph.database.query import Statement
-from cobalance.graph.database.store import GraphStore
+from cobalance.base import OptionError, check_known, clean_name
+from cobalance.graph.database import GraphStore, Statement
 from cobalance.graph.database.sync import EDGE_BATCH, batches
-from cobalance.graph.dataset.state import check_name, dataset_state
+from cobalance.graph.dataset import check_name, dataset_state
 from cobalance.graph.tags import statements
 from cobalance.graph.tags.roles import TagRole
 

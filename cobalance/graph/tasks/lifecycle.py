@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from cobalance.base.errors import check_known, require_one
-from cobalance.base.plugins import EXTRAS
-from cobalance.graph.database.declarations import json_text
-from cobalance.graph.database.evaluation_nodes import TASK
-from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.jobs.reports import ALIVE_S
-from cobalance.graph.jobs.status import waits_for
+from cobalance.base import EXTRAS, check_known, require_one
+from cobalance.graph.database import TASK, GraphStore, Row, json_text
+from cobalance.graph.jobs import ALIVE_S, waits_for
 from cobalance.graph.tasks import statements
 
 TaskState = Literal["queued", "running", "done", "failed", "cancelled"]

@@ -1,7 +1,7 @@
 """Cypher of the metrics: counts that stay cheap however large the datasets are."""
 
-from cobalance.graph.database.query import Statement
-from cobalance.graph.jobs.reads import ALIVE
+from cobalance.graph.database import Statement
+from cobalance.graph.jobs import ALIVE
 
 GAUGES = {
     "database_info": Statement(

@@ -1,9 +1,8 @@
 """Named Cypher of tasks."""
 
-from cobalance.graph.database.evaluation_nodes import TASK
-from cobalance.graph.database.query import Statement
+from cobalance.graph.database import TASK, Statement
 from cobalance.graph.database.statements import merge_clause
-from cobalance.graph.jobs.reads import ALIVE, works_for
+from cobalance.graph.jobs import ALIVE, works_for
 
 _LOCK = "MATCH (t:Task {id: $task}) SET t.updated_at = datetime() WITH t"
 _OPEN = "t.state IN ['queued', 'running']"

@@ -7,9 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import Setting
-from cobalance.ingest.coco.image_columns import captions_by_image
+from cobalance.base import IntArray, Setting
+from cobalance.ingest.coco import captions_by_image
 from cobalance.ingest.frames import TEXT, TextColumns
 from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.concept_cells import parse_list

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, product
 
-from cobalance.base.errors import UnknownNameError
+from cobalance.base import UnknownNameError
 from cobalance.ingest.captions.text_changes import (
     MANY_GROUPS,
     NO_PERSON,
@@ -22,7 +22,7 @@ from cobalance.ingest.captions.text_changes import (
     whole_words,
 )
 from cobalance.ingest.captions.word_editor import WordEditor
-from cobalance.ingest.concepts.group_words import EditMode, GroupWords, normal
+from cobalance.ingest.concepts import EditMode, GroupWords, normal
 
 
 @dataclass(frozen=True)

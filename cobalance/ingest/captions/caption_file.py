@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, IntArray
-from cobalance.base.errors import Setting
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations, BoolArray, IntArray, Progress, Setting, inflect
 from cobalance.ingest.captions.caption_columns import table_texts
-from cobalance.ingest.coco.image_columns import read_captions
-from cobalance.ingest.coco.records import coco_kind
+from cobalance.ingest.coco import coco_kind, read_captions
 from cobalance.ingest.frames import TextColumns
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from functools import cache
 
 from cobalance.ingest.captions.text_changes import any_of, lower_case, whole_words
-from cobalance.ingest.concepts.word_lists import group_list_names, load_group_words
+from cobalance.ingest.concepts import group_list_names, load_group_words
 
 _SPACE = r"[\s\-\u2010\u2011\u2013]*"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|hundred and"

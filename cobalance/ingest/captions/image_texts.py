@@ -7,11 +7,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations, Progress, silent
 from cobalance.ingest.frames import TEXT_COLUMNS
-from cobalance.vision.stored.dataset_files import DatasetFiles
-from cobalance.vision.stored.sorted_parquet import read_rows, write_sorted
+from cobalance.vision.stored import DatasetFiles, read_rows, write_sorted
 
 _CONTENT = "captions"
 _SCHEMA = pa.schema(

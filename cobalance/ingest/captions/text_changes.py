@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cobalance.base.readable_names import begins_with_a_vowel
+from cobalance.base import begins_with_a_vowel
 
 NO_GROUP = "captions that name no group"
 MANY_GROUPS = "captions that name more than one group"

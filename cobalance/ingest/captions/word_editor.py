@@ -10,8 +10,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from cobalance.base.documents import decode_toml
-from cobalance.base.grouping import group_pairs
+from cobalance.base import decode_toml, group_pairs
 from cobalance.ingest.captions.text_changes import (
     DOUBTS,
     MANY_GROUPS,
@@ -26,8 +25,7 @@ from cobalance.ingest.captions.text_changes import (
     lower_case,
     whole_words,
 )
-from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
-from cobalance.ingest.concepts.word_lists import telling
+from cobalance.ingest.concepts import EditMode, GroupWords, WordRow, normal, telling
 
 _APOSTROPHE = re.compile(r"['’](?:(s\b)|(?=\s+\w))", re.IGNORECASE)
 _ANYTHING = {"before": "", "word": r"[\s\S]*", "after": ""}

@@ -1,1 +1,5 @@
 """COCO files: typed records and images as columns."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,11 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.grouping import group_pairs
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
-from cobalance.base.records import Metadata
+from cobalance.base import FloatArray, IntArray, Metadata, Progress, group_pairs, inflect
 from cobalance.ingest.coco.records import Id, Image, License, Records, decode, id_columns
 from cobalance.ingest.frames import TEXT, ImageColumns, TextColumns
 from cobalance.ingest.names import Coded, unreadable

@@ -13,9 +13,15 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.documents import UNDECODABLE, decoding_fault
-from cobalance.base.errors import InputError, Setting, Text, parts_of
+from cobalance.base import (
+    UNDECODABLE,
+    InputError,
+    IntArray,
+    Setting,
+    Text,
+    decoding_fault,
+    parts_of,
+)
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
 

@@ -7,13 +7,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import UnknownNameError
-from cobalance.base.names import clean_name
-from cobalance.base.progress import Progress
-from cobalance.ingest.coco.image_columns import read_captions
+from cobalance.base import IntArray, Progress, UnknownNameError, clean_name
+from cobalance.ingest.coco import read_captions
 from cobalance.ingest.concepts.word_lists import load_word_list
-from cobalance.ingest.fields.roles import NO_CLASS
+from cobalance.ingest.fields import NO_CLASS
 from cobalance.ingest.frames import ImageColumns, Labels
 from cobalance.ingest.names import Coded
 from cobalance.ingest.options import ReadOptions

@@ -7,7 +7,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Literal, cast
 
-from cobalance.base.errors import OptionError
+from cobalance.base import OptionError
 
 EditMode = Literal["swap", "unify"]
 

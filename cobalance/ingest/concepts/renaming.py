@@ -5,10 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cobalance.base.documents import decode_json, decode_toml
-from cobalance.base.errors import suggest_names
-from cobalance.base.names import clean_name
-from cobalance.base.progress import silent
+from cobalance.base import clean_name, decode_json, decode_toml, silent, suggest_names
 from cobalance.ingest.names import Coded, name_fault
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head, read_text

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import InputError, OptionError
-from cobalance.base.names import clean_name
-from cobalance.base.progress import Progress, silent
+from cobalance.base import InputError, IntArray, OptionError, Progress, clean_name, silent
 from cobalance.ingest.concepts.plurals import plural_forms
 from cobalance.ingest.names import Coded, name_fault
 from cobalance.ingest.options import MatchMode, ReadOptions

@@ -9,11 +9,17 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, ValidationError, model_validator
 
-from cobalance.base.documents import decode_toml
-from cobalance.base.errors import InputError, OptionError, Setting, UnknownNameError, check_known
-from cobalance.base.grouping import group_pairs
-from cobalance.base.names import clean_name
-from cobalance.base.options import first_fault
+from cobalance.base import (
+    InputError,
+    OptionError,
+    Setting,
+    UnknownNameError,
+    check_known,
+    clean_name,
+    decode_toml,
+    first_fault,
+    group_pairs,
+)
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
 from cobalance.ingest.names import name_fault

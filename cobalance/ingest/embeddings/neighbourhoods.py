@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import DataError
+from cobalance.base import DataError, FloatArray
 from cobalance.ingest.embeddings.similarity import unit_vectors
 
 Positions = npt.NDArray[np.int64]

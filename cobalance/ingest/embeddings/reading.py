@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
-from cobalance.base.errors import InputError
+from cobalance.base import InputError
 from cobalance.ingest.embeddings.similarity import Vectors, unit_vectors
 from cobalance.ingest.reader import read_start, read_text
 from cobalance.ingest.tables.parquet import is_list, read_unlimited

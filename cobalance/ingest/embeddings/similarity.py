@@ -5,9 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import OptionError
-from cobalance.base.libraries import sparse
+from cobalance.base import FloatArray, IntArray, OptionError, sparse
 
 Vectors = npt.NDArray[np.float32]
 MAX_PAIRS = 5_000_000

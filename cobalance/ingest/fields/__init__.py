@@ -1,1 +1,5 @@
 """The step from metadata to concepts, classes, splits and clusters."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

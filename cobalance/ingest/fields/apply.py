@@ -8,9 +8,17 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.base.errors import InputError, Setting, suggest_names
-from cobalance.base.names import clean_name
-from cobalance.base.records import ALL_IMAGES, ANNOTATION, Annotations, Field, Metadata
+from cobalance.base import (
+    ALL_IMAGES,
+    ANNOTATION,
+    Annotations,
+    Field,
+    InputError,
+    Metadata,
+    Setting,
+    clean_name,
+    suggest_names,
+)
 from cobalance.ingest.fields.choices import Choice, field_choices, field_names
 from cobalance.ingest.fields.concepts import Found, read_column
 from cobalance.ingest.fields.lists import unfold

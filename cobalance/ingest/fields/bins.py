@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray
+from cobalance.base import FloatArray
 
 _MOVED = 0.02  # share of the numbers that rounding the edges may move to another bin
 _UNIT = re.compile(

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 
-from cobalance.base.errors import OptionError, Setting
-from cobalance.base.names import clean_name
+from cobalance.base import OptionError, Setting, clean_name
 from cobalance.ingest.options import ReadOptions
 
 KINDS = {

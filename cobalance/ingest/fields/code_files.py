@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cobalance.base.documents import decode_json
-from cobalance.base.errors import InputError
+from cobalance.base import InputError, decode_json
 from cobalance.ingest.reader import read_text
 
 

@@ -8,8 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import InputError, Setting
+from cobalance.base import FloatArray, InputError, IntArray, Setting
 from cobalance.ingest.fields.bins import equal_count_edges, equal_width_edges, name_bins, unit_of
 from cobalance.ingest.fields.choices import BINNED, Choice
 from cobalance.ingest.fields.kinds import guess_kind

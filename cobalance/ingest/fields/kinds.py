@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray
+from cobalance.base import BoolArray
 from cobalance.ingest.fields.lists import concept_list
 from cobalance.ingest.fields.values import Values
 from cobalance.ingest.tables.concept_cells import (

@@ -10,9 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.documents import decode_json
-from cobalance.base.records import MENTION_NUMBERS, Metadata, decimal_text
+from cobalance.base import (
+    MENTION_NUMBERS,
+    FloatArray,
+    IntArray,
+    Metadata,
+    decimal_text,
+    decode_json,
+)
 from cobalance.ingest.fields.values import encode_values
 from cobalance.ingest.frames import TEXT, take_rows
 from cobalance.ingest.problems import Problems, RowProblems

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from cobalance.base.records import Field
+from cobalance.base import Field
 from cobalance.ingest.fields.choices import KINDS
 from cobalance.ingest.fields.concepts import UNNAMED
 from cobalance.ingest.tables.columns import USUAL_NAMES, normal_name, shorten_list

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cobalance.base.records import ALL_IMAGES, Annotations
+from cobalance.base import ALL_IMAGES, Annotations
 from cobalance.ingest.names import Coded, categorical, recode_names
 
 NO_CLASS = "so no image has one"

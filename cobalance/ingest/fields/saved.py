@@ -6,9 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from cobalance.base.documents import decode_toml
-from cobalance.base.errors import CobalanceError, InputError
-from cobalance.base.files import replacing
+from cobalance.base import CobalanceError, InputError, decode_toml, replacing
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import read_text
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base import FloatArray, IntArray
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.tables.columns import MISSING, PRESENT
 

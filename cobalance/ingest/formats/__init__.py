@@ -5,7 +5,7 @@ The order of the registry is the order of detection: the plainest text comes las
 
 from typing import Any
 
-from cobalance.base.plugins import Declarations, misfit
+from cobalance.base import Declarations, misfit
 from cobalance.ingest.formats.box_lists import BOX_LISTS
 from cobalance.ingest.formats.coco_captions import CocoCaptions
 from cobalance.ingest.formats.coco_instances import CocoInstances

@@ -13,10 +13,10 @@ from functools import partial
 from itertools import islice
 from pathlib import PurePosixPath
 
-from cobalance.base.grouping import group_pairs
+from cobalance.base import group_pairs
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
-from cobalance.vision.images.outlines import place_of
+from cobalance.vision.images import place_of
 
 _Row = Sequence[str]
 _Add = Callable[[Picture, _Row], None]

@@ -3,14 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobalance.base.errors import Setting
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations, Progress, Setting
 from cobalance.ingest import frames
-from cobalance.ingest.coco.image_columns import read_captions
-from cobalance.ingest.coco.records import coco_kind
-from cobalance.ingest.concepts.class_names import labels_beside, labels_from_texts
-from cobalance.ingest.concepts.vocabulary import CAPTION, load_vocabulary
+from cobalance.ingest.coco import coco_kind, read_captions
+from cobalance.ingest.concepts import CAPTION, labels_beside, labels_from_texts, load_vocabulary
 from cobalance.ingest.frames import MentionColumns
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems

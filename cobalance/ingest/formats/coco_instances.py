@@ -10,23 +10,31 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.grouping import group_pairs
-from cobalance.base.progress import Progress
-from cobalance.base.records import ANNOTATION, Annotations
+from cobalance.base import (
+    ANNOTATION,
+    Annotations,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Progress,
+    group_pairs,
+)
 from cobalance.ingest import frames
-from cobalance.ingest.coco.image_columns import coco_images, coco_texts, field, json_metadata
-from cobalance.ingest.coco.records import (
+from cobalance.ingest.coco import (
     Attribute,
     Category,
     Id,
     Image,
     Records,
+    coco_images,
     coco_kind,
+    coco_texts,
     decode,
+    field,
     id_columns,
+    json_metadata,
 )
-from cobalance.ingest.concepts.class_names import labels_of_objects
+from cobalance.ingest.concepts import labels_of_objects
 from cobalance.ingest.frames import MentionColumns, ObjectArray
 from cobalance.ingest.names import Coded, recode_names
 from cobalance.ingest.options import ReadOptions

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from cobalance.base.documents import decode_xml
+from cobalance.base import decode_xml
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
-from cobalance.vision.images.outlines import place_of, turn_box
+from cobalance.vision.images import place_of, turn_box
 
 _FLAGS = {"true": True, "false": False}
 

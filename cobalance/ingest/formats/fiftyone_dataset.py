@@ -7,16 +7,13 @@ from typing import Any
 
 import msgspec
 
-from cobalance.base.documents import decode_json
-from cobalance.base.errors import Setting
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations, Box
+from cobalance.base import Annotations, Box, Progress, Setting, decode_json
 from cobalance.ingest.collector import VIDEO, Collector
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images.video_frames import VIDEO_ENDINGS
+from cobalance.vision.images import VIDEO_ENDINGS
 
 _SAMPLES, _FRAMES, _METADATA = "samples.json", "frames.json", "metadata.json"
 _VIDEO = "_video"  # of a frame, added to it

@@ -13,10 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.documents import decode_json
-from cobalance.base.errors import InputError
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations, InputError, Progress, decode_json
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems

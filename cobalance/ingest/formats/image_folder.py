@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations, Progress
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.names import class_parts, split_folders, split_within
 from cobalance.ingest.options import ReadOptions
@@ -16,7 +15,7 @@ from cobalance.ingest.tables.columns import USUAL_NAMES
 from cobalance.ingest.tables.list_attr import ListAttr
 from cobalance.ingest.tables.lists import PlainList
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images.decoding import IMAGE_ENDINGS
+from cobalance.vision.images import IMAGE_ENDINGS
 
 _DATA = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xml", ".txt")
 _MOST_LOOKED_AT, _SHORT = 1000, 4

@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 
-from cobalance.base.records import Box
+from cobalance.base import Box
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
-from cobalance.vision.images.outlines import Point, place_of, place_of_parts, turn_box
+from cobalance.vision.images import Point, place_of, place_of_parts, turn_box
 
 _Make = Callable[[Any, Mapping[str, Any], str], Picture]
 _VIA = "_via_img_metadata"  # in projects of VIA; each key of it, as of other files, is an image's

@@ -3,9 +3,8 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
-from cobalance.ingest.coco.records import coco_kind
+from cobalance.base import Annotations, Progress
+from cobalance.ingest.coco import coco_kind
 from cobalance.ingest.formats.coco_instances import CocoInstances
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import HEAD

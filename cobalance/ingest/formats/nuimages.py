@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from cobalance.base.grouping import group_pairs
+from cobalance.base import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
-from cobalance.vision.images.outlines import place_of
+from cobalance.vision.images import place_of
 
 _BY_TOKEN = ("attribute", "calibrated_sensor", "category", "log", "sample", "sensor")
 

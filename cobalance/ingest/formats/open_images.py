@@ -14,11 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.base.progress import Progress
-from cobalance.base.records import ANNOTATION, Annotations
+from cobalance.base import ANNOTATION, Annotations, BoolArray, FloatArray, Progress
 from cobalance.ingest import frames
-from cobalance.ingest.concepts.class_names import labels_of_objects
+from cobalance.ingest.concepts import labels_of_objects
 from cobalance.ingest.formats.yolo import picture_size
 from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
 from cobalance.ingest.names import Coded, encode_names, unreadable
@@ -27,7 +25,7 @@ from cobalance.ingest.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree, open_tree
-from cobalance.vision.images.decoding import IMAGE_ENDINGS
+from cobalance.vision.images import IMAGE_ENDINGS
 
 _HEADER_BYTES = 4096
 _BLOCK_BYTES = 1 << 24

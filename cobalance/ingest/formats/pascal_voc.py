@@ -6,9 +6,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from xml.etree.ElementTree import Element
 
-from cobalance.base.documents import decode_xml
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations, Box
+from cobalance.base import Annotations, Box, Progress, decode_xml
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.trees import FileTree

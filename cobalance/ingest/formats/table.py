@@ -9,26 +9,28 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.errors import Setting
-from cobalance.base.names import clean_name
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
-from cobalance.base.records import ANNOTATION, Annotations, Metadata
+from cobalance.base import (
+    ANNOTATION,
+    Annotations,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Metadata,
+    Progress,
+    Setting,
+    clean_name,
+    inflect,
+)
 from cobalance.ingest import frames
-from cobalance.ingest.captions.caption_columns import (
+from cobalance.ingest.captions import (
     ABOUT,
     caption_column,
     is_text,
     read_caption_cells,
     table_texts,
 )
-from cobalance.ingest.concepts.class_names import labels_beside, labels_from_texts
-from cobalance.ingest.concepts.vocabulary import CAPTION, load_vocabulary
-from cobalance.ingest.fields.choices import field_choices, field_names
-from cobalance.ingest.fields.lists import concept_cells
-from cobalance.ingest.fields.roles import NO_CLASS
-from cobalance.ingest.fields.values import name_values
+from cobalance.ingest.concepts import CAPTION, labels_beside, labels_from_texts, load_vocabulary
+from cobalance.ingest.fields import NO_CLASS, concept_cells, field_choices, field_names, name_values
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
 from cobalance.ingest.names import Coded, encode_names, recode_names, unreadable
 from cobalance.ingest.options import ReadOptions

@@ -7,17 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cobalance.base.documents import UNDECODABLE
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
+from cobalance.base import UNDECODABLE, Annotations, Progress
 from cobalance.ingest.collector import SKIPPED, Collector
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import HEAD, TreeReader
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images.decoding import IMAGE_ENDINGS
-from cobalance.vision.images.video_frames import VIDEO_ENDINGS
+from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
 
 _SPLITS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
 _LOOKED_AT = 20  # files of a folder, of which some may be about something else

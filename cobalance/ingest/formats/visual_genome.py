@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from cobalance.base.grouping import group_pairs
+from cobalance.base import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 
 _SENSE = re.compile(r"(?<=.)\.[a-z]\.\d+$")  # behind the lemma

@@ -9,11 +9,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from cobalance.base.documents import decode_json
-from cobalance.base.grouping import group_pairs
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations, Progress, decode_json, group_pairs, inflect
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
@@ -21,7 +17,7 @@ from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.row_values import table_of_rows
 from cobalance.ingest.trees import FileTree, open_tree
-from cobalance.vision.images.decoding import IMAGE_ENDINGS
+from cobalance.vision.images import IMAGE_ENDINGS
 
 _TEXT = {".cls": "class", ".txt": "caption"}
 _DESCRIBED = (".json", *_TEXT)

@@ -10,20 +10,23 @@ from itertools import cycle
 from pathlib import PurePosixPath
 from typing import Any
 
-from cobalance.base.documents import MOST_YAML, decode_yaml
-from cobalance.base.errors import InputError, MissingExtraError
-from cobalance.base.names import clean_name
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
+from cobalance.base import (
+    MOST_YAML,
+    Annotations,
+    InputError,
+    MissingExtraError,
+    Progress,
+    clean_name,
+    decode_yaml,
+    inflect,
+)
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.names import split_of_path
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree
-from cobalance.vision.images.decoding import IMAGE_ENDINGS, is_turned, read_header
-from cobalance.vision.images.image_file import MAX_BYTES, ImageFileError
+from cobalance.vision.images import IMAGE_ENDINGS, MAX_BYTES, ImageFileError, is_turned, read_header
 
 _SPLITS = ("train", "val", "test")
 _LISTS = {"train.txt": "train", "val.txt": "val", "valid.txt": "val", "test.txt": "test"}

@@ -5,8 +5,7 @@ The order of the registry is the order of detection: the plainest text comes las
 
 from pathlib import Path
 
-from cobalance.base.progress import Progress
-from cobalance.base.registry import Registry
+from cobalance.base import Progress, Registry
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
 from cobalance.ingest.tables.croissant import Croissant

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.base.records import MENTION_NUMBERS
+from cobalance.base import MENTION_NUMBERS, BoolArray, FloatArray
 from cobalance.ingest.frames import ImageColumns
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import RowProblems

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from cobalance.base.errors import Setting, suggest_names
-from cobalance.base.names import clean_name
+from cobalance.base import Setting, clean_name, suggest_names
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.tables.loading import Table

@@ -14,9 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.documents import UNDECODABLE, decoding_fault
-from cobalance.base.records import MENTION_NUMBERS
+from cobalance.base import MENTION_NUMBERS, UNDECODABLE, FloatArray, IntArray, decoding_fault
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import NameColumn, encode_names
 from cobalance.ingest.problems import RowProblems

@@ -15,8 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.documents import decode_json
-from cobalance.base.progress import Progress
+from cobalance.base import Progress, decode_json
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.data_frame import load_frame

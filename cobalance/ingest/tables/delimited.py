@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cobalance.base.names import clean_name
-from cobalance.base.progress import Progress
+from cobalance.base import Progress, clean_name
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import Table, column_names, text_rows
 from cobalance.ingest.trees import lines_of

@@ -11,8 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from cobalance.base.documents import decode_json
-from cobalance.base.progress import Progress
+from cobalance.base import Progress, decode_json
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.loading import Table

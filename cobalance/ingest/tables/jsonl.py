@@ -10,9 +10,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from cobalance.base.documents import UNDECODABLE, decoding_fault
-from cobalance.base.progress import Progress
-from cobalance.ingest.coco.records import coco_kind
+from cobalance.base import UNDECODABLE, Progress, decoding_fault
+from cobalance.ingest.coco import coco_kind
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table

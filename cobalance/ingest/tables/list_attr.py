@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cobalance.base.errors import Setting
-from cobalance.base.progress import Progress
+from cobalance.base import Progress, Setting
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.columns import PRESENT, USUAL_NAMES
 from cobalance.ingest.tables.loading import Table, column_names, text_rows

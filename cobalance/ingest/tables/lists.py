@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobalance.base.errors import InputError
+from cobalance.base import InputError
 from cobalance.ingest.names import split_of_file
 from cobalance.ingest.tables.delimited import Delimited
 from cobalance.ingest.tables.guesses import IMAGE_FILE

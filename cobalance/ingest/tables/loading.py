@@ -8,8 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from cobalance.base.names import clean_name
-from cobalance.base.progress import Progress
+from cobalance.base import Progress, clean_name
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import name_fault
 from cobalance.ingest.problems import Problems, RowProblems

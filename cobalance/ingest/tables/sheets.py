@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 import pandas as pd
 
-from cobalance.base.errors import InputError
+from cobalance.base import InputError
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 

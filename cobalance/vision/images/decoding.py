@@ -10,9 +10,7 @@ from io import BytesIO
 
 import numpy as np
 
-from cobalance.base.errors import CobalanceError, needs_extra
-from cobalance.base.libraries import Image
-from cobalance.base.records import Box
+from cobalance.base import Box, CobalanceError, Image, needs_extra
 from cobalance.vision.images.arrays import ImageArray
 from cobalance.vision.images.image_file import ImageFileError, check_size
 

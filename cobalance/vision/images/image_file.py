@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import BinaryIO, NoReturn, TypeGuard
 
-from cobalance.base.errors import CobalanceError
+from cobalance.base import CobalanceError
 
 MAX_BYTES = 200_000_000
 """Largest image file that is read."""

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.libraries import Image
+from cobalance.base import Image
 from cobalance.vision.images.arrays import MaskArray
 
 VOID = 255

@@ -10,10 +10,18 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.documents import UNDECODABLE, decoding_fault
-from cobalance.base.errors import CobalanceError, needs_extra
-from cobalance.base.records import ANNOTATION, Box, Mention
+from cobalance.base import (
+    ANNOTATION,
+    UNDECODABLE,
+    BoolArray,
+    Box,
+    CobalanceError,
+    FloatArray,
+    IntArray,
+    Mention,
+    decoding_fault,
+    needs_extra,
+)
 
 MAX_PIXELS = 100_000_000
 MAX_POINTS = 10_000_000

@@ -19,10 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.types import union_categoricals
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.records import MENTION_NUMBERS, Annotations
-from cobalance.vision.stored.dataset_files import DatasetFiles
-from cobalance.vision.stored.sorted_parquet import SortedFile
+from cobalance.base import MENTION_NUMBERS, Annotations, IntArray
+from cobalance.vision.stored import DatasetFiles, SortedFile
 
 OUTLINE = "segmentation"
 CROWD = "crowd"

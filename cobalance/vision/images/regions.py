@@ -9,9 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.errors import InputError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations
+from cobalance.base import Annotations, InputError, Progress, silent
 from cobalance.vision.images.region_rows import (
     OF_FEW_VALUES,
     REGIONS,
@@ -22,7 +20,7 @@ from cobalance.vision.images.region_rows import (
     has_regions,
     region_files,
 )
-from cobalance.vision.stored.sorted_parquet import SortedFile, open_sorted, read_rows, write_sorted
+from cobalance.vision.stored import SortedFile, open_sorted, read_rows, write_sorted
 
 
 def write_regions(

@@ -11,8 +11,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
-from cobalance.base.errors import Setting, needs_extra
-from cobalance.base.files import ZIP_METHODS
+from cobalance.base import ZIP_METHODS, Setting, needs_extra
 from cobalance.vision.images.image_file import ImageFile, ImageFileError, is_failure, refuse
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
 
-from cobalance.base.errors import Setting
+from cobalance.base import Setting
 from cobalance.vision.images.image_file import ImageFile, ImageFileError, refuse
 from cobalance.vision.images.remote_root import RemoteRoot, url_root, zip_root
 from cobalance.vision.images.video_frames import FRAME, frame_of

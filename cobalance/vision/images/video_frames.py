@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import CobalanceError, needs_extra
+from cobalance.base import CobalanceError, IntArray, needs_extra
 from cobalance.vision.images.decoding import MAX_PIXELS
 from cobalance.vision.images.image_file import ImageFile, ImageFileError
 

@@ -12,9 +12,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cobalance.base.documents import decode_json
-from cobalance.base.errors import JobBlockedError, OptionError
-from cobalance.base.libraries import huggingface_hub, safetensors
+from cobalance.base import JobBlockedError, OptionError, decode_json, huggingface_hub, safetensors
 from cobalance.vision.models.weight_files import (
     MODEL_FILE,
     PIPELINE_FILE,

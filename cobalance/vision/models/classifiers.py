@@ -17,8 +17,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torchvision.transforms.v2 import functional as pictures
 
-from cobalance.base.errors import JobBlockedError, OptionError
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.base import JobBlockedError, OptionError
+from cobalance.vision.images import ImageArray
 from cobalance.vision.models.checkpoints import Checkpoint, describe_error, find_checkpoint
 from cobalance.vision.models.devices import SMALLER_MODEL, out_of_memory
 from cobalance.vision.models.loading import software

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.libraries import transformers
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.base import transformers
+from cobalance.vision.images import ImageArray
 from cobalance.vision.models.loading import load_processor
 from cobalance.vision.models.options import ModelOptions
 from cobalance.vision.models.vision import VisionModel, open_vision

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobalance.base.libraries import Image, torch, transformers
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.base import Image, torch, transformers
+from cobalance.vision.images import ImageArray
 from cobalance.vision.models.loading import load_processor
 from cobalance.vision.models.options import ModelOptions
 from cobalance.vision.models.vision import VisionModel, encode_once, open_vision

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.libraries import torch, transformers
-from cobalance.base.records import Box, Mention
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.base import Box, Mention, torch, transformers
+from cobalance.vision.images import ImageArray
 from cobalance.vision.models.loading import load_processor
 from cobalance.vision.models.options import DetectorOptions
 from cobalance.vision.models.prompts import prompt_for

@@ -7,8 +7,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cobalance.base.errors import MachineError, OptionError, OutOfMemoryError
-from cobalance.base.libraries import torch
+from cobalance.base import MachineError, OptionError, OutOfMemoryError, torch
 
 _FULL = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED")
 """Messages of plain RuntimeErrors that mean out of memory."""

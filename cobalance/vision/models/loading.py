@@ -10,8 +10,7 @@ from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
-from cobalance.base.errors import JobBlockedError, OutOfMemoryError
-from cobalance.base.libraries import transformers
+from cobalance.base import JobBlockedError, OutOfMemoryError, transformers
 from cobalance.vision.models.checkpoints import Checkpoint, describe_error
 from cobalance.vision.models.devices import SMALLER_MODEL, out_of_memory
 from cobalance.vision.models.weight_files import MODEL_FILE, PIPELINE_FILE, list_components

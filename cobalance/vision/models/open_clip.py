@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cobalance.base.errors import JobBlockedError, OptionError
-from cobalance.base.libraries import huggingface_hub, transformers
+from cobalance.base import JobBlockedError, OptionError, huggingface_hub, transformers
 from cobalance.vision.models.checkpoints import Checkpoint, describe_error, downloading, read_json
 from cobalance.vision.models.devices import SMALLER_MODEL, choose_device, out_of_memory
 from cobalance.vision.models.loading import load_processor, quiet

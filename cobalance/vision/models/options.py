@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from cobalance.base.errors import OptionError
-from cobalance.base.options import Options
+from cobalance.base import OptionError, Options
 from cobalance.vision.models.prompts import PHOTO, Template
 
 

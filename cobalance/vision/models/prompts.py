@@ -6,9 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from cobalance.base.errors import OptionError
-from cobalance.base.readable_names import join_names, readable, with_article
-from cobalance.base.records import ALL_IMAGES
+from cobalance.base import ALL_IMAGES, OptionError, join_names, readable, with_article
 
 PHOTO = "a photo of {concepts}"
 """The prompt of the paper's section 10: "a photo of concept 1, concept 2, ..., and concept N"."""

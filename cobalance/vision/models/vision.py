@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeVar
 
-from cobalance.base.libraries import Image, torch
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.base import Image, torch
+from cobalance.vision.images import ImageArray
 from cobalance.vision.models.checkpoints import Checkpoint, find_checkpoint
 from cobalance.vision.models.devices import (
     SMALLER_MODEL,

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
-from cobalance.base.errors import JobBlockedError
+from cobalance.base import JobBlockedError
 
 PIPELINE_FILE = "model_index.json"
 """Marks the folder of a diffusers pipeline."""

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cobalance.base.errors import JobBlockedError
-from cobalance.base.libraries import safetensors, torch
+from cobalance.base import JobBlockedError, safetensors, torch
 from cobalance.vision.models.checkpoints import describe_error
 
 T = TypeVar("T")

@@ -13,8 +13,7 @@ from urllib.parse import quote
 
 from filelock import FileLock
 
-from cobalance.base.errors import MachineError, Setting
-from cobalance.base.files import make_folder
+from cobalance.base import MachineError, Setting, make_folder
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from cobalance.base.errors import (
+from cobalance.base import (
     CobalanceError,
     DataError,
     JobBlockedError,
     OptionError,
     Setting,
+    make_folder,
     needs_extra,
 )
-from cobalance.base.files import make_folder
 
 _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
 _TEMPORARY = ".tmp"

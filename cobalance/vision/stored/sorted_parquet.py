@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cobalance.base.errors import InputError
+from cobalance.base import InputError
 
 _LAST_IDS = b"cobalance.last_ids"
 

@@ -16,8 +16,7 @@ from typing import Any
 
 from neo4j.time import DateTime
 
-from cobalance.base.errors import DataError, InputError
-from cobalance.base.progress import Progress
+from cobalance.base import DataError, InputError, Progress
 
 _BLOCK = 1 << 20
 # The parts may be so many times as large as their file; JSON Lines pack 10 to 40 times.

@@ -15,18 +15,30 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, is_zipfile
 
-from cobalance.base.errors import DataError, OptionError, check_known, needs_extra
-from cobalance.base.files import make_file, replacing
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
-from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
-from cobalance.graph.database.evaluation_nodes import EVALUATION, TASK
-from cobalance.graph.database.job_nodes import JOB
+from cobalance.base import (
+    DataError,
+    OptionError,
+    Progress,
+    check_known,
+    inflect,
+    log_run,
+    make_file,
+    needs_extra,
+    replacing,
+    silent,
+)
+from cobalance.graph.database import ANNOTATION_RUN, EVALUATION, JOB, TASK, GraphStore
 from cobalance.graph.database.migrations import VERSION
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.backup import NODES, PARTS, Part, Restoration, Rows, read_cut
-from cobalance.graph.dataset.state import dataset_state, list_datasets
+from cobalance.graph.dataset import (
+    NODES,
+    PARTS,
+    Part,
+    Restoration,
+    Rows,
+    dataset_state,
+    list_datasets,
+    read_cut,
+)
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.backup.archive import Reader, open_backup, open_new, write_rows
 from cobalance.workflows.folders import Folders

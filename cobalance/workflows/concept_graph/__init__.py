@@ -1,1 +1,5 @@
 """The concept graph as a picture: nodes, edges and layouts, as data."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

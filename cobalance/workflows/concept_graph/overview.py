@@ -8,11 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.graph.queries.neighbourhood import Kind
-from cobalance.graph.queries.overview import Overview
-from cobalance.graph.queries.steps import Step, StepId
-from cobalance.statistics.imbalance import COUNT
+from cobalance.base import FloatArray
+from cobalance.graph.queries import Kind, Overview, Step, StepId
+from cobalance.statistics import COUNT
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep
 from cobalance.workflows.concept_graph.skew_layout import (

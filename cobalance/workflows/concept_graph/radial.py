@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray
+from cobalance.base import FloatArray
 from cobalance.workflows.concept_graph.skew_layout import LABEL_HEIGHT_PX
 
 # A ring's width, as a multiple of its height: screens are wide, and so are labels.

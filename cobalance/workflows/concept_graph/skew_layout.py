@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import BoolArray, FloatArray
+from cobalance.base import BoolArray, FloatArray
 
 # Diameters of the rarest and of the most frequent concept's circle.
 SIZES_PX = 12.0, 48.0

@@ -17,19 +17,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.annotation.annotators.linear_probe import fit_linear_probe
-from cobalance.annotation.auditing.consensus import DOES_NOT, SHOWS
-from cobalance.annotation.language.chat import Question, Reply
-from cobalance.annotation.measuring.truth import GroundTruth
-from cobalance.annotation.proposing.options import read_preset
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations, ImageRecord
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.graph.annotations.attributes import Decision, decide_attributes, list_attributes
-from cobalance.graph.annotations.runs import read_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.annotation.auditing import DOES_NOT, SHOWS
+from cobalance.annotation.language import Question, Reply
+from cobalance.annotation.measuring import GroundTruth
+from cobalance.annotation.proposing import read_preset
+from cobalance.base import Annotations, ImageRecord, Progress, silent
+from cobalance.counting import MiningOptions
+from cobalance.graph.annotations import Decision, decide_attributes, list_attributes, read_run
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import mine_dataset, write_annotations
+from cobalance.graph.queries import Ranking, read_imbalances
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import (
     BACKGROUNDS,
@@ -47,9 +44,13 @@ from cobalance.workflows.label.measure import Measured, measure_run
 from cobalance.workflows.label.order import LabelOrder, order_labels
 from cobalance.workflows.label.propose import Proposed, propose_attributes
 from cobalance.workflows.load.dataset import drop_dataset
-from cobalance.workflows.panel.answers import answer_sheet, take_answers
-from cobalance.workflows.panel.audit import AuditSample, draw_audit
-from cobalance.workflows.panel.verdicts import audit_imbalances
+from cobalance.workflows.panel import (
+    AuditSample,
+    answer_sheet,
+    audit_imbalances,
+    draw_audit,
+    take_answers,
+)
 from cobalance.workflows.settings import Settings
 
 NAME = "things"

@@ -14,17 +14,14 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.progress import Progress, silent
-from cobalance.counting.cliques import mine_cliques
-from cobalance.counting.mining_options import MiningOptions
+from cobalance.base import Progress, silent
+from cobalance.counting import MiningOptions, mine_cliques
 from cobalance.generation.export import ExportOptions, ExportReport
 from cobalance.generation.output.job_manifest import read_job_manifest
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.plans import read_plan
-from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.jobs.status import Job
-from cobalance.graph.queries.catalogue.recounts import MAX_SIZE
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import load_incidence, mine_dataset, read_plan
+from cobalance.graph.jobs import Job
+from cobalance.graph.queries import MAX_SIZE
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.demo.draw_figures import CAPTIONS, INSTANCES, write_figures
@@ -34,7 +31,7 @@ from cobalance.workflows.export import export_job
 from cobalance.workflows.load.dataset import load_dataset
 from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.order.settings import check_settings
-from cobalance.workflows.plan.edits import CounterfactualPlan, plan_counterfactual_dataset
+from cobalance.workflows.plan import CounterfactualPlan, plan_counterfactual_dataset
 from cobalance.workflows.rebalance import RebalancedDataset, rebalance_job
 from cobalance.workflows.settings import Settings
 

@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.libraries import Image
-from cobalance.base.records import Annotations, ImageRecord, Mention
+from cobalance.base import Annotations, Image, ImageRecord, Mention
 from cobalance.generation.backends.compositing.exemplars import Exemplar, write_exemplars
-from cobalance.vision.images.masks import mask_region
+from cobalance.vision.images import mask_region
 from cobalance.workflows.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
 
 NAME = "digits"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cobalance.base.readable_names import join_names, with_article
+from cobalance.base import join_names, with_article
 
 NAME = "figures"
 GROUPS = ("man", "woman")

@@ -19,26 +19,23 @@ from itertools import groupby
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations, ImageRecord
+from cobalance.base import Annotations, ImageRecord, Progress, silent
 from cobalance.evaluation.metrics import group_accuracy
 from cobalance.evaluation.reports import mean_text
 from cobalance.evaluation.shortcuts import COMMON, Shortcuts
-from cobalance.generation.planning.plan import PlanOptions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.plans import read_plan
-from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.evaluations.reading import count_synthetic, read_evaluation
-from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.graph.jobs.status import Job
-from cobalance.graph.queries.comparison import compare_imbalances
-from cobalance.statistics.comparison import Comparison
+from cobalance.generation.planning import PlanOptions
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_plan, write_annotations
+from cobalance.graph.evaluations import count_synthetic, read_evaluation
+from cobalance.graph.jobs import Job, create_job
+from cobalance.graph.queries import compare_imbalances
+from cobalance.statistics import Comparison
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.demo import draw_digits
 from cobalance.workflows.demo.runner import Runner, load_digits, prefix_of
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.evaluate.stored import read_saved_predictions
-from cobalance.workflows.plan.planners import Planned, plan_dataset
+from cobalance.workflows.plan import Planned, plan_dataset
 from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.settings import Settings
 

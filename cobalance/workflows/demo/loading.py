@@ -1,13 +1,9 @@
 """Load and mine the demonstration datasets."""
 
-from cobalance.base.errors import NotFoundError, StaleError, needs_extra
-from cobalance.base.progress import Progress
-from cobalance.base.records import Annotations
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.dataset.write import write_annotations
+from cobalance.base import Annotations, NotFoundError, Progress, StaleError, needs_extra
+from cobalance.counting import MiningOptions
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import dataset_state, mine_dataset, write_annotations
 from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.demo.urbancars import NAME, urbancars
 from cobalance.workflows.settings import Settings

@@ -17,9 +17,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.errors import needs_extra
-from cobalance.base.libraries import Image, sklearn
-from cobalance.vision.images.decoding import decode
+from cobalance.base import Image, needs_extra, sklearn
+from cobalance.vision.images import decode
 
 Split = Literal["train", "test"]
 Pixels = npt.NDArray[np.uint8]

@@ -3,14 +3,12 @@
 import shutil
 from pathlib import Path
 
-from cobalance.base.errors import Action, ConflictError
-from cobalance.base.progress import Progress, silent
+from cobalance.base import Action, ConflictError, Progress, silent
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.statements import UPDATE_DATASET
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import find_dataset, list_datasets
-from cobalance.graph.dataset.write import make_dataset
-from cobalance.graph.evaluations.reading import list_evaluations
-from cobalance.graph.jobs.status import list_jobs
+from cobalance.graph.dataset import find_dataset, list_datasets, make_dataset
+from cobalance.graph.evaluations import list_evaluations
+from cobalance.graph.jobs import list_jobs
 from cobalance.workflows.evaluate.stored import delete_evaluations
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.load.dataset import ALL_RUNS, drop_dataset

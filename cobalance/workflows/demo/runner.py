@@ -7,19 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError, ConflictError, OptionError
-from cobalance.base.files import make_folder
-from cobalance.base.progress import Progress, silent
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.state import find_dataset
-from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.jobs.lifecycle import retry_job
-from cobalance.graph.jobs.status import Job, list_jobs, read_job
-from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.tasks.lifecycle import read_task
-from cobalance.vision.images.regions import write_regions
+from cobalance.base import CobalanceError, ConflictError, OptionError, Progress, make_folder, silent
+from cobalance.counting import MiningOptions
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import find_dataset, mine_dataset, write_annotations
+from cobalance.graph.jobs import Job, list_jobs, read_job, retry_job
+from cobalance.graph.queries import bind_named
+from cobalance.graph.tasks import read_task
+from cobalance.vision.images import write_regions
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import Digits, write_images
 from cobalance.workflows.demo.removal import claim_name

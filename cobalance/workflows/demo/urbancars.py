@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterator
 from importlib.resources import files
 
-from cobalance.base.records import ImageRecord, Mention
+from cobalance.base import ImageRecord, Mention
 
 NAME = "urbancars"
 LEFT_OUT = "street"

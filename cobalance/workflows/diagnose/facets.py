@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.counting.cliques import Cliques
-from cobalance.graph.annotations.attributes import list_attributes
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.queries.imbalances import leaning_concepts
-from cobalance.statistics.summary import communities
+from cobalance.counting import Cliques
+from cobalance.graph.annotations import list_attributes
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import load_cliques
+from cobalance.graph.queries import leaning_concepts
+from cobalance.statistics import communities
 
 NAMED = 3
 """Concepts that a group is called by: the most frequent ones."""

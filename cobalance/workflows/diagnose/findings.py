@@ -5,13 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import Action, Text
-from cobalance.base.plurals import inflect
-from cobalance.base.records import ALL_IMAGES
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.statistics.imbalance import RATE
-from cobalance.statistics.order import EVIDENCE, OWN, SMALLEST_FIRST
-from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.base import ALL_IMAGES, Action, Text, inflect
+from cobalance.counting import MiningOptions
+from cobalance.statistics import EVIDENCE, MAX_Q_VALUE, OWN, RATE, SMALLEST_FIRST
 
 LITTLE = 1.25
 """How many times likelier: below, two rates say more than their ratio."""

@@ -3,14 +3,11 @@
 import logging
 from collections.abc import Sequence
 
-from cobalance.base.errors import DataError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
-from cobalance.counting.mining_options import Engine, MiningOptions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.mining import MiningReport, mine_dataset
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.tags.applying import apply_tags
+from cobalance.base import DataError, Progress, log_run, silent
+from cobalance.counting import Engine, MiningOptions
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import MiningReport, dataset_state, mine_dataset
+from cobalance.graph.tags import apply_tags
 
 
 @log_run

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.queries.progress import DatasetProgress
+from cobalance.graph.dataset import DatasetState
+from cobalance.graph.queries import DatasetProgress
 
 StepState = Literal["done", "next", "later"]
 

@@ -5,12 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.plurals import inflect
+from cobalance.base import inflect
 from cobalance.base.safe_text import safe_text
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.counting.one_against_rest import rest_of
-from cobalance.statistics.imbalance import COUNT, RATE
-from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.counting import MiningOptions, rest_of
+from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE
 from cobalance.workflows.cells import (
     class_pairs,
     is_missing,

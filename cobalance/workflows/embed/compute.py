@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError, DataError
-from cobalance.base.run_log import log_run
+from cobalance.base import CobalanceError, DataError, log_run
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.features.features import Features
 from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.generation.worker.resources import RunTask, TaskRun
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.tasks.lifecycle import create_task
-from cobalance.ingest.embeddings.reading import check_vectors
-from cobalance.ingest.embeddings.stored import write_table
+from cobalance.graph.database import GraphStore
+from cobalance.graph.tasks import create_task
+from cobalance.ingest.embeddings import check_vectors, write_table
 from cobalance.workflows.embed.search import KIND, USUAL, computed_file
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import (

@@ -7,23 +7,35 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.base.errors import Action, DataError, OptionError, UnknownNameError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations, read_classes, read_clusters
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.dataset.write import write_changes
-from cobalance.graph.tasks.lifecycle import Task, list_tasks
-from cobalance.ingest.embeddings.reading import read_embeddings
-from cobalance.ingest.embeddings.similarity import (
+from cobalance.base import (
+    Action,
+    DataError,
+    OptionError,
+    Progress,
+    UnknownNameError,
+    log_run,
+    silent,
+)
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import (
+    dataset_state,
+    read_annotations,
+    read_classes,
+    read_clusters,
+    write_changes,
+)
+from cobalance.graph.tasks import Task, list_tasks
+from cobalance.ingest.embeddings import (
     Vectors,
     groups_of,
     near_pairs,
     nearest,
     principal_axes,
+    read_embeddings,
+    read_stored,
+    read_table,
+    write_embeddings,
 )
-from cobalance.ingest.embeddings.stored import read_stored, read_table, write_embeddings
 from cobalance.workflows.folders import Folders
 
 KIND = "embed"

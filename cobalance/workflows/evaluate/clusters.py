@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import STRING
-from cobalance.base.errors import Action, DataError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.readable_names import readable
+from cobalance.base import STRING, Action, DataError, Progress, readable, silent
 from cobalance.evaluation.metrics.bias.lic import group_words, match_words
 from cobalance.evaluation.metrics.images.clusters import (
     SOURCE,
@@ -21,11 +18,9 @@ from cobalance.evaluation.metrics.images.clusters import (
     salient_words,
 )
 from cobalance.evaluation.training.texts import TEXT_FEATURES
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.mentions import replace_mentions
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.dataset.write import IngestReport
-from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import IngestReport, read_annotations, replace_mentions
+from cobalance.ingest.captions import read_image_texts
 
 # Put in place of a group's word.
 _PERSON = "person"

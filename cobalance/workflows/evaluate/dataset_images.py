@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from cobalance.base.progress import Progress, silent
+from cobalance.base import Progress, silent
 from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.jobs.rebalance import read_changed, read_sources
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_annotations
+from cobalance.graph.jobs import read_changed, read_sources
 
 
 def read_dataset_images(

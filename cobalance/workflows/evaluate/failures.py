@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray
-from cobalance.base.errors import DataError
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_image_concepts
-from cobalance.graph.evaluations.reading import read_evaluation
-from cobalance.statistics.intervals import proportions
+from cobalance.base import BoolArray, DataError
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_image_concepts
+from cobalance.graph.evaluations import read_evaluation
+from cobalance.statistics import proportions
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 

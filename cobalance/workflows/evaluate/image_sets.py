@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import DataError, InputError, OptionError, check_known
+from cobalance.base import DataError, FloatArray, InputError, OptionError, check_known
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
 from cobalance.evaluation.training.data.images import LabelledImages
 from cobalance.evaluation.training.data.reading import TABLE, read_export_images, read_folder_images

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.base.errors import DataError, OptionError
-from cobalance.base.progress import Progress
+from cobalance.base import DataError, OptionError, Progress
 from cobalance.evaluation.shortcuts import shortcut_groups
 from cobalance.evaluation.training.data import sets
 from cobalance.evaluation.training.data.examples import code_examples
@@ -14,11 +13,10 @@ from cobalance.evaluation.training.data.images import LabelledImages
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.evaluations.reading import Evaluation
-from cobalance.graph.evaluations.writing import NewEvaluation
-from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import dataset_state
+from cobalance.graph.evaluations import Evaluation, NewEvaluation
+from cobalance.ingest.captions import read_image_texts
 from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.folders import Folders

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray
-from cobalance.base.errors import DataError, OptionError, needs_extra
-from cobalance.base.libraries import Image
-from cobalance.base.progress import Progress, silent
+from cobalance.base import BoolArray, DataError, Image, OptionError, Progress, needs_extra, silent
 from cobalance.evaluation.metrics.images.cam_energy import cam_energy
 from cobalance.evaluation.training.examples import Examples
 from cobalance.generation.sources.object_regions import (
@@ -21,11 +18,9 @@ from cobalance.generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.evaluations.reading import read_evaluation
-from cobalance.graph.evaluations.writing import save_scores
-from cobalance.vision.images.masks import SegmentationError, mask
-from cobalance.vision.images.regions import read_regions
+from cobalance.graph.database import GraphStore
+from cobalance.graph.evaluations import read_evaluation, save_scores
+from cobalance.vision.images import SegmentationError, mask, read_regions
 from cobalance.workflows.evaluate.stored import MAP_COLUMNS, write_maps
 from cobalance.workflows.evaluate.train import open_model
 from cobalance.workflows.folders import Folders

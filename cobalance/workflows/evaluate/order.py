@@ -6,22 +6,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from cobalance.base.errors import OptionError, Setting, check_known
-from cobalance.base.plugins import join_needs
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
+from cobalance.base import OptionError, Progress, Setting, check_known, join_needs, log_run, silent
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.data.sets import SETS
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS, Preset
-from cobalance.graph.database.declarations import json_text
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.names import split_sizes
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.evaluations import reading
-from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations
-from cobalance.graph.tasks.lifecycle import retry_task
+from cobalance.graph.database import GraphStore, json_text
+from cobalance.graph.dataset import dataset_state, split_sizes
+from cobalance.graph.evaluations import NewEvaluation, create_evaluations, reading
+from cobalance.graph.tasks import retry_task
 from cobalance.workflows.evaluate.dataset_images import read_dataset_images
 from cobalance.workflows.evaluate.images import evaluation_images
 from cobalance.workflows.evaluate.settings import RunSettings, choose_shortcuts, shortcut_settings

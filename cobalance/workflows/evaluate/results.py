@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import OptionError
-from cobalance.base.files import replacing
+from cobalance.base import OptionError, replacing
 from cobalance.evaluation.differences import mean_and_sd
 from cobalance.evaluation.metrics.comparison import compare_methods
 from cobalance.evaluation.reports import REPORTS, RUN, SCORE, arrange
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.evaluations.reading import Evaluation, name_settings, read_scores
+from cobalance.graph.database import GraphStore
+from cobalance.graph.evaluations import Evaluation, name_settings, read_scores
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import read_saved_predictions

@@ -6,16 +6,14 @@ from typing import Any, Literal, TypedDict
 
 from pydantic import Field
 
-from cobalance.base.errors import DataError, Setting
-from cobalance.base.options import Options, read_options
-from cobalance.base.plugins import Plugin, list_extras
+from cobalance.base import DataError, Options, Plugin, Setting, list_extras, read_options
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.learners import LEARNERS
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.run import Recipe
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.graph.database import GraphStore
+from cobalance.graph.queries import Ranking, read_imbalances
 
 Labels = Literal["class", "concepts"]
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError
+from cobalance.base import CobalanceError
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
-from cobalance.graph.evaluations.writing import delete_evaluation
+from cobalance.graph.database import GraphStore
+from cobalance.graph.evaluations import Evaluation, delete_evaluation, read_evaluation
 from cobalance.vision.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.folders import Folders
 

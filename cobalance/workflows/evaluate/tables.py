@@ -8,18 +8,23 @@ from typing import Annotated, Any
 import msgspec
 import pandas as pd
 
-from cobalance.base.documents import UNDECODABLE, decoding_fault
-from cobalance.base.errors import InputError, OptionError, check_known
-from cobalance.base.names import clean_name
+from cobalance.base import (
+    UNDECODABLE,
+    InputError,
+    OptionError,
+    check_known,
+    clean_name,
+    decoding_fault,
+)
 from cobalance.evaluation.cells import lower_names, number_cells, read_frame, refuse_cells
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.metrics.tables import TABLE_COLUMNS
 from cobalance.evaluation.predictions import known_rows, read_predictions, runs
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_image_concepts
 from cobalance.graph.evaluations import writing
-from cobalance.ingest.coco.records import Category, Id, Image
+from cobalance.ingest.coco import Category, Id, Image
 from cobalance.ingest.reader import read_head
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.score import (

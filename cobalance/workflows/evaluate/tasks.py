@@ -1,8 +1,8 @@
 """The tasks of evaluations, as workers execute them."""
 
-from cobalance.base.errors import needs_extra
+from cobalance.base import needs_extra
 from cobalance.generation.worker.resources import RunTask, TaskRun
-from cobalance.graph.evaluations.writing import KIND
+from cobalance.graph.evaluations import KIND
 from cobalance.workflows.evaluate.images import KnownDatasets
 from cobalance.workflows.folders import Folders
 

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
+from cobalance.base import CobalanceError, Progress, log_run, silent
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.captions import caption_cosines, clip_score
 from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, Scored, stack
@@ -24,10 +22,15 @@ from cobalance.evaluation.training.model import Captioner, Model, TextModel
 from cobalance.evaluation.training.profiling import profile_folder, profile_groups
 from cobalance.evaluation.training.run import kept_model, predict, train_run
 from cobalance.generation.worker.resources import AskGraph
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
-from cobalance.graph.evaluations.writing import begin_evaluation, save_predictions_uri, save_scores
-from cobalance.ingest.concepts.word_lists import load_group_words
+from cobalance.graph.database import GraphStore
+from cobalance.graph.evaluations import (
+    Evaluation,
+    begin_evaluation,
+    read_evaluation,
+    save_predictions_uri,
+    save_scores,
+)
+from cobalance.ingest.concepts import load_group_words
 from cobalance.workflows.evaluate.images import (
     EvaluationImages,
     KnownDatasets,

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from cobalance.base.errors import DataError, OptionError, Setting, UnknownNameError, needs_extra
-from cobalance.base.files import replacing
-from cobalance.base.records import defined_rows
-from cobalance.counting.cliques import Cliques
+from cobalance.base import (
+    DataError,
+    OptionError,
+    Setting,
+    UnknownNameError,
+    defined_rows,
+    needs_extra,
+    replacing,
+)
+from cobalance.counting import Cliques
 from cobalance.generation.export.staging import open_staging
-from cobalance.statistics.imbalance import COUNT, imbalance_table
+from cobalance.statistics import COUNT, imbalance_table
 from cobalance.workflows.export_graph.neo4j_csv import import_command, neo4j_files
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables
 

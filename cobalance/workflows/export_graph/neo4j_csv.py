@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.counting.cliques import Cliques
-from cobalance.statistics.imbalance import COUNT, imbalance_table
+from cobalance.counting import Cliques
+from cobalance.statistics import COUNT, imbalance_table
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables
 
 ARRAY_DELIMITER = "\x1f"

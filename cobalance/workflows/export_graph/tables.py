@@ -5,16 +5,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import check_known
-from cobalance.counting.cliques import Cliques, mine_cliques
+from cobalance.base import check_known
+from cobalance.counting import Cliques, Incidence, mine_cliques
 from cobalance.counting.cooccurrence import cooccurrence
-from cobalance.counting.incidence import Incidence
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.names import split_sizes
-from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import dataset_state, load_incidence, split_sizes
+from cobalance.statistics import COUNT, imbalance_table
 from cobalance.statistics.centrality import centrality
-from cobalance.statistics.imbalance import COUNT, imbalance_table
 
 LEAN = [
     "gap",

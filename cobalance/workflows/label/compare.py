@@ -6,15 +6,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from cobalance.annotation.labelling.labels import label_summary, read_labels
+from cobalance.annotation.labelling import LabelSettings, label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.base.errors import ConflictError, DataError, OptionError
+from cobalance.base import ConflictError, DataError, OptionError
 from cobalance.evaluation.metrics.attributes import COUNTS, shift_table
-from cobalance.graph.annotations.attributes import list_attributes
-from cobalance.graph.annotations.runs import AnnotationRun, read_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.annotations import AnnotationRun, list_attributes, read_run
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import load_incidence
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.cells import more_text
 

@@ -5,18 +5,19 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.annotation.labelling.labels import read_labels
+from cobalance.annotation.labelling import LabelSettings, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.base.errors import ConflictError, OptionError
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
-from cobalance.graph.annotations import runs
-from cobalance.graph.annotations.attributes import link_concepts, list_attributes
-from cobalance.graph.annotations.found import apply_runs, still_labelled
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.tags.applying import apply_tags
+from cobalance.base import ConflictError, OptionError, Progress, log_run, silent
+from cobalance.graph.annotations import (
+    apply_runs,
+    link_concepts,
+    list_attributes,
+    runs,
+    still_labelled,
+)
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import IngestReport
+from cobalance.graph.tags import apply_tags
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.label.order import SEVERAL_ANYWAY, concepts_of

@@ -12,17 +12,16 @@ import pandas as pd
 import pyarrow as pa
 
 from cobalance.annotation.annotators.annotator import Scores
+from cobalance.annotation.labelling import LabelledAttribute, LabelSettings
 from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
-from cobalance.annotation.language.chat import ChatModel, in_order, select_told
-from cobalance.annotation.language.transcript import Transcript, Usage
-from cobalance.annotation.proposing.extract import QUESTION, Extracted, extract, singular_names
-from cobalance.base.errors import Action, CobalanceError, DataError
-from cobalance.base.progress import Progress, silent
-from cobalance.graph.annotations.runs import change_settings, end_run, read_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.annotation.language import ChatModel, Transcript, Usage, in_order, select_told
+from cobalance.annotation.proposing import QUESTION, Extracted, singular_names
+from cobalance.annotation.proposing.extract import extract
+from cobalance.base import Action, CobalanceError, DataError, Progress, silent
+from cobalance.graph.annotations import change_settings, end_run, read_run
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_annotations
+from cobalance.ingest.captions import read_image_texts
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.label.propose import NAMING, start_run
 

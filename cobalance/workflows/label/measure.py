@@ -6,26 +6,25 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cobalance.annotation.labelling.labels import present
+from cobalance.annotation.labelling import LabelSettings, present
 from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.annotation.measuring.matching import TruthOf, match_concepts, match_images, plain
-from cobalance.annotation.measuring.scores import (
+from cobalance.annotation.measuring import (
+    GroundTruth,
     Macro,
+    TruthOf,
     effective_dimension,
     label_scores,
     macro,
+    match_concepts,
+    match_images,
+    plain,
     vocabulary_recall,
 )
-from cobalance.annotation.measuring.truth import GroundTruth
-from cobalance.annotation.proposing.attribute_flags import Embed, ngram_vectors
-from cobalance.base.arrays import BoolArray, FloatArray
-from cobalance.base.errors import DataError, OptionError
-from cobalance.graph.annotations.attributes import list_attributes
-from cobalance.graph.annotations.found import source_of
-from cobalance.graph.annotations.runs import list_runs, read_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations
+from cobalance.annotation.proposing import Embed, ngram_vectors
+from cobalance.base import BoolArray, DataError, FloatArray, OptionError
+from cobalance.graph.annotations import list_attributes, list_runs, read_run, source_of
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_annotations
 from cobalance.vision.stored.output_folder import OutputFolder
 
 

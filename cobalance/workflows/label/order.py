@@ -9,21 +9,25 @@ import pandas as pd
 import pyarrow as pa
 
 from cobalance.annotation.annotators import ANNOTATORS
-from cobalance.annotation.labelling.remote import check_remote
+from cobalance.annotation.labelling import LabelledAttribute, LabelSettings, Rule, check_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
-from cobalance.annotation.language.endpoint_settings import EndpointSettings
-from cobalance.annotation.proposing.attribute_flags import PERCEIVED, is_sensitive, tells_sensitive
-from cobalance.annotation.proposing.cost import measure_seconds
-from cobalance.base.errors import Action, DataError, OptionError, Setting, check_known
-from cobalance.base.plugins import join_needs
-from cobalance.base.progress import Progress, silent
-from cobalance.base.readable_names import readable
-from cobalance.base.run_log import log_run
-from cobalance.graph.annotations.attributes import AttributeKey, Level, list_attributes
-from cobalance.graph.annotations.runs import NewRun, create_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations
+from cobalance.annotation.language import EndpointSettings
+from cobalance.annotation.proposing import PERCEIVED, is_sensitive, measure_seconds, tells_sensitive
+from cobalance.base import (
+    Action,
+    DataError,
+    OptionError,
+    Progress,
+    Setting,
+    check_known,
+    join_needs,
+    log_run,
+    readable,
+    silent,
+)
+from cobalance.graph.annotations import AttributeKey, Level, NewRun, create_run, list_attributes
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_annotations
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import images_with_files, pixel_reader

@@ -8,29 +8,32 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cobalance.annotation.language.chat import ChatModel, select_told
-from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
-from cobalance.annotation.language.transcript import Transcript, Usage
-from cobalance.annotation.proposing.attribute_flags import Embed, flag_attributes, ngram_vectors
-from cobalance.annotation.proposing.options import ProposeOptions
+from cobalance.annotation.language import (
+    ChatModel,
+    EndpointSettings,
+    Transcript,
+    Usage,
+    read_key,
+    select_told,
+)
+from cobalance.annotation.proposing import Embed, ProposeOptions, flag_attributes, ngram_vectors
 from cobalance.annotation.proposing.propose import propose
-from cobalance.base.errors import (
+from cobalance.base import (
     CobalanceError,
     JobBlockedError,
     NotFoundError,
     OptionError,
+    Progress,
     check_known,
+    is_installed,
     needs_extra,
+    read_options,
+    silent,
 )
-from cobalance.base.options import read_options
-from cobalance.base.plugins import is_installed
-from cobalance.base.progress import Progress, silent
-from cobalance.graph.annotations import runs
-from cobalance.graph.annotations.attributes import save_attributes
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.names import class_sizes
-from cobalance.vision.models.checkpoints import find_in_cache
-from cobalance.vision.models.clip import CLIP_REVISION, ClipModelOptions
+from cobalance.graph.annotations import runs, save_attributes
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import class_sizes
+from cobalance.vision.models import CLIP_REVISION, ClipModelOptions, find_in_cache
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
@@ -78,7 +81,7 @@ def open_endpoint(settings: EndpointSettings) -> ChatModel:
         The address or the key cannot be used.
     """
     with needs_extra("Asking a language model", "annotate"):
-        from cobalance.annotation.language.endpoint import Endpoint
+        from cobalance.annotation.language import Endpoint
     key = None if settings.key_file is None else read_key(Path(settings.key_file))
     return Endpoint(
         settings.url,
@@ -102,7 +105,7 @@ def open_local(model: str | None = None) -> ChatModel:
         The device has no room for it.
     """
     with needs_extra("A language model on this machine", "models"):
-        from cobalance.annotation.language.local import LocalModel, LocalOptions
+        from cobalance.annotation.language import LocalModel, LocalOptions
     return LocalModel(LocalOptions() if model is None else LocalOptions(model=model))
 
 

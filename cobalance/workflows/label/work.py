@@ -5,19 +5,22 @@ from functools import partial
 
 from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.annotation.annotators.annotator import Annotator
-from cobalance.annotation.labelling.labels import label_summary
-from cobalance.annotation.labelling.remote import open_remote
+from cobalance.annotation.labelling import LabelSettings, label_summary, open_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
-from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.annotation.language.chat import select_told
-from cobalance.annotation.language.transcript import Transcript
-from cobalance.annotation.proposing.attribute_flags import UNSEEN
-from cobalance.base.errors import CobalanceError
+from cobalance.annotation.language import Transcript, select_told
+from cobalance.annotation.proposing import UNSEEN
+from cobalance.base import CobalanceError
 from cobalance.generation.worker.resources import RunTask, TaskRun
-from cobalance.graph.annotations.attributes import list_attributes, write_flags
-from cobalance.graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.vision.images.arrays import ImageArray
+from cobalance.graph.annotations import (
+    TASK_KIND,
+    describe_run,
+    end_run,
+    list_attributes,
+    read_run,
+    write_flags,
+)
+from cobalance.graph.database import GraphStore
+from cobalance.vision.images import ImageArray
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, pixel_reader

@@ -7,19 +7,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.progress import Progress
-from cobalance.base.records import ALL_IMAGES, Annotations, plain_values
-from cobalance.counting.incidence import incidence_of
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.names import class_sizes
-from cobalance.graph.dataset.sampled import Sample, dry_run_sampled
-from cobalance.graph.dataset.write import IfExists, IngestReport, dry_run
+from cobalance.base import ALL_IMAGES, Annotations, IntArray, Progress, plain_values
+from cobalance.counting import incidence_of
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import (
+    IfExists,
+    IngestReport,
+    Sample,
+    class_sizes,
+    dry_run,
+    dry_run_sampled,
+)
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options
 from cobalance.ingest.preview import first_images, images_by_class, images_by_concept
 from cobalance.ingest.problems import reword_all
-from cobalance.vision.images.regions import regions_in
+from cobalance.vision.images import regions_in
 from cobalance.workflows.load.sources import WHOLE, Source, inside
 
 

@@ -3,29 +3,25 @@
 from pathlib import Path
 from typing import Any
 
-from cobalance.base.names import clean_name
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations
-from cobalance.base.run_log import log_run
-from cobalance.graph.annotations.runs import has_accepted, list_runs
+from cobalance.base import Annotations, Progress, clean_name, inflect, log_run, silent
+from cobalance.graph.annotations import has_accepted, list_runs
+from cobalance.graph.database import GraphStore
 from cobalance.graph.database.statements import UPDATE_DATASET
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset import drop_rename
-from cobalance.graph.dataset.sampled import Sample, write_sampled
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.dataset.write import (
+from cobalance.graph.dataset import (
     IfExists,
     IngestReport,
+    Sample,
+    dataset_state,
+    drop_rename,
     without_own_tags,
     write_annotations,
+    write_sampled,
 )
-from cobalance.graph.tags.applying import apply_tags
-from cobalance.ingest.captions.image_texts import caption_files, write_image_texts
-from cobalance.ingest.embeddings.stored import embedding_files
-from cobalance.vision.images.region_rows import region_files
-from cobalance.vision.images.regions import write_regions
-from cobalance.vision.stored.dataset_files import DatasetFiles
+from cobalance.graph.tags import apply_tags
+from cobalance.ingest.captions import caption_files, write_image_texts
+from cobalance.ingest.embeddings import embedding_files
+from cobalance.vision.images import region_files, write_regions
+from cobalance.vision.stored import DatasetFiles
 from cobalance.workflows.folders import Folders, place_files
 from cobalance.workflows.label.decide import apply_accepted
 from cobalance.workflows.properties import property_files, show_properties

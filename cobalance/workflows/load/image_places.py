@@ -17,15 +17,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import BoolArray
-from cobalance.base.errors import CobalanceError, OptionError, Part, Setting
-from cobalance.base.plugins import is_installed
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import Annotations
-from cobalance.base.safe_text import mask_credentials, safe_text
-from cobalance.vision.images.roots import ImageRoots
-from cobalance.vision.images.uris import strip_secrets
+from cobalance.base import (
+    Annotations,
+    BoolArray,
+    CobalanceError,
+    OptionError,
+    Part,
+    Progress,
+    Setting,
+    inflect,
+    is_installed,
+    mask_credentials,
+    silent,
+)
+from cobalance.base.safe_text import safe_text
+from cobalance.vision.images import ImageRoots, strip_secrets
 from cobalance.workflows.folders import (
     DatasetPlaces,
     Folders,

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from cobalance.base.errors import InputError, MachineError, OptionError
+from cobalance.base import InputError, MachineError, OptionError
 from cobalance.ingest.preview import WHOLE_FOLDER, FoundFile, describe_file, find_files, with_whole
 from cobalance.ingest.problems import reword
 from cobalance.workflows.login_file import is_loopback

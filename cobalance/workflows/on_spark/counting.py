@@ -11,12 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import TooManyCliquesError, check_known
-from cobalance.base.libraries import sql
-from cobalance.counting.cliques import Cliques, clique_order, mine_cliques
-from cobalance.counting.incidence import Incidence, build_incidence
-from cobalance.counting.mining_options import MiningOptions
+from cobalance.base import IntArray, TooManyCliquesError, check_known, sql
+from cobalance.counting import (
+    Cliques,
+    Incidence,
+    MiningOptions,
+    build_incidence,
+    clique_order,
+    mine_cliques,
+)
 from cobalance.workflows.on_spark.images import (
     Singles,
     incidence_of,

@@ -6,14 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from cobalance.base.errors import InputError, Setting
-from cobalance.base.libraries import sql
-from cobalance.base.names import clean_name
-from cobalance.base.records import ALL_IMAGES, Annotations, Field
-from cobalance.ingest.fields.choices import BINNED, Choice, field_choices, field_names
-from cobalance.ingest.fields.concepts import bin_edges, read_column
-from cobalance.ingest.fields.report import describe_fields, offer_class
-from cobalance.ingest.fields.values import encode_values, name_values
+from cobalance.base import ALL_IMAGES, Annotations, Field, InputError, Setting, clean_name, sql
+from cobalance.ingest.fields import (
+    BINNED,
+    Choice,
+    bin_edges,
+    describe_fields,
+    encode_values,
+    field_choices,
+    field_names,
+    name_values,
+    offer_class,
+    read_column,
+)
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems

@@ -7,12 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.libraries import sql
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence, build_incidence
-from cobalance.counting.sample import priorities, sample_rows
-from cobalance.graph.dataset.incidence_table import SplitIncidence
+from cobalance.base import IntArray, sql
+from cobalance.counting import Cliques, Incidence, build_incidence, priorities, sample_rows
+from cobalance.graph.dataset import SplitIncidence
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.on_spark.rows import IMAGES, open_rows
 

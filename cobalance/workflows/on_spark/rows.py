@@ -9,14 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cobalance.base.errors import InputError
-from cobalance.base.libraries import sql
-from cobalance.base.names import clean_name
-from cobalance.base.progress import silent
-from cobalance.base.records import Annotations
-from cobalance.counting.incidence import incidence_of
-from cobalance.ingest.fields.apply import add_concepts
-from cobalance.ingest.fields.choices import field_choices, field_names
+from cobalance.base import Annotations, InputError, clean_name, silent, sql
+from cobalance.counting import incidence_of
+from cobalance.ingest.fields import add_concepts, field_choices, field_names
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import split_of_file

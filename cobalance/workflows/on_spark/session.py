@@ -17,18 +17,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cobalance.base.errors import StaleError, UnknownNameError, needs_extra
-from cobalance.base.progress import Progress, silent
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.cooccurrence import CoOccurrence
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.incidence_table import SplitIncidence
-from cobalance.graph.dataset.mining import Counted, MiningReport, mine_dataset
-from cobalance.graph.dataset.read import load_images
-from cobalance.graph.dataset.sampled import ImageTotals, Sample, choose_sample, write_totals
-from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.graph.dataset.write import IfExists, IngestReport
+from cobalance.base import Progress, StaleError, UnknownNameError, needs_extra, silent
+from cobalance.counting import Cliques, CoOccurrence, MiningOptions
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import (
+    Counted,
+    DatasetState,
+    IfExists,
+    ImageTotals,
+    IngestReport,
+    MiningReport,
+    Sample,
+    SplitIncidence,
+    choose_sample,
+    dataset_state,
+    load_images,
+    mine_dataset,
+    write_totals,
+)
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.on_spark.counting import count_cliques
 from cobalance.workflows.on_spark.deciding import decide_columns

@@ -8,30 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.base import errors
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import PlannedQuery
-from cobalance.base.run_log import log_run
+from cobalance.base import PlannedQuery, Progress, errors, inflect, log_run, silent
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import BackendPlugin
 from cobalance.generation.jobs.patches import check_patches, needs_patch
 from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.jobs.variants import Variant
-from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning import PlanOptions
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset import plans
-from cobalance.graph.dataset.cliques import read_cliques, read_mining_options
-from cobalance.graph.dataset.names import splits_of
-from cobalance.graph.dataset.read import ClassImages, read_class_images, read_image_concepts
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.ingest.concepts.word_lists import combine_words, phrases_of
-from cobalance.vision.images.roots import ImageRoots
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import (
+    ClassImages,
+    dataset_state,
+    plans,
+    read_class_images,
+    read_cliques,
+    read_image_concepts,
+    read_mining_options,
+    splits_of,
+)
+from cobalance.graph.jobs import create_job
+from cobalance.ingest.concepts import combine_words, phrases_of
+from cobalance.vision.images import ImageRoots
 from cobalance.workflows.load.image_places import file_identity, looked_in
-from cobalance.workflows.plan.summaries import no_images
+from cobalance.workflows.plan import no_images
 
 
 @log_run

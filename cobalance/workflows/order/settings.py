@@ -4,9 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from cobalance.base.errors import OptionError
-from cobalance.base.options import path_options
-from cobalance.base.plugins import Plugins
+from cobalance.base import OptionError, Plugins, path_options
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings

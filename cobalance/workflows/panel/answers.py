@@ -5,14 +5,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.annotation.auditing.consensus import ANSWERS
-from cobalance.base.errors import DataError, OptionError, Setting, check_known
-from cobalance.base.names import clean_name
-from cobalance.evaluation.study.questions import tasks_of
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.panels.audits import Audit
-from cobalance.graph.panels.panel import read_answers, save_answers
-from cobalance.graph.panels.studies import Study
+from cobalance.annotation.auditing import ANSWERS
+from cobalance.base import DataError, OptionError, Setting, check_known, clean_name
+from cobalance.evaluation.study import tasks_of
+from cobalance.graph.database import GraphStore
+from cobalance.graph.panels import Audit, Study, read_answers, save_answers
 from cobalance.ingest.names import name_fault
 
 Key = tuple[str, ...]

@@ -7,17 +7,14 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from cobalance.annotation.auditing.sample import PER_STRATUM, assign_people, draw_labels
-from cobalance.annotation.labelling.labels import present
+from cobalance.annotation.auditing import PER_STRATUM, assign_people, draw_labels
+from cobalance.annotation.labelling import LabelSettings, present
 from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.base.arrays import BoolArray, IntArray
-from cobalance.base.errors import ConflictError, DataError, OptionError, check_known
-from cobalance.graph.annotations.runs import AnnotationRun, read_labelling
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.panels.audits import CLIQUES, COUNTS, Audit, clique_name, create_audit
-from cobalance.graph.panels.panel import read_panel
+from cobalance.base import BoolArray, ConflictError, DataError, IntArray, OptionError, check_known
+from cobalance.graph.annotations import AnnotationRun, read_labelling
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_annotations
+from cobalance.graph.panels import CLIQUES, COUNTS, Audit, clique_name, create_audit, read_panel
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.answers import clean_people
 

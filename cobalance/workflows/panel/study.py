@@ -6,18 +6,22 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cobalance.base.judges import assign
-from cobalance.evaluation.study.agreement import study_results
-from cobalance.evaluation.study.questions import blind_sentence
-from cobalance.evaluation.study.sample import draw_pairs
+from cobalance.base import assign
+from cobalance.evaluation.study import blind_sentence, draw_pairs, study_results
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.plans import read_plan_options
-from cobalance.graph.jobs.status import Job, read_job
-from cobalance.graph.panels.panel import read_answers, read_panel
-from cobalance.graph.panels.studies import Assignment, Study, StudyPair, create_study, read_pairs
-from cobalance.ingest.concepts.group_words import GroupWords
-from cobalance.ingest.concepts.word_lists import combine_words
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_plan_options
+from cobalance.graph.jobs import Job, read_job
+from cobalance.graph.panels import (
+    Assignment,
+    Study,
+    StudyPair,
+    create_study,
+    read_answers,
+    read_pairs,
+    read_panel,
+)
+from cobalance.ingest.concepts import GroupWords, combine_words
 from cobalance.workflows.panel.answers import clean_people
 
 MOST_PAIRS = 300

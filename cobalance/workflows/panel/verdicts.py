@@ -6,17 +6,20 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.annotation.auditing.consensus import select_agreed
-from cobalance.annotation.auditing.correction import corrected_counts, rates
-from cobalance.annotation.auditing.imbalance import Verdict, clique_verdicts, corrected_imbalances
-from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.base.plurals import inflect
-from cobalance.base.records import PlannedQuery
-from cobalance.counting.cliques import Cliques
-from cobalance.graph.annotations.runs import list_runs
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.panels.audits import Audit
-from cobalance.graph.panels.panel import list_panels, read_answers
+from cobalance.annotation.auditing import (
+    Verdict,
+    clique_verdicts,
+    corrected_counts,
+    corrected_imbalances,
+    rates,
+    select_agreed,
+)
+from cobalance.annotation.labelling import LabelSettings
+from cobalance.base import PlannedQuery, inflect
+from cobalance.counting import Cliques
+from cobalance.graph.annotations import list_runs
+from cobalance.graph.database import GraphStore
+from cobalance.graph.panels import Audit, list_panels, read_answers
 
 
 def audit_rates(store: GraphStore, audit: Audit) -> pd.DataFrame:

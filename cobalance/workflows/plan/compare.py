@@ -9,26 +9,34 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import DataError, OptionError, Words, check_known
-from cobalance.base.options import Options
-from cobalance.base.plugins import PluginError
-from cobalance.base.progress import Progress, silent
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.generation.planning.effects import has_all, measure, measure_planner
-from cobalance.generation.planning.plan import PlannedImages, PlanOptions
-from cobalance.generation.planning.planners import COUNTS, PLANNERS, WHOLE_IMAGES
-from cobalance.generation.planning.resampling import (
+from cobalance.base import (
+    DataError,
+    IntArray,
+    OptionError,
+    Options,
+    PluginError,
+    Progress,
+    Words,
+    check_known,
+    silent,
+)
+from cobalance.counting import Cliques, Incidence
+from cobalance.generation.planning import (
     BASELINES,
+    COUNTS,
+    PLANNERS,
+    WHOLE_IMAGES,
     Groups,
+    PlannedImages,
+    PlanOptions,
     group_images,
+    has_all,
+    measure,
+    measure_planner,
     simulate_baseline,
 )
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import read_cliques
-from cobalance.graph.dataset.read import load_named_images
-from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import dataset_state, load_named_images, read_cliques
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
 # Of the images that there are.

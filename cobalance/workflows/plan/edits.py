@@ -7,30 +7,34 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import Action, DataError, OptionError, Part, Setting, check_known
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.base.run_log import log_run
-from cobalance.generation.jobs.patches import check_patches
-from cobalance.generation.planning.counterfactuals import (
-    CounterfactualOptions,
-    plan_counterfactuals,
+from cobalance.base import (
+    Action,
+    DataError,
+    OptionError,
+    Part,
+    Progress,
+    Setting,
+    check_known,
+    inflect,
+    log_run,
+    silent,
 )
-from cobalance.generation.planning.plan import Plan, PlanOptions
-from cobalance.generation.planning.source_selection import (
+from cobalance.generation.jobs.patches import check_patches
+from cobalance.generation.planning import (
     CHILDREN,
     NO_DERIVATIVES,
+    CounterfactualOptions,
+    Plan,
+    PlanOptions,
     Selection,
+    plan_counterfactuals,
     select_sources,
 )
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.plans import write_plan
-from cobalance.graph.dataset.read import read_image_concepts
-from cobalance.graph.dataset.state import check_name
-from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.ingest.concepts.group_words import GroupWords
-from cobalance.ingest.concepts.word_lists import combine_words
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import check_name, read_image_concepts, write_plan
+from cobalance.ingest.captions import read_image_texts
+from cobalance.ingest.concepts import GroupWords, combine_words
 
 
 @dataclass(frozen=True)

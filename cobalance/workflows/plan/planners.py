@@ -10,27 +10,42 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.annotation.auditing.imbalance import Verdict
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import DataError, OptionError, Setting, check_known
-from cobalance.base.progress import Progress, silent
-from cobalance.base.records import PlannedQuery
-from cobalance.base.run_log import log_run
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.generation.planning.effects import measure_all
-from cobalance.generation.planning.plan import Plan, PlanOptions
-from cobalance.generation.planning.planners import WHOLE_IMAGES, choose_planner, plan
-from cobalance.generation.planning.simulation import sets_of, simulate, summarize_plan
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import read_cliques
-from cobalance.graph.dataset.plans import write_plan
-from cobalance.graph.dataset.read import load_named_images
-from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
-from cobalance.graph.jobs.rounds import read_query_progress
-from cobalance.graph.jobs.status import read_job
-from cobalance.statistics.selection import find_rows
-from cobalance.workflows.panel.verdicts import is_supported, query_verdicts
+from cobalance.annotation.auditing import Verdict
+from cobalance.base import (
+    DataError,
+    IntArray,
+    OptionError,
+    PlannedQuery,
+    Progress,
+    Setting,
+    check_known,
+    log_run,
+    silent,
+)
+from cobalance.counting import Cliques, Incidence
+from cobalance.generation.planning import (
+    WHOLE_IMAGES,
+    Plan,
+    PlanOptions,
+    choose_planner,
+    measure_all,
+    sets_of,
+    simulate,
+    summarize_plan,
+)
+from cobalance.generation.planning.planners import plan
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import (
+    DatasetState,
+    check_name,
+    dataset_state,
+    load_named_images,
+    read_cliques,
+    write_plan,
+)
+from cobalance.graph.jobs import read_job, read_query_progress
+from cobalance.statistics import find_rows
+from cobalance.workflows.panel import is_supported, query_verdicts
 
 
 @dataclass(frozen=True)

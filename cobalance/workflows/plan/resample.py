@@ -2,17 +2,11 @@
 
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import check_known
-from cobalance.base.progress import Progress, silent
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence, build_incidence
-from cobalance.generation.planning.plan import PlanOptions
-from cobalance.generation.planning.resampling import BASELINES, image_list
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import read_cliques
-from cobalance.graph.dataset.read import read_image_concepts
-from cobalance.graph.dataset.state import dataset_state
+from cobalance.base import IntArray, Progress, check_known, silent
+from cobalance.counting import Cliques, Incidence, build_incidence
+from cobalance.generation.planning import BASELINES, PlanOptions, image_list
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import dataset_state, read_cliques, read_image_concepts
 from cobalance.workflows.plan.compare import compare_all
 
 

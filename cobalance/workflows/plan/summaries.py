@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import Setting, Text
-from cobalance.base.plurals import inflect
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.generation.planning.effects import widened_rows
-from cobalance.generation.planning.lean import find_leaning
-from cobalance.generation.planning.plan import Plan, PlannedImages
-from cobalance.generation.planning.planners import WHOLE_IMAGES
-from cobalance.generation.planning.simulation import simulate
-from cobalance.statistics.association import disagreements, rate_differences
-from cobalance.statistics.q_values import MAX_Q_VALUE
-from cobalance.statistics.selection import find_rows
+from cobalance.base import IntArray, Setting, Text, inflect
+from cobalance.counting import Cliques, MiningOptions
+from cobalance.generation.planning import (
+    WHOLE_IMAGES,
+    Plan,
+    PlannedImages,
+    find_leaning,
+    simulate,
+    widened_rows,
+)
+from cobalance.statistics import MAX_Q_VALUE, disagreements, find_rows, rate_differences
 from cobalance.workflows.cells import change_text, change_texts, more_text
 from cobalance.workflows.diagnose.findings import NAMED, agree, no_clique, not_compared
 

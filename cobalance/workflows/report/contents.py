@@ -10,32 +10,43 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.progress import Progress, silent
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.generation.planning import simulation
-from cobalance.generation.planning.effects import measure_all
-from cobalance.generation.planning.plan import Plan, PlanOptions
-from cobalance.graph.annotations.runs import has_accepted
-from cobalance.graph.database.query import Statement
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.cliques import CliqueTotals, clique_totals, load_cliques, mining_of
-from cobalance.graph.dataset.names import class_sizes, split_sizes
-from cobalance.graph.dataset.plans import read_plan
-from cobalance.graph.dataset.read import load_named_images
-from cobalance.graph.dataset.state import dataset_state, list_datasets
-from cobalance.graph.evaluations import statements as of_evaluations
-from cobalance.graph.evaluations.reading import Evaluation, read_evaluation, read_scores
-from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.graph.queries.comparison import compare_imbalances
-from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.queries.overview import Overview, read_overview
-from cobalance.graph.queries.own_effects import read_summary
-from cobalance.statistics.comparison import STATUSES, Comparison
-from cobalance.statistics.q_values import MAX_Q_VALUE
-from cobalance.workflows.panel.verdicts import read_corrections
-from cobalance.workflows.plan.summaries import describe_balance, describe_worth
+from cobalance.base import Progress, silent
+from cobalance.counting import MiningOptions
+from cobalance.generation.planning import Plan, PlanOptions, measure_all, simulation
+from cobalance.graph.annotations import has_accepted
+from cobalance.graph.database import GraphStore, Statement
+from cobalance.graph.dataset import (
+    CliqueTotals,
+    class_sizes,
+    clique_totals,
+    dataset_state,
+    list_datasets,
+    load_cliques,
+    load_named_images,
+    mining_of,
+    read_plan,
+    split_sizes,
+    statements,
+)
+from cobalance.graph.evaluations import (
+    Evaluation,
+    read_evaluation,
+    read_scores,
+    statements as of_evaluations,
+)
+from cobalance.graph.queries import (
+    CATALOGUE,
+    Overview,
+    Ranking,
+    bind_named,
+    compare_imbalances,
+    read_imbalances,
+    read_overview,
+    read_summary,
+)
+from cobalance.statistics import MAX_Q_VALUE, STATUSES, Comparison
+from cobalance.workflows.panel import read_corrections
+from cobalance.workflows.plan import describe_balance, describe_worth
 
 MOST = 20
 """Imbalances of a table."""

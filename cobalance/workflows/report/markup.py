@@ -9,8 +9,7 @@ from string import Template
 from typing import Any
 
 from cobalance.workflows.cells import cell_text
-from cobalance.workflows.concept_graph.colors import CLASS_COLORS
-from cobalance.workflows.concept_graph.svg import text
+from cobalance.workflows.concept_graph import CLASS_COLORS, text
 
 MAX_ROWS = 60
 """Rows of tables that are as long as the dataset has classes, splits or labelled concepts."""

@@ -8,16 +8,21 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import ConflictError, OptionError, Setting, render
-from cobalance.base.files import replacing
-from cobalance.base.grouping import group_pairs
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
-from cobalance.graph.database.store import GraphStore
-from cobalance.statistics.imbalance import COUNT, RATE
-from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.base import (
+    ConflictError,
+    OptionError,
+    Progress,
+    Setting,
+    group_pairs,
+    inflect,
+    render,
+    replacing,
+    silent,
+)
+from cobalance.graph.database import GraphStore
+from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE
 from cobalance.workflows.cells import is_missing, more_text, rate_texts
-from cobalance.workflows.concept_graph.svg import text
+from cobalance.workflows.concept_graph import text
 from cobalance.workflows.diagnose.findings import (
     agree,
     describe_leaning,

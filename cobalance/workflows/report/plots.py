@@ -6,11 +6,9 @@ from unicodedata import east_asian_width
 
 import pandas as pd
 
-from cobalance.statistics.contrasts import skew
-from cobalance.statistics.imbalance import COUNT
+from cobalance.statistics import COUNT, skew
 from cobalance.workflows.cells import cell_text
-from cobalance.workflows.concept_graph.colors import CLASS_COLORS
-from cobalance.workflows.concept_graph.svg import text
+from cobalance.workflows.concept_graph import CLASS_COLORS, text
 
 _WIDTH_PX, _LEFT_PX, _RIGHT_PX = 800, 290, 780
 _TOP_PX, _ROW_PX = 54, 24

@@ -6,11 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import render
-from cobalance.base.plurals import inflect
-from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
-from cobalance.statistics.imbalance import COUNT, RATE
-from cobalance.statistics.order import EVIDENCE
+from cobalance.base import inflect, render
+from cobalance.statistics import COUNT, COUNT_AFTER, COUNT_BEFORE, EVIDENCE, RATE, Comparison
 from cobalance.workflows.cells import (
     cell_text,
     change_text,
@@ -21,9 +18,14 @@ from cobalance.workflows.cells import (
     rate_texts,
 )
 from cobalance.workflows.compare import cluster_texts
-from cobalance.workflows.concept_graph.colors import CLASS_COLORS
-from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis, of_overview
-from cobalance.workflows.concept_graph.svg import picture_svg, text
+from cobalance.workflows.concept_graph import (
+    ALL_OTHERS,
+    CLASS_COLORS,
+    Axis,
+    of_overview,
+    picture_svg,
+    text,
+)
 from cobalance.workflows.diagnose import tables
 from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order
 from cobalance.workflows.report.contents import Contents, PlanContents

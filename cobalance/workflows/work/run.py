@@ -11,16 +11,17 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
-from cobalance.base.errors import (
+from cobalance.base import (
+    EXTRAS,
     CobalanceError,
     MissingExtraError,
     NotFoundError,
     OptionError,
+    Progress,
+    inflect,
     needs_extra,
+    silent,
 )
-from cobalance.base.plugins import EXTRAS
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress, silent
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.sources.object_masks import FindInstances, FindParts, ObjectMasks, Segment
@@ -29,13 +30,10 @@ from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter, find_parts
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.reports import ALIVE_S
-from cobalance.graph.jobs.status import Job, read_job
-from cobalance.graph.tasks.lifecycle import Task, read_task
-from cobalance.vision.images.image_file import ImageFileError
-from cobalance.vision.images.regions import read_regions
-from cobalance.vision.images.roots import ImageRoots
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import ALIVE_S, Job, read_job
+from cobalance.graph.tasks import Task, read_task
+from cobalance.vision.images import ImageFileError, ImageRoots, read_regions
 from cobalance.workflows.embed.compute import embedding_tasks
 from cobalance.workflows.evaluate.tasks import evaluation_tasks
 from cobalance.workflows.label.work import annotation_tasks

@@ -6,9 +6,8 @@ from operator import attrgetter
 
 import pandas as pd
 
-from cobalance.graph.jobs.candidate_pages import Candidate
-from cobalance.graph.jobs.status import Job
-from cobalance.graph.tasks.lifecycle import Task
+from cobalance.graph.jobs import Candidate, Job
+from cobalance.graph.tasks import Task
 
 
 def jobs_frame(jobs: Iterable[Job]) -> pd.DataFrame:

@@ -5,17 +5,23 @@ from typing import Annotated
 
 import typer
 
+from cobalance.app.cli.shared import (
+    Format,
+    PeopleOption,
+    RunId,
+    SeedOption,
+    TableOutput,
+    find_panel,
+    notes,
+    opened_store,
+    out,
+    output_folder,
+    panel_url,
+    read_clique,
+    split_people,
+)
 from cobalance.app.cli.shared.declared import declared
-from cobalance.app.cli.shared.ids import RunId
-from cobalance.app.cli.shared.options import SeedOption, read_clique
-from cobalance.app.cli.shared.panels import PeopleOption, find_panel, panel_url, split_people
-from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base.errors import OptionError
-from cobalance.base.libraries import pandas as pd
-from cobalance.base.names import clean_name
-from cobalance.base.plurals import inflect
+from cobalance.base import OptionError, clean_name, inflect, pandas as pd
 from cobalance.graph.panels import audits
 from cobalance.ingest import reader
 from cobalance.workflows.panel import answers, audit as auditing, verdicts

@@ -20,15 +20,21 @@ from cobalance.app.cli.annotate.propose import (
     open_chat,
     read_endpoint,
 )
-from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import Count, DatasetName, Name, cleaned
-from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base import plugins
-from cobalance.base.errors import OptionError, needs_extra
-from cobalance.base.installation import install_command
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import (
+    Count,
+    DatasetName,
+    Name,
+    assigned,
+    cleaned,
+    environment,
+    folders,
+    listed,
+    notes,
+    opened_store,
+    out,
+    output_folder,
+)
+from cobalance.base import OptionError, inflect, install_command, needs_extra, plugins
 from cobalance.graph.annotations import runs as label_runs
 from cobalance.workflows.label import extract as extracting, order as label_orders
 

@@ -7,17 +7,16 @@ import typer
 
 from cobalance.annotation.measuring import scores, shift, truth as truths
 from cobalance.app.cli.annotate.propose import CompareByOption
-from cobalance.app.cli.shared.ids import find_id
-from cobalance.app.cli.shared.options import cleaned
-from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes
-from cobalance.base.errors import OptionError, needs_extra
-from cobalance.base.files import replacing
-from cobalance.base.libraries import pandas as pd
-from cobalance.base.plurals import inflect
-from cobalance.graph.database import store as stores
-from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
+from cobalance.app.cli.shared import (
+    TableOutput,
+    cleaned,
+    find_id,
+    notes,
+    opened_store,
+    output_folder,
+)
+from cobalance.base import OptionError, inflect, needs_extra, pandas as pd, replacing
+from cobalance.graph.database import ANNOTATION_RUN, store as stores
 from cobalance.graph.dataset import state as states
 from cobalance.workflows.label import (
     compare as label_comparison,

@@ -7,15 +7,19 @@ import typer
 
 from cobalance.annotation.language import chat as chats, endpoint_settings
 from cobalance.annotation.proposing import cost as costs, options as proposing_options
-from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.options import Assignments, DatasetOption, cleaned
-from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base import options as options_
-from cobalance.base.errors import OptionError, needs_extra
-from cobalance.base.libraries import pandas as pd
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import (
+    Assignments,
+    DatasetOption,
+    TableOutput,
+    assigned,
+    cleaned,
+    folders,
+    notes,
+    opened_store,
+    out,
+    output_folder,
+)
+from cobalance.base import OptionError, inflect, needs_extra, options as options_, pandas as pd
 from cobalance.workflows.label import propose as proposing
 
 Caption = Annotated[

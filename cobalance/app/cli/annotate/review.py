@@ -7,24 +7,26 @@ import typer
 
 from cobalance.annotation.labelling import labels, settings as label_settings
 from cobalance.annotation.proposing import review as reviewing
-from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.ids import RunId, find_id
-from cobalance.app.cli.shared.options import (
+from cobalance.app.cli.shared import (
     Assignments,
     DatasetName,
+    Format,
+    RunId,
+    TableOutput,
     YesOption,
+    assigned,
     cleaned,
     confirm,
+    find_id,
+    folders,
     note_changed,
+    notes,
+    opened_store,
+    output_folder,
 )
-from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, TableOutput
-from cobalance.app.cli.shared.terminal import notes
-from cobalance.base.errors import OptionError
-from cobalance.base.libraries import pandas as pd
-from cobalance.base.plurals import inflect
+from cobalance.base import OptionError, inflect, pandas as pd
 from cobalance.graph.annotations import attributes as kept_attributes, runs as label_runs
-from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
+from cobalance.graph.database import ANNOTATION_RUN
 from cobalance.graph.dataset import state as dataset_states
 from cobalance.ingest import reader
 from cobalance.workflows.label import decide

@@ -4,15 +4,21 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.ids import EvaluationId, JobId
-from cobalance.app.cli.shared.options import Assignments, DatasetName, SeedOption, note_changed
-from cobalance.app.cli.shared.stores import folders, opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes
-from cobalance.base.errors import OptionError, needs_extra
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import (
+    Assignments,
+    DatasetName,
+    EvaluationId,
+    JobId,
+    SeedOption,
+    TableOutput,
+    assigned,
+    folders,
+    listed,
+    note_changed,
+    notes,
+    opened_store,
+)
+from cobalance.base import OptionError, inflect, needs_extra
 
 
 def artefact(

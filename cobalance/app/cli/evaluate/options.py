@@ -4,13 +4,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.ids import find_id
-from cobalance.app.cli.shared.terminal import notes
-from cobalance.base import options as plugin_options
-from cobalance.base.errors import NotFoundError, OptionError
-from cobalance.graph.database import store as stores
-from cobalance.graph.database.evaluation_nodes import EVALUATION
+from cobalance.app.cli.shared import assigned, find_id, notes
+from cobalance.base import NotFoundError, OptionError, options as plugin_options
+from cobalance.graph.database import EVALUATION, store as stores
 from cobalance.graph.dataset import state as states
 from cobalance.graph.evaluations import reading
 

@@ -6,23 +6,28 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.evaluate.options import BASELINE, evaluations_of, say_failures
-from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.ids import EvaluationId, EvaluationIds
-from cobalance.app.cli.shared.options import (
+from cobalance.app.cli.shared import (
     DatasetOption,
+    EvaluationId,
+    EvaluationIds,
+    Format,
     FormatOption,
     Name,
     OutputOption,
+    TableOutput,
     YesOption,
     cleaned,
     confirm,
+    environment,
+    folders,
+    listed,
     note_limit,
+    notes,
+    opened_store,
+    out,
+    output_folder,
 )
-from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base.errors import OptionError, needs_extra
-from cobalance.base.plurals import inflect
+from cobalance.base import OptionError, inflect, needs_extra
 from cobalance.evaluation import reports
 from cobalance.graph.evaluations import reading
 from cobalance.workflows.evaluate import results, stored

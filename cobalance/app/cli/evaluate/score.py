@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobalance.app.cli.evaluate.options import files_of, options_of
-from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import Assignments, DatasetOption
-from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes
-from cobalance.base.errors import OptionError
-from cobalance.base.libraries import pandas as pd
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import (
+    Assignments,
+    DatasetOption,
+    TableOutput,
+    folders,
+    listed,
+    notes,
+    opened_store,
+    output_folder,
+)
+from cobalance.base import OptionError, inflect, pandas as pd
 from cobalance.evaluation import metrics as metric_kinds
 from cobalance.evaluation.training.data import images as labelled
 from cobalance.workflows.evaluate import (

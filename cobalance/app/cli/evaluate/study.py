@@ -4,13 +4,20 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.ids import JobId
-from cobalance.app.cli.shared.options import Count, SeedOption
-from cobalance.app.cli.shared.panels import PeopleOption, find_panel, panel_url, split_people
-from cobalance.app.cli.shared.stores import opened_store
-from cobalance.app.cli.shared.tables import TableOutput
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import (
+    Count,
+    JobId,
+    PeopleOption,
+    SeedOption,
+    TableOutput,
+    find_panel,
+    notes,
+    opened_store,
+    out,
+    panel_url,
+    split_people,
+)
+from cobalance.base import inflect
 from cobalance.graph.panels import studies
 from cobalance.workflows.panel import answers, study as studying
 

@@ -7,14 +7,17 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.evaluate.options import options_of, say_failures
-from cobalance.app.cli.shared.declared import listed
-from cobalance.app.cli.shared.options import Assignments, Name, cleaned
-from cobalance.app.cli.shared.stores import environment, opened_store
-from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.base import plugins
-from cobalance.base.errors import needs_extra
-from cobalance.base.installation import install_command
-from cobalance.base.plurals import inflect
+from cobalance.app.cli.shared import (
+    Assignments,
+    Name,
+    cleaned,
+    environment,
+    listed,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.base import inflect, install_command, needs_extra, plugins
 from cobalance.graph.evaluations import reading
 from cobalance.workflows.evaluate import order as ordering
 

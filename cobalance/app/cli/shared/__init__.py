@@ -1,1 +1,5 @@
 """Shared by all commands: options, ids, tables, progress bars."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

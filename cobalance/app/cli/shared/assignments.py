@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cobalance.base import documents
-from cobalance.base.errors import InputError, OptionError
+from cobalance.base import InputError, OptionError, documents
 from cobalance.generation import recipes
 from cobalance.workflows.order import settings as order_settings
 

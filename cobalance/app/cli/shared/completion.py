@@ -11,12 +11,10 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from cobalance.app.cli.shared.declared import declared
-from cobalance.base.errors import CobalanceError
-from cobalance.base.files import make_folder
-from cobalance.base.safe_text import mask_credentials
+from cobalance.base import CobalanceError, make_folder, mask_credentials
 
 if TYPE_CHECKING:
-    from cobalance.graph.database.store import GraphStore
+    from cobalance.graph.database import GraphStore
 
 _FRESH_S = 60
 _KINDS = {
@@ -55,8 +53,8 @@ def keep_names(store: "GraphStore", home: Path) -> None:
 
     Those of a minute ago stay if the command has written nothing.
     """
-    from cobalance.graph.database.local.home import write_private
-    from cobalance.graph.queries.statements import NAMES
+    from cobalance.graph.database import write_private
+    from cobalance.graph.queries import NAMES
 
     with suppress(CobalanceError, OSError):
         file = home / "names.json"
@@ -106,7 +104,7 @@ def _completer(words: Sequence[str], kinds: Sequence[str]) -> Callable[..., list
 
 
 def _saved_query(_context: Any, _parameter: Any, incomplete: str) -> list[str]:
-    from cobalance.graph.queries.catalogue import CATALOGUE
+    from cobalance.graph.queries import CATALOGUE
 
     return [name for name in CATALOGUE if name.startswith(incomplete)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import cobalance
-from cobalance.base.plugin_offers import find_offers
+from cobalance.base import find_offers
 
 _ROOT = Path(cobalance.__file__).parent
 

@@ -6,12 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from cobalance.app.cli.shared.stores import kept_store
-from cobalance.base.errors import NotFoundError, OptionError
-from cobalance.graph.database import store as stores
-from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
-from cobalance.graph.database.declarations import Node
-from cobalance.graph.database.evaluation_nodes import EVALUATION, TASK
-from cobalance.graph.database.job_nodes import JOB
+from cobalance.base import NotFoundError, OptionError
+from cobalance.graph.database import ANNOTATION_RUN, EVALUATION, JOB, TASK, Node, store as stores
 from cobalance.graph.queries import nodes as node_queries
 
 SHORTEST_ID = 4  # characters

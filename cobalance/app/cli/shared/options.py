@@ -34,9 +34,7 @@ import typer
 
 from cobalance.app.cli.shared.tables import Format, TableOutput
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.base.errors import OptionError
-from cobalance.base.names import clean_name
-from cobalance.base.plurals import inflect
+from cobalance.base import OptionError, clean_name, inflect
 from cobalance.graph.dataset import write
 
 

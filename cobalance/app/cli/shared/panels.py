@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from cobalance.app.cli.shared.stores import environment
-from cobalance.base.errors import OptionError, Setting
+from cobalance.base import OptionError, Setting
 from cobalance.graph.database import store as stores
 from cobalance.graph.panels import audits, panel as kept_panels, studies
 from cobalance.workflows import login_file

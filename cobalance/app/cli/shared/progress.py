@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cobalance.app.cli.shared.terminal import Terminal
-from cobalance.base.progress import Progress
+from cobalance.base import Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars

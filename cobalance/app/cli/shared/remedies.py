@@ -3,7 +3,7 @@
 import json
 from shlex import quote
 
-from cobalance.base.errors import Action, Setting
+from cobalance.base import Action, Setting
 
 FLAGS = {
     "timeout_s": "--timeout",

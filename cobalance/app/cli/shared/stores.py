@@ -8,7 +8,7 @@ import typer
 
 from cobalance.app.cli.shared.completion import keep_names
 from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.base.progress import Progress
+from cobalance.base import Progress
 from cobalance.graph.database import store as stores
 from cobalance.vision.stored import output_folder as output_folders
 from cobalance.workflows import folders as folder_places, settings, store as access

@@ -17,10 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cobalance.app.cli.shared.terminal import Terminal, notes, out
-from cobalance.base.errors import CobalanceError
-from cobalance.base.files import replacing
-from cobalance.base.libraries import pandas as pd
-from cobalance.base.safe_text import safe_text, show_controls
+from cobalance.base import CobalanceError, pandas as pd, replacing, show_controls
+from cobalance.base.safe_text import safe_text
 from cobalance.workflows import cells as texts, parquet
 
 # Name of the column of counts, which are floats where some are NaN or a part of an image.

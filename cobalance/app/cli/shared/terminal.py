@@ -11,7 +11,8 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from cobalance.base.safe_text import safe_text, show_controls
+from cobalance.base import show_controls
+from cobalance.base.safe_text import safe_text
 
 
 class Terminal(Console):

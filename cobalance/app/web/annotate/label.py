@@ -7,13 +7,18 @@ import streamlit as st
 from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.app.web.components.option_fields import draw_model_options, draw_purpose
 from cobalance.app.web.components.workers import say_needs
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, user_name
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.messages import edits, show_kept_error, viewer_note
-from cobalance.base.names import clean_name
-from cobalance.graph.dataset.names import split_sizes
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    in_url,
+    may_edit,
+    number_in_url,
+    session,
+    user_name,
+)
+from cobalance.app.web.widgets import edits, show_kept_error, viewer_note
+from cobalance.base import clean_name
+from cobalance.graph.dataset import split_sizes
 from cobalance.workflows.label.order import LabelOrder, order_labels
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"

@@ -7,19 +7,22 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from cobalance.annotation.measuring.truth import GroundTruth, read_mapping, read_truth
+from cobalance.annotation.measuring import GroundTruth, read_mapping, read_truth
 from cobalance.app.web.annotate.runs import run_title
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import accept_uploads, may_edit
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import id_in_url
-from cobalance.app.web.widgets.controls import choose_one, download
-from cobalance.app.web.widgets.messages import empty_state, viewer_note
-from cobalance.app.web.widgets.tables import count_column, draw_table
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.base.plurals import inflect
-from cobalance.graph.annotations.runs import list_runs
-from cobalance.graph.database.store import GraphStore
+from cobalance.app.web.state import CurrentDataset, accept_uploads, id_in_url, may_edit, session
+from cobalance.app.web.widgets import (
+    choose_one,
+    count_column,
+    download,
+    draw_table,
+    empty_state,
+    escape,
+    shorten,
+    viewer_note,
+)
+from cobalance.base import inflect
+from cobalance.graph.annotations import list_runs
+from cobalance.graph.database import GraphStore
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
 from cobalance.workflows.label.measure import (

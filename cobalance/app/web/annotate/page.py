@@ -2,7 +2,7 @@
 
 from cobalance.app.web.annotate import label, measure, propose, review, runs
 from cobalance.app.web.state import session
-from cobalance.app.web.widgets.controls import choose_view
+from cobalance.app.web.widgets import choose_view
 
 PARTS = {
     "Runs": runs.show,

@@ -7,18 +7,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.annotation.labelling.labels import Example, examples
-from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.annotation.labelling import Example, LabelSettings, examples
 from cobalance.app.web.components.shown_images import draw_one, image_files, uris_of
-from cobalance.app.web.state import session
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.messages import show_error
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.base.errors import CobalanceError
-from cobalance.graph.annotations.runs import list_runs
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_image_files
-from cobalance.vision.images.region_rows import SCHEMA
+from cobalance.app.web.state import CurrentDataset, session
+from cobalance.app.web.widgets import escape, shorten, show_error
+from cobalance.base import CobalanceError
+from cobalance.graph.annotations import list_runs
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_image_files
+from cobalance.vision.images import SCHEMA
 from cobalance.workflows.label.decide import open_scores
 
 _EACH = 2

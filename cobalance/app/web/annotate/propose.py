@@ -6,26 +6,30 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.annotation.language.chat import ChatModel
-from cobalance.annotation.proposing.cost import chat_cost
-from cobalance.annotation.proposing.options import ProposeOptions, preset_names, read_preset
+from cobalance.annotation.language import ChatModel
+from cobalance.annotation.proposing import ProposeOptions, chat_cost, preset_names, read_preset
 from cobalance.app.web.components.option_fields import draw_options
-from cobalance.app.web.state import session, tasks
-from cobalance.app.web.state.access import may_edit, user_name
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.messages import (
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    in_url,
+    may_edit,
+    number_in_url,
+    session,
+    tasks,
+    user_name,
+)
+from cobalance.app.web.widgets import (
     empty_state,
     errors_kept,
+    escape,
+    in_app,
+    shorten,
     show_kept_error,
     show_task,
     viewer_note,
 )
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.app.web.widgets.wording import in_app
-from cobalance.base.errors import DataError
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
+from cobalance.base import DataError, Progress, inflect
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.workflows.label.extract import count_captions, extract_concepts
 from cobalance.workflows.label.propose import (

@@ -7,20 +7,19 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.annotate import pictures
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, user_name
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.controls import choose_one
-from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error, viewer_note
-from cobalance.app.web.widgets.tables import draw_columns
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.base.errors import OptionError
-from cobalance.graph.annotations.attributes import (
-    AttributeKey,
-    Decision,
-    decide_attributes,
-    list_attributes,
+from cobalance.app.web.state import CurrentDataset, may_edit, session, user_name
+from cobalance.app.web.widgets import (
+    choose_one,
+    draw_columns,
+    edits,
+    empty_state,
+    escape,
+    shorten,
+    show_kept_error,
+    viewer_note,
 )
+from cobalance.base import OptionError
+from cobalance.graph.annotations import AttributeKey, Decision, decide_attributes, list_attributes
 
 ATTRIBUTE, INTO = "annotate_attribute", "annotate_into"
 _NEXT = "the next one without a decision"

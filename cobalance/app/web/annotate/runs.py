@@ -7,29 +7,36 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.annotation.labelling.labels import label_summary
-from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.annotation.labelling import LabelSettings, label_summary
 from cobalance.app.web.annotate import pictures
 from cobalance.app.web.components.workers import draw_workers
-from cobalance.app.web.state import session, tasks
-from cobalance.app.web.state.access import may_edit, user_name
-from cobalance.app.web.state.refreshing import rerun_page
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import id_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.controls import choose_one
-from cobalance.app.web.widgets.messages import (
+from cobalance.app.web.state import (
+    CurrentDataset,
+    id_in_url,
+    in_url,
+    may_edit,
+    number_in_url,
+    rerun_page,
+    session,
+    tasks,
+    user_name,
+)
+from cobalance.app.web.widgets import (
+    choose_one,
+    count_column,
+    draw_table,
     edits,
     empty_state,
     errors_in_fragment,
+    escape,
+    percent_column,
+    shorten,
     show_kept_error,
     show_task,
     viewer_note,
 )
-from cobalance.app.web.widgets.tables import count_column, draw_table, percent_column
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
-from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
+from cobalance.base import Progress, inflect
+from cobalance.graph.annotations import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.workflows.label.decide import (
     change_thresholds,
     decide_labels,

@@ -8,16 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.compare.overview import MOST_CLASSES
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url
-from cobalance.app.web.widgets.controls import caption_with_csv
-from cobalance.app.web.widgets.tables import draw_columns
-from cobalance.app.web.widgets.theme import shorten
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.queries.comparison import compare_imbalances
-from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
-from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.app.web.state import CurrentDataset, in_url
+from cobalance.app.web.widgets import caption_with_csv, draw_columns, shorten
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import DatasetState
+from cobalance.graph.queries import compare_imbalances
+from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, MAX_Q_VALUE, Comparison
 from cobalance.workflows.cells import change_texts, q_text
 from cobalance.workflows.compare import difference_texts
 

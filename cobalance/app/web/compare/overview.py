@@ -6,12 +6,17 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.widgets.charts import before_and_after, name_color, names_axis
-from cobalance.app.web.widgets.tables import count_column, draw_columns
-from cobalance.app.web.widgets.theme import clique_labels
-from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
+from cobalance.app.web.widgets import (
+    before_and_after,
+    clique_labels,
+    count_column,
+    draw_columns,
+    name_color,
+    names_axis,
+)
+from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from cobalance.workflows.cells import change_text, change_texts
-from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.concept_graph import class_colors
 
 IN_PICTURE = 14  # cliques
 # More classes than this have no columns and marks of their own.

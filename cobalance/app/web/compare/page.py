@@ -14,18 +14,28 @@ from cobalance.app.web.compare.splits import draw_splits
 from cobalance.app.web.components import mine_button
 from cobalance.app.web.components.graph.story import draw_story
 from cobalance.app.web.components.imbalances import details
-from cobalance.app.web.state import session, url
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url, named_in_url, number_in_url
-from cobalance.app.web.widgets.controls import caption_with_csv
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.tables import count_column, draw_columns
-from cobalance.app.web.widgets.theme import bold, escape, shorten
-from cobalance.app.web.widgets.wording import in_app
-from cobalance.base.errors import render
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.queries.comparison import compare_imbalances, read_copies
-from cobalance.statistics.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
+from cobalance.app.web.state import (
+    CurrentDataset,
+    in_url,
+    named_in_url,
+    number_in_url,
+    session,
+    url,
+)
+from cobalance.app.web.widgets import (
+    bold,
+    caption_with_csv,
+    count_column,
+    draw_columns,
+    empty_state,
+    escape,
+    in_app,
+    shorten,
+)
+from cobalance.base import render
+from cobalance.graph.dataset import dataset_state
+from cobalance.graph.queries import compare_imbalances, read_copies
+from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from cobalance.workflows.cells import change_texts
 from cobalance.workflows.compare import cluster_texts
 

@@ -5,16 +5,17 @@ from collections.abc import Sequence
 import streamlit as st
 
 from cobalance.app.web.compare.differences import HEIGHT_PX, difference_columns
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url, named_in_url
-from cobalance.app.web.widgets.controls import caption_with_csv, choose_view
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.tables import draw_columns
-from cobalance.app.web.widgets.theme import escape
-from cobalance.graph.dataset.names import split_sizes
-from cobalance.graph.queries.comparison import compare_dataset_splits
-from cobalance.statistics.imbalance import RATE
-from cobalance.statistics.splits import FIRST, HOLDS, SECOND, ComparedSplits
+from cobalance.app.web.state import CurrentDataset, in_url, named_in_url
+from cobalance.app.web.widgets import (
+    caption_with_csv,
+    choose_view,
+    draw_columns,
+    empty_state,
+    escape,
+)
+from cobalance.graph.dataset import split_sizes
+from cobalance.graph.queries import compare_dataset_splits
+from cobalance.statistics import FIRST, HOLDS, RATE, SECOND, ComparedSplits
 from cobalance.workflows.compare import describe_splits
 
 DATASETS, SPLITS = "Two datasets", "Two splits"

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from cobalance.app.web.state import session, tasks, url
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.widgets.messages import show_task, viewer_note
-from cobalance.base.progress import Progress
-from cobalance.graph.database.store import GraphStore
+from cobalance.app.web.state import may_edit, session, tasks, url
+from cobalance.app.web.widgets import show_task, viewer_note
+from cobalance.base import Progress
+from cobalance.graph.database import GraphStore
 from cobalance.workflows.demo.loading import ensure_demo, ensure_digits
 from cobalance.workflows.demo.urbancars import NAME
 from cobalance.workflows.settings import Settings

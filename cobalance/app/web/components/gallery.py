@@ -15,15 +15,12 @@ from cobalance.app.web.components.shown_images import (
     uris_of,
 )
 from cobalance.app.web.server.streamlit_internals import came_back
-from cobalance.app.web.state import access, session, url
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url, number_in_url
-from cobalance.app.web.widgets.tables import draw_table, grid
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.base.plurals import inflect
-from cobalance.graph.queries.clique_images import list_image_concepts, read_clique_images
-from cobalance.vision.images.regions import read_regions
-from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.app.web.state import CurrentDataset, access, in_url, number_in_url, session, url
+from cobalance.app.web.widgets import draw_table, escape, grid, shorten
+from cobalance.base import inflect
+from cobalance.graph.queries import list_image_concepts, read_clique_images
+from cobalance.vision.images import read_regions
+from cobalance.workflows.concept_graph import class_colors
 
 MOST_CLASSES = 4
 PER_PAGE = (24, 48, 100)

@@ -7,15 +7,9 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.web.components.option_fields import draw_options
-from cobalance.app.web.state.session import CurrentDataset, names_of
-from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.messages import show_error
-from cobalance.app.web.widgets.theme import escape, shorten_middle
-from cobalance.app.web.widgets.wording import in_app
-from cobalance.base.errors import CobalanceError, OptionError
-from cobalance.base.installation import install_command
-from cobalance.base.options import path_options
-from cobalance.base.plugins import is_installed
+from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url, names_of, number_in_url
+from cobalance.app.web.widgets import escape, in_app, shorten_middle, show_error
+from cobalance.base import CobalanceError, OptionError, install_command, is_installed, path_options
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.people_consent import check_consent

@@ -2,14 +2,11 @@
 
 import streamlit as st
 
-from cobalance.app.web.state import tasks
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.session import CurrentDataset, store
-from cobalance.app.web.widgets.messages import empty_state, show_task
-from cobalance.base.progress import Progress
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.graph.dataset.mining import MAX_CLIQUES
-from cobalance.graph.dataset.state import DatasetState
+from cobalance.app.web.state import CurrentDataset, may_edit, store, tasks
+from cobalance.app.web.widgets import empty_state, show_task
+from cobalance.base import Progress
+from cobalance.counting import MiningOptions
+from cobalance.graph.dataset import MAX_CLIQUES, DatasetState
 from cobalance.workflows.diagnose.mine import mine
 
 

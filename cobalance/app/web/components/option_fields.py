@@ -6,11 +6,9 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 from pydantic.fields import FieldInfo
 
-from cobalance.app.web.state import session
-from cobalance.app.web.state.url import in_url, number_in_url
-from cobalance.app.web.widgets.theme import escape
-from cobalance.base.options import Options
-from cobalance.base.readable_names import readable
+from cobalance.app.web.state import in_url, number_in_url, session
+from cobalance.app.web.widgets import escape
+from cobalance.base import Options, readable
 from cobalance.generation.recipes.recipe import FormField
 
 OF_OPERATOR = ("model", "revision", "offline", "device")

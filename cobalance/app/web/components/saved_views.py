@@ -6,9 +6,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from cobalance.app.web.state import access, session
-from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
-from cobalance.app.web.widgets.theme import escape
-from cobalance.graph.tags.saved_views import delete_view, list_views, rename_view, save_view
+from cobalance.app.web.widgets import edits, errors_in_fragment, escape, show_kept_error
+from cobalance.graph.tags import delete_view, list_views, rename_view, save_view
 
 MENU = "_views"
 

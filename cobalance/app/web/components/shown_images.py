@@ -9,13 +9,10 @@ import streamlit as st
 
 from cobalance.app.web.browser.image_grid import GridImage, image_grid
 from cobalance.app.web.pictures.thumbnails import ImageFiles, Picture
-from cobalance.app.web.state import access, session, url
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.messages import edits, show_kept_error
-from cobalance.app.web.widgets.theme import escape
-from cobalance.app.web.widgets.wording import in_app
-from cobalance.base.plurals import inflect
-from cobalance.graph.tags.tags import (
+from cobalance.app.web.state import CurrentDataset, access, session, url
+from cobalance.app.web.widgets import edits, escape, in_app, show_kept_error
+from cobalance.base import inflect
+from cobalance.graph.tags import (
     list_tags,
     marks_of_images,
     set_role,

@@ -5,18 +5,20 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
-from cobalance.app.web.widgets.theme import duration_text, escape
+from cobalance.app.web.state import may_edit, session
+from cobalance.app.web.widgets import (
+    download,
+    duration_text,
+    edits,
+    errors_in_fragment,
+    escape,
+    show_kept_error,
+)
 from cobalance.app.web.workers.supervisor import LocalWorker, LocalWorkers, workers_allowed
-from cobalance.base.installation import install_command
-from cobalance.base.plugins import is_installed
-from cobalance.base.plurals import inflect
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.reports import Worker, workers_alive
-from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
+from cobalance.base import inflect, install_command, is_installed
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import Worker, workers_alive
+from cobalance.graph.tasks import cancel_task, retry_task
 
 LAST_LINES = 15
 

@@ -8,12 +8,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.state.url import Clique
-from cobalance.app.web.widgets.theme import shorten
-from cobalance.graph.console.run import ConsoleResult
-from cobalance.graph.console.values import NodeValue, PathValue, RelationshipValue
-from cobalance.graph.queries.console_query import MAX_EXACT, answer_frame
-from cobalance.graph.queries.nodes import name_of
+from cobalance.app.web.state import Clique
+from cobalance.app.web.widgets import shorten
+from cobalance.graph.console import ConsoleResult, NodeValue, PathValue, RelationshipValue
+from cobalance.graph.queries import MAX_EXACT, answer_frame, name_of
 from cobalance.workflows.cells import cell_text, is_interval, json_text
 
 # Properties that say nothing to people.

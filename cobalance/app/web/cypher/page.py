@@ -14,20 +14,26 @@ from cobalance.app.web.cypher import query_form
 from cobalance.app.web.cypher.query_form import MOST_ROWS
 from cobalance.app.web.cypher.result import RUN, Run, forget_run, show_result, start_run
 from cobalance.app.web.server.streamlit_internals import came_back
-from cobalance.app.web.state import session
-from cobalance.app.web.state.refreshing import rerun_page
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url, number_in_url, write
-from cobalance.app.web.widgets.controls import choose_one, choose_view
-from cobalance.app.web.widgets.messages import empty_state, show_error
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.app.web.widgets.theme import shorten
-from cobalance.base.errors import OptionError, QueryTextError
-from cobalance.graph.console.run import EXAMPLE
-from cobalance.graph.database import schema
-from cobalance.graph.database.query import REQUIRED
-from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.graph.queries.console_query import ConsoleQuery, search_saved
+from cobalance.app.web.state import (
+    CurrentDataset,
+    in_url,
+    number_in_url,
+    rerun_page,
+    session,
+    write,
+)
+from cobalance.app.web.widgets import (
+    choose_one,
+    choose_view,
+    draw_table,
+    empty_state,
+    shorten,
+    show_error,
+)
+from cobalance.base import OptionError, QueryTextError
+from cobalance.graph.console import EXAMPLE
+from cobalance.graph.database import REQUIRED, schema
+from cobalance.graph.queries import CATALOGUE, ConsoleQuery, search_saved
 
 REFRESH_S = 0.5
 # The key of the choice between a saved query and one's own.

@@ -10,15 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobalance.app.web.cypher.answers import is_names, lines_of
-from cobalance.graph.console.run import ConsoleResult
-from cobalance.graph.console.values import NodeValue, RelationshipValue
-from cobalance.graph.queries.neighbourhood import Kind
-from cobalance.graph.queries.nodes import name_of
-from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
-from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
-from cobalance.workflows.concept_graph.overview import label_widths_px, node_id
-from cobalance.workflows.concept_graph.radial import radial_layout
-from cobalance.workflows.concept_graph.skew_layout import edge_widths_px, node_sizes_px
+from cobalance.graph.console import ConsoleResult, NodeValue, RelationshipValue
+from cobalance.graph.queries import Kind, name_of
+from cobalance.workflows.concept_graph import (
+    NEUTRAL,
+    GraphEdge,
+    GraphNode,
+    GraphPicture,
+    class_colors,
+    edge_widths_px,
+    label_widths_px,
+    node_id,
+    node_sizes_px,
+    radial_layout,
+)
 
 # Of a picture.
 MOST_NODES = 80

@@ -5,11 +5,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from cobalance.app.web.state import session
-from cobalance.app.web.state.session import CurrentDataset, names_of
-from cobalance.app.web.state.url import number_in_url
-from cobalance.app.web.widgets.tables import grid
-from cobalance.graph.database.query import REQUIRED, Parameter, Query
+from cobalance.app.web.state import CurrentDataset, names_of, number_in_url, session
+from cobalance.app.web.widgets import grid
+from cobalance.graph.database import REQUIRED, Parameter, Query
 
 MOST_ROWS = 10_000
 # Characters of a query and its parameters.

@@ -21,20 +21,21 @@ from cobalance.app.web.cypher.pictures import (
     elements_in,
     picture_of,
 )
-from cobalance.app.web.state import session, url
-from cobalance.app.web.state.session import CurrentDataset, names_of
-from cobalance.app.web.widgets.controls import choose_view, download_table
-from cobalance.app.web.widgets.messages import empty_state, show_error
-from cobalance.app.web.widgets.tables import count_column, draw_table
-from cobalance.app.web.widgets.theme import bold, shorten
-from cobalance.base.errors import CobalanceError, QueryRefusedError, StoreUnavailableError
-from cobalance.base.plurals import inflect
-from cobalance.graph.console.run import ConsoleResult
-from cobalance.graph.database import schema
-from cobalance.graph.database.declarations import DATASET
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.queries.console_query import ConsoleQuery, names_in
-from cobalance.graph.queries.nodes import NodeDetails, read_named, read_node
+from cobalance.app.web.state import CurrentDataset, names_of, session, url
+from cobalance.app.web.widgets import (
+    bold,
+    choose_view,
+    count_column,
+    download_table,
+    draw_table,
+    empty_state,
+    shorten,
+    show_error,
+)
+from cobalance.base import CobalanceError, QueryRefusedError, StoreUnavailableError, inflect
+from cobalance.graph.console import ConsoleResult
+from cobalance.graph.database import DATASET, GraphStore, schema
+from cobalance.graph.queries import ConsoleQuery, NodeDetails, names_in, read_named, read_node
 from cobalance.workflows.cells import json_text
 
 # Enough for most queries; then the page responds again.

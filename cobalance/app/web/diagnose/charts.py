@@ -9,12 +9,10 @@ import streamlit as st
 
 from cobalance.app.web.components.imbalances import details
 from cobalance.app.web.state import url
-from cobalance.app.web.widgets.charts import name_color, names_axis
-from cobalance.app.web.widgets.theme import distinct_labels, shorten
-from cobalance.graph.queries.overview import Overview
-from cobalance.statistics.imbalance import COUNT, RATE
-from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
-from cobalance.workflows.concept_graph.overview import Axis
+from cobalance.app.web.widgets import distinct_labels, name_color, names_axis, shorten
+from cobalance.graph.queries import Overview
+from cobalance.statistics import COUNT, RATE
+from cobalance.workflows.concept_graph import NEUTRAL, Axis, class_colors
 
 MOST_IN_MATRIX = 40
 MOST_COMBINATIONS, MOST_BARS = 20, 120

@@ -2,12 +2,9 @@
 
 import streamlit as st
 
-from cobalance.app.web.state import url
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.graph.queries.cooccurrences import read_cooccurrences
-from cobalance.graph.queries.imbalances import Ranking
+from cobalance.app.web.state import CurrentDataset, url
+from cobalance.app.web.widgets import draw_table, empty_state
+from cobalance.graph.queries import Ranking, read_cooccurrences
 from cobalance.workflows.diagnose.tables import COOCCURRENCES, cooccurrence_table
 
 _ROWS = 200

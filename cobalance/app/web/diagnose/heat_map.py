@@ -9,13 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components.imbalances import details, filters as imbalance_filters
-from cobalance.app.web.state import url
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.charts import names_axis
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.app.web.widgets.theme import distinct_labels, escape
-from cobalance.base.arrays import FloatArray
-from cobalance.graph.queries.contrasts import Contrasts, read_contrasts
+from cobalance.app.web.state import CurrentDataset, url
+from cobalance.app.web.widgets import distinct_labels, draw_table, escape, names_axis
+from cobalance.base import FloatArray
+from cobalance.graph.queries import Contrasts, read_contrasts
 
 MOST_CONCEPTS, MOST_CLASSES = 30, 40
 NUMBERED = 8  # classes whose cells have room for a number

@@ -19,29 +19,35 @@ from cobalance.app.web.components.imbalances import (
 )
 from cobalance.app.web.components.imbalances.table import MAX_BARS
 from cobalance.app.web.diagnose import charts, cooccurrences, heat_map, properties, table
-from cobalance.app.web.state import session, url
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.session import CurrentDataset, names_of
-from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
-from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.app.web.widgets.wording import meaning
-from cobalance.base.plurals import inflect
-from cobalance.base.records import ALL_IMAGES
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    in_url,
+    may_edit,
+    named_in_url,
+    names_of,
+    number_in_url,
+    session,
+    url,
+)
+from cobalance.app.web.widgets import download, escape, meaning, shorten
+from cobalance.base import ALL_IMAGES, inflect
 from cobalance.graph.database import schema
-from cobalance.graph.dataset.cliques import clique_totals
-from cobalance.graph.dataset.compared import compare_by
-from cobalance.graph.evaluations.reading import Evaluation
-from cobalance.graph.queries.cooccurrences import read_cooccurrences
-from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.queries.overview import Overview, read_overview
-from cobalance.graph.queries.own_effects import read_summary
-from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
-from cobalance.statistics.imbalance import COUNT
-from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.graph.dataset import clique_totals, compare_by
+from cobalance.graph.evaluations import Evaluation
+from cobalance.graph.queries import (
+    DatasetProgress,
+    Overview,
+    Ranking,
+    dataset_progress,
+    read_cooccurrences,
+    read_imbalances,
+    read_overview,
+    read_summary,
+)
+from cobalance.statistics import COUNT, MAX_Q_VALUE
 from cobalance.workflows.cells import cell_text
-from cobalance.workflows.concept_graph.elements import GraphPicture
-from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
+from cobalance.workflows.concept_graph import Axis, GraphPicture, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose import findings
 from cobalance.workflows.diagnose.facets import read_communities
 from cobalance.workflows.diagnose.steps import Step, next_action, steps_of

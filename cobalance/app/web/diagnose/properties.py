@@ -4,13 +4,10 @@ import streamlit as st
 
 from cobalance.app.web.components.shown_images import draw_grid, uris_of
 from cobalance.app.web.components.workers import say_needs
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, user_name
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.base.errors import DataError
-from cobalance.graph.dataset.read import read_image_files
+from cobalance.app.web.state import CurrentDataset, may_edit, session, user_name
+from cobalance.app.web.widgets import draw_table, edits, empty_state, show_kept_error
+from cobalance.base import DataError
+from cobalance.graph.dataset import read_image_files
 from cobalance.workflows.properties import (
     PROPERTIES,
     compare_classes,

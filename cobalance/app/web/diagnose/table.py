@@ -12,28 +12,22 @@ from cobalance.app.web.components.imbalances.table import (
     imbalance_columns,
     imbalance_view,
 )
-from cobalance.app.web.state import url
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.app.web.widgets.theme import escape
-from cobalance.app.web.widgets.wording import in_app
-from cobalance.base.errors import render
-from cobalance.base.plurals import inflect
-from cobalance.graph.dataset.cliques import clique_totals
-from cobalance.graph.evaluations.reading import Evaluation
-from cobalance.graph.queries.imbalances import (
+from cobalance.app.web.state import CurrentDataset, in_url, url
+from cobalance.app.web.widgets import draw_table, empty_state, escape, in_app
+from cobalance.base import inflect, render
+from cobalance.graph.dataset import clique_totals
+from cobalance.graph.evaluations import Evaluation
+from cobalance.graph.queries import (
     Ranking,
     filter_imbalances,
     read_folded_imbalances,
     read_imbalances,
+    read_own_effects,
+    read_standing,
 )
-from cobalance.graph.queries.own_effects import read_own_effects, read_standing
-from cobalance.statistics.imbalance import COUNT, RATE
-from cobalance.statistics.order import OWN
+from cobalance.statistics import COUNT, OWN, RATE
 from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
-from cobalance.workflows.panel.verdicts import imbalance_verdicts
+from cobalance.workflows.panel import imbalance_verdicts
 
 HEIGHT_PX = 560
 # The query parameter: whether rows with the same images are shown.

@@ -4,11 +4,16 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.widgets.charts import before_and_after, name_color, names_axis
-from cobalance.app.web.widgets.theme import distinct_labels, shorten
+from cobalance.app.web.widgets import (
+    before_and_after,
+    distinct_labels,
+    name_color,
+    names_axis,
+    shorten,
+)
 from cobalance.evaluation.differences import mean_and_sd
 from cobalance.evaluation.reports import mean_text
-from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
+from cobalance.workflows.concept_graph import NEUTRAL, class_colors
 
 MOST_GROUPS = 24
 _BAR_PX, _FRAME_PX = 13, 90

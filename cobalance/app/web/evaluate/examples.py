@@ -11,21 +11,21 @@ from cobalance.app.web.components.imbalances.model_accuracy import with_seed
 from cobalance.app.web.components.shown_images import draw_one, image_files, uris_of
 from cobalance.app.web.pictures.drawing import draw_heat
 from cobalance.app.web.pictures.thumbnails import Picture
-from cobalance.app.web.state import session
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, named_in_url, number_in_url
-from cobalance.app.web.widgets.controls import choose_one
-from cobalance.app.web.widgets.messages import show_error
-from cobalance.app.web.widgets.tables import grid
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.base.arrays import STRING
-from cobalance.base.errors import CobalanceError
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    named_in_url,
+    number_in_url,
+    session,
+)
+from cobalance.app.web.widgets import choose_one, escape, grid, shorten, show_error
+from cobalance.base import STRING, CobalanceError
 from cobalance.evaluation.groups import group_rows
 from cobalance.evaluation.predictions import class_columns
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.read import read_image_files
-from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
-from cobalance.vision.images.regions import read_regions
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import read_image_files
+from cobalance.graph.evaluations import Evaluation, read_evaluation
+from cobalance.vision.images import read_regions
 from cobalance.workflows.evaluate.stored import read_maps, read_saved_predictions
 
 MODEL, GROUP = "evaluate_model", "evaluate_group"

@@ -9,17 +9,25 @@ import streamlit as st
 
 from cobalance.app.web.components.option_fields import draw_options
 from cobalance.app.web.components.workers import say_needs
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.controls import choose_one
-from cobalance.app.web.widgets.messages import edits, show_error, show_kept_error
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.base.errors import CobalanceError
-from cobalance.base.options import Options
-from cobalance.base.plurals import inflect
-from cobalance.base.readable_names import readable
+from cobalance.app.web.state import (
+    CurrentDataset,
+    accept_uploads,
+    choice_in_url,
+    in_url,
+    may_edit,
+    number_in_url,
+    session,
+    user_name,
+)
+from cobalance.app.web.widgets import (
+    choose_one,
+    edits,
+    escape,
+    shorten,
+    show_error,
+    show_kept_error,
+)
+from cobalance.base import CobalanceError, Options, inflect, readable
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.data.sets import SETS
 from cobalance.evaluation.training.features import FEATURES
@@ -27,8 +35,8 @@ from cobalance.evaluation.training.learners import LEARNERS
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS
 from cobalance.generation.recipes.recipe import FormField
-from cobalance.graph.dataset.names import split_sizes
-from cobalance.graph.evaluations.reading import origin_of
+from cobalance.graph.dataset import split_sizes
+from cobalance.graph.evaluations import origin_of
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
 from cobalance.workflows.load.sources import temporary_files
 

@@ -8,15 +8,17 @@ import streamlit as st
 from cobalance.app.web.components.imbalances.model_accuracy import with_seed
 from cobalance.app.web.components.workers import draw_workers, task_buttons
 from cobalance.app.web.evaluate import order, results, uploaded
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, require_editor
-from cobalance.app.web.state.refreshing import rerun_page
-from cobalance.app.web.widgets.controls import choose_view
-from cobalance.app.web.widgets.messages import errors_in_fragment, show_error, show_kept_error
-from cobalance.app.web.widgets.tables import draw_table, percent_column
-from cobalance.base.errors import CobalanceError
-from cobalance.base.plurals import inflect
-from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, name_settings
+from cobalance.app.web.state import may_edit, require_editor, rerun_page, session
+from cobalance.app.web.widgets import (
+    choose_view,
+    draw_table,
+    errors_in_fragment,
+    percent_column,
+    show_error,
+    show_kept_error,
+)
+from cobalance.base import CobalanceError, inflect
+from cobalance.graph.evaluations import Evaluation, list_evaluations, name_settings
 from cobalance.workflows.evaluate.results import name_rows
 from cobalance.workflows.evaluate.stored import delete_evaluations
 

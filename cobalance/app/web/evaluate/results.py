@@ -8,15 +8,12 @@ import streamlit as st
 
 from cobalance.app.web.evaluate import examples
 from cobalance.app.web.evaluate.charts import ALL, cells_of, draw_bars, draw_changes, is_share
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url
-from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.base.plurals import inflect
+from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url, named_in_url
+from cobalance.app.web.widgets import download, draw_table, empty_state
+from cobalance.base import inflect
 from cobalance.evaluation.reports import REPORTS
-from cobalance.graph.evaluations.reading import Evaluation
-from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.evaluations import Evaluation
+from cobalance.graph.queries import bind_named
 from cobalance.workflows.evaluate.results import (
     HEADLINE,
     export_bytes,

@@ -8,13 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.evaluate.charts import ALL, draw_bars
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import edits, show_kept_error
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.app.web.widgets.theme import escape
+from cobalance.app.web.state import CurrentDataset, accept_uploads, may_edit, session, user_name
+from cobalance.app.web.widgets import download, draw_table, edits, escape, show_kept_error
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.workflows.cells import to_csv

@@ -7,23 +7,27 @@ import streamlit as st
 
 from cobalance.app.web.components.option_fields import draw_model_options, draw_purpose
 from cobalance.app.web.components.workers import draw_workers, say_needs, task_buttons
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
-from cobalance.app.web.state.refreshing import rerun_page
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url
-from cobalance.app.web.widgets.controls import choose_view
-from cobalance.app.web.widgets.messages import (
+from cobalance.app.web.state import (
+    CurrentDataset,
+    accept_uploads,
+    choice_in_url,
+    may_edit,
+    rerun_page,
+    session,
+    user_name,
+)
+from cobalance.app.web.widgets import (
+    choose_view,
+    duration_text,
     edits,
     empty_state,
     errors_in_fragment,
     show_kept_error,
     viewer_note,
 )
-from cobalance.app.web.widgets.theme import duration_text
 from cobalance.evaluation.training.features import FEATURES
-from cobalance.graph.tasks.lifecycle import Task
-from cobalance.ingest.embeddings.reading import SUFFIXES
+from cobalance.graph.tasks import Task
+from cobalance.ingest.embeddings import SUFFIXES
 from cobalance.workflows.embed.compute import order_embeddings
 from cobalance.workflows.embed.search import USUAL, add_embeddings, computing_tasks
 from cobalance.workflows.load.sources import temporary_files

@@ -4,12 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components.shown_images import draw_grid, draw_tagging, uris_of
-from cobalance.app.web.state import session
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.base.plurals import inflect
-from cobalance.graph.dataset.read import read_image_files
-from cobalance.graph.tags.tags import marks_of_images
+from cobalance.app.web.state import CurrentDataset, session
+from cobalance.app.web.widgets import draw_table
+from cobalance.base import inflect
+from cobalance.graph.dataset import read_image_files
+from cobalance.graph.tags import marks_of_images
 
 MOST = 100
 """The most images that are drawn at once."""

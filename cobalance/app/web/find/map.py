@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.find.images import draw_images
-from cobalance.app.web.state import url
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.charts import name_color
-from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.app.web.state import CurrentDataset, url
+from cobalance.app.web.widgets import name_color
+from cobalance.workflows.concept_graph import class_colors
 
 MOST_POINTS = 5_000
 # The parameter of the URL with the selected part: x0, x1, y0, y1.

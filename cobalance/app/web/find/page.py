@@ -5,16 +5,20 @@ import streamlit as st
 
 from cobalance.app.web.find import adding, map as embedding_map, tags
 from cobalance.app.web.find.images import draw_images
-from cobalance.app.web.state import access, session
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url, named_in_url, number_in_url, text_in_url
-from cobalance.app.web.widgets.controls import choose_view
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.theme import escape
-from cobalance.base.plurals import inflect
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import DatasetState
-from cobalance.ingest.embeddings.stored import time_written
+from cobalance.app.web.state import (
+    CurrentDataset,
+    access,
+    in_url,
+    named_in_url,
+    number_in_url,
+    session,
+    text_in_url,
+)
+from cobalance.app.web.widgets import choose_view, empty_state, escape
+from cobalance.base import inflect
+from cobalance.graph.database import GraphStore
+from cobalance.graph.dataset import DatasetState
+from cobalance.ingest.embeddings import time_written
 from cobalance.workflows.embed.search import (
     Embedded,
     cluster_duplicates,

@@ -4,14 +4,16 @@ import streamlit as st
 
 from cobalance.app.web.components.shown_images import ROLES
 from cobalance.app.web.find.images import draw_images
-from cobalance.app.web.state import access
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import named_in_url
-from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.app.web.widgets.theme import escape
-from cobalance.graph.tags.applying import apply_tags, pending_tags
-from cobalance.graph.tags.tags import delete_tag, images_of_tag, list_tags, set_role
+from cobalance.app.web.state import CurrentDataset, access, named_in_url
+from cobalance.app.web.widgets import draw_table, edits, empty_state, escape, show_kept_error
+from cobalance.graph.tags import (
+    apply_tags,
+    delete_tag,
+    images_of_tag,
+    list_tags,
+    pending_tags,
+    set_role,
+)
 
 
 def show(current: CurrentDataset) -> None:

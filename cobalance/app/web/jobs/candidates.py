@@ -27,21 +27,24 @@ from cobalance.app.web.jobs.job_cards import (
 from cobalance.app.web.jobs.origin import draw_details
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.server.streamlit_internals import came_back
-from cobalance.app.web.state import session, url
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.url import MOST_NUMBER, choice_in_url, in_url
-from cobalance.app.web.widgets.controls import choose_one
-from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
-from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.app.web.state import MOST_NUMBER, choice_in_url, in_url, may_edit, session, url
+from cobalance.app.web.widgets import (
+    choose_one,
+    errors_in_fragment,
+    escape,
+    shorten,
+    show_kept_error,
+)
 from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.jobs.candidate_pages import (
+from cobalance.graph.jobs import (
     Candidate,
     CandidatePage,
+    CandidateState,
+    Job,
     count_decided,
     list_candidates,
+    read_queries,
 )
-from cobalance.graph.jobs.lifecycle import CandidateState
-from cobalance.graph.jobs.status import Job, read_queries
 
 PER_PAGE = 40
 ROW_PX = 110

@@ -5,16 +5,9 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import user_name
-from cobalance.app.web.widgets.messages import edits
-from cobalance.graph.jobs.candidates import (
-    QueryDecisions,
-    decide,
-    read_decisions,
-    restore_decisions,
-)
-from cobalance.graph.jobs.lifecycle import Verdict
+from cobalance.app.web.state import session, user_name
+from cobalance.app.web.widgets import edits
+from cobalance.graph.jobs import QueryDecisions, Verdict, decide, read_decisions, restore_decisions
 
 MOST_UNDONE = 200
 _STEPS = "_decided"

@@ -12,21 +12,18 @@ from cobalance.app.web.jobs.job_cards import (
     draw_original,
     filter_words,
 )
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.url import number_in_url
-from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
-from cobalance.app.web.widgets.tables import grid
-from cobalance.base.plurals import inflect
+from cobalance.app.web.state import may_edit, number_in_url, session
+from cobalance.app.web.widgets import errors_in_fragment, grid, show_kept_error
+from cobalance.base import inflect
 from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.jobs.candidate_pages import (
+from cobalance.graph.jobs import (
     MOST_CANDIDATES,
     EditedGroup,
     EditedImage,
+    Job,
     find_edited,
     read_edited,
 )
-from cobalance.graph.jobs.status import Job
 
 FROM = "from_query"  # the query parameter: the number of a query, from 1
 PER_PAGE = 4

@@ -7,15 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.web.state import session, tasks
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.url import choice_in_url, in_url
-from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import edits, show_kept_error, show_task
-from cobalance.app.web.widgets.theme import escape
-from cobalance.base.progress import Progress
+from cobalance.app.web.state import choice_in_url, in_url, may_edit, session, tasks
+from cobalance.app.web.widgets import download, edits, escape, show_kept_error, show_task
+from cobalance.base import Progress
 from cobalance.generation.export import EXPORTERS, ExportOptions
-from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.jobs import Job, read_job
 from cobalance.workflows.export import (
     WrittenExport,
     delete_export,

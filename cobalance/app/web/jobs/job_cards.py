@@ -9,14 +9,17 @@ from streamlit.delta_generator import DeltaGenerator
 from cobalance.app.web.components.shown_images import draw_one, image_files
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
-from cobalance.app.web.widgets.tables import grid
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.base.plurals import inflect
-from cobalance.base.readable_names import join_names
+from cobalance.app.web.widgets import escape, grid, shorten
+from cobalance.base import inflect, join_names
 from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.jobs.candidate_pages import Candidate, EditedGroup, EditedImage, count_edited
-from cobalance.graph.jobs.lifecycle import CandidateState
-from cobalance.graph.jobs.status import Job
+from cobalance.graph.jobs import (
+    Candidate,
+    CandidateState,
+    EditedGroup,
+    EditedImage,
+    Job,
+    count_edited,
+)
 
 MASK_EDGE = "#E69F00"
 _MOST = 60  # characters of a name

@@ -8,12 +8,10 @@ import streamlit as st
 
 from cobalance.app.web.jobs.job_cards import by_whom, describe_request, describe_scores
 from cobalance.app.web.state import session
-from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.theme import escape
+from cobalance.app.web.widgets import download, escape
 from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.candidate_pages import Candidate, read_provenance
-from cobalance.graph.jobs.status import Job
+from cobalance.graph.database import GraphStore
+from cobalance.graph.jobs import Candidate, Job, read_provenance
 
 _FIRST = ("problem", "prompt", "seed", "backend", "model", "revision", "weights_sha256")
 _LAST = ("chunk", "settings", "software")

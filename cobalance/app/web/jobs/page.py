@@ -12,18 +12,11 @@ from cobalance.app.web.jobs.progress import (
     facts_of,
     time_text,
 )
-from cobalance.app.web.state import session, url
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import named_in_url
-from cobalance.app.web.widgets.controls import choose_view, download
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.theme import shorten
-from cobalance.base.records import PlannedQuery
-from cobalance.generation.planning.plan import Plan, PlanOptions
-from cobalance.generation.planning.plan_file import plan_to_json
-from cobalance.graph.jobs.rounds import read_query_progress
-from cobalance.graph.jobs.status import Job, list_jobs
+from cobalance.app.web.state import CurrentDataset, may_edit, named_in_url, session, url
+from cobalance.app.web.widgets import choose_view, download, empty_state, shorten
+from cobalance.base import PlannedQuery
+from cobalance.generation.planning import Plan, PlanOptions, plan_to_json
+from cobalance.graph.jobs import Job, list_jobs, read_query_progress
 
 SIDE_BY_SIDE, REVIEW, ALL = "Images side by side", "Review by keyboard", "All candidates"
 _VIEW = "images_view"

@@ -11,24 +11,30 @@ import streamlit as st
 from cobalance.app.web.components import job_form
 from cobalance.app.web.components.workers import task_buttons
 from cobalance.app.web.jobs.job_cards import filter_words
-from cobalance.app.web.state import session, url
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.refreshing import rerun_page
-from cobalance.app.web.state.url import in_url, number_in_url
-from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
-from cobalance.app.web.widgets.tables import (
+from cobalance.app.web.state import in_url, may_edit, number_in_url, rerun_page, session, url
+from cobalance.app.web.widgets import (
     count_column,
     draw_columns,
     draw_table,
+    duration_text,
+    edits,
+    errors_in_fragment,
+    escape,
     percent_column,
+    show_kept_error,
 )
-from cobalance.app.web.widgets.theme import duration_text, escape
-from cobalance.base.installation import install_command
-from cobalance.base.plurals import inflect
-from cobalance.graph.evaluations.writing import KIND
-from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
-from cobalance.graph.jobs.status import Job, list_jobs, read_queries
-from cobalance.graph.tasks.lifecycle import Task, list_tasks
+from cobalance.base import inflect, install_command
+from cobalance.graph.evaluations import KIND
+from cobalance.graph.jobs import (
+    QUERY_STATES,
+    Job,
+    QueryState,
+    cancel_job,
+    list_jobs,
+    read_queries,
+    retry_job,
+)
+from cobalance.graph.tasks import Task, list_tasks
 
 REFRESH_S = 2
 PER_PAGE = 50

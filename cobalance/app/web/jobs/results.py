@@ -10,18 +10,20 @@ import streamlit as st
 
 from cobalance.app.web.jobs import exports
 from cobalance.app.web.jobs.job_cards import count_edited_of
-from cobalance.app.web.state import session, tasks, url
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, number_in_url
-from cobalance.app.web.widgets.messages import show_task
-from cobalance.app.web.widgets.theme import bold
-from cobalance.base.names import clean_name
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
-from cobalance.generation.planning.composition import INCOMPLETE, REAL_IMAGES, ResultOptions
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    may_edit,
+    number_in_url,
+    session,
+    tasks,
+    url,
+)
+from cobalance.app.web.widgets import bold, show_task
+from cobalance.base import Progress, clean_name, inflect
+from cobalance.generation.planning import INCOMPLETE, REAL_IMAGES, ResultOptions
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.jobs import Job, read_job
 from cobalance.workflows.rebalance import rebalance_job
 
 _REAL = {

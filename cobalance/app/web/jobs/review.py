@@ -16,20 +16,24 @@ from cobalance.app.web.jobs.job_cards import (
     draw_picture,
     filter_words,
 )
-from cobalance.app.web.state import session
-from cobalance.app.web.state.refreshing import rerun_page
-from cobalance.app.web.widgets.messages import KEPT_ERROR, errors_in_fragment, show_kept_error
-from cobalance.app.web.widgets.tables import grid
-from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.app.web.state import rerun_page, session
+from cobalance.app.web.widgets import (
+    KEPT_ERROR,
+    errors_in_fragment,
+    escape,
+    grid,
+    shorten,
+    show_kept_error,
+)
 from cobalance.generation.jobs.filter_words import FilterWords
-from cobalance.graph.jobs.candidate_pages import (
+from cobalance.graph.jobs import (
     EditedGroup,
     EditedImage,
+    Job,
     count_reviewed,
     find_edited,
     read_edited,
 )
-from cobalance.graph.jobs.status import Job
 
 KEYS = "123456789"
 ARROWS = "review_arrows"  # hidden by page.css of `cobalance.app.web.server`

@@ -12,13 +12,11 @@ from cobalance.app.web.components.shown_images import image_files
 from cobalance.app.web.load import image_folders
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
-from cobalance.app.web.widgets.tables import count_column, draw_table
-from cobalance.app.web.widgets.theme import bold, escape, shorten
-from cobalance.app.web.widgets.wording import in_app
-from cobalance.base.safe_text import mask_credentials
-from cobalance.ingest.fields.report import fields_table
+from cobalance.app.web.widgets import bold, count_column, draw_table, escape, in_app, shorten
+from cobalance.base import mask_credentials
+from cobalance.ingest.fields import fields_table
 from cobalance.ingest.preview import skipped_records
-from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.concept_graph import class_colors
 from cobalance.workflows.load.check import CheckedImport, Proof, ProofImage
 from cobalance.workflows.load.image_places import missing_files, roots_to_load
 from cobalance.workflows.load.sources import import_roots

@@ -6,9 +6,8 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.web.load.chosen_file import ChosenFile
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.app.web.widgets.wording import LABELS
-from cobalance.ingest.fields.choices import KINDS
+from cobalance.app.web.widgets import LABELS, escape, shorten
+from cobalance.ingest.fields import KINDS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import TableSample
 from cobalance.ingest.tables.columns import USUAL_NAMES

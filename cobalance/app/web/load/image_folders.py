@@ -5,11 +5,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import require_editor
-from cobalance.app.web.widgets.messages import edits, errors_shown, show_kept_error
-from cobalance.app.web.widgets.theme import escape
-from cobalance.base.safe_text import mask_credentials
+from cobalance.app.web.state import require_editor, session
+from cobalance.app.web.widgets import edits, errors_shown, escape, show_kept_error
+from cobalance.base import mask_credentials
 from cobalance.workflows.folders import read_dataset_places
 from cobalance.workflows.load.image_places import (
     AddedPlace,

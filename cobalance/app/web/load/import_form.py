@@ -10,11 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.load.chosen_file import ChosenFile
 from cobalance.app.web.load.column_heads import draw_heads, say_missing
-from cobalance.app.web.widgets.theme import bold
-from cobalance.app.web.widgets.wording import IF_EXISTS, LABELS, ON_ERROR
-from cobalance.base.names import clean_name
-from cobalance.graph.dataset.sampled import PER_CLASS, Sample
-from cobalance.ingest.concepts.word_lists import word_list_names
+from cobalance.app.web.widgets import IF_EXISTS, LABELS, ON_ERROR, bold
+from cobalance.base import clean_name
+from cobalance.graph.dataset import PER_CLASS, Sample
+from cobalance.ingest.concepts import word_list_names
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.options import ReadOptions, code_names, pairs
 from cobalance.ingest.preview import WHOLE_FOLDER, FoundFile, category_names, sample_table

@@ -12,15 +12,18 @@ from cobalance.app.web.components import mine_button
 from cobalance.app.web.load import checked
 from cobalance.app.web.load.chosen_file import cached_by_files
 from cobalance.app.web.load.import_form import PATTERN, import_form
-from cobalance.app.web.state import session, tasks
-from cobalance.app.web.state.access import accept_uploads, require_editor
-from cobalance.app.web.widgets.messages import empty_state, errors_shown, show_task
-from cobalance.app.web.widgets.tables import draw_table
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.app.web.widgets.wording import in_app
-from cobalance.base.errors import render
-from cobalance.base.progress import Progress
-from cobalance.graph.dataset.state import dataset_state
+from cobalance.app.web.state import accept_uploads, require_editor, session, tasks
+from cobalance.app.web.widgets import (
+    draw_table,
+    empty_state,
+    errors_shown,
+    escape,
+    in_app,
+    shorten,
+    show_task,
+)
+from cobalance.base import Progress, render
+from cobalance.graph.dataset import dataset_state
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.preview import DATA_ENDINGS, WHOLE_FOLDER, FoundFile
 from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import

@@ -8,20 +8,21 @@ import streamlit as st
 
 from cobalance.app.web.components import first_steps, mine_button
 from cobalance.app.web.load import image_folders, importing
-from cobalance.app.web.state import session, tasks, url
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import number_in_url
-from cobalance.app.web.widgets.controls import choose_view
-from cobalance.app.web.widgets.messages import empty_state, show_error, show_task, viewer_note
-from cobalance.app.web.widgets.tables import count_column, draw_table
-from cobalance.app.web.widgets.theme import escape
-from cobalance.base.errors import CobalanceError, StaleError
-from cobalance.base.names import clean_name
-from cobalance.base.progress import Progress
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.app.web.state import CurrentDataset, may_edit, number_in_url, session, tasks, url
+from cobalance.app.web.widgets import (
+    choose_view,
+    count_column,
+    draw_table,
+    empty_state,
+    escape,
+    show_error,
+    show_task,
+    viewer_note,
+)
+from cobalance.base import CobalanceError, Progress, StaleError, clean_name
+from cobalance.graph.database import GraphStore
+from cobalance.graph.queries import CATALOGUE
+from cobalance.workflows.concept_graph import class_colors
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
 

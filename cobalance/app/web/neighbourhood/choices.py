@@ -14,12 +14,18 @@ from cobalance.app.web.components.graph.choices import (
     collapse_all,
 )
 from cobalance.app.web.server.streamlit_internals import correct_parameter
-from cobalance.app.web.state.session import CurrentDataset, read_names
-from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
-from cobalance.app.web.widgets.controls import choose_one
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    in_url,
+    named_in_url,
+    number_in_url,
+    read_names,
+)
+from cobalance.app.web.widgets import choose_one
 from cobalance.graph.database import schema
-from cobalance.graph.queries.neighbourhood import Kind
-from cobalance.workflows.concept_graph.overview import Axis
+from cobalance.graph.queries import Kind
+from cobalance.workflows.concept_graph import Axis
 
 MOST_NEIGHBOURS = 60  # of one node
 NEIGHBOURS = 15

@@ -20,17 +20,12 @@ from cobalance.app.web.neighbourhood.choices import (
     toggle_later,
 )
 from cobalance.app.web.neighbourhood.rings import MOST_NODES, links_table, picture_of
-from cobalance.app.web.state import session, url
-from cobalance.app.web.state.session import CurrentDataset, names_of
-from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.tables import count_column, draw_table
-from cobalance.app.web.widgets.theme import bold, shorten
-from cobalance.base.plurals import inflect
-from cobalance.graph.database import schema
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.queries.concept_counts import CountedDataset
-from cobalance.graph.queries.neighbourhood import (
+from cobalance.app.web.state import CurrentDataset, names_of, session, url
+from cobalance.app.web.widgets import bold, count_column, download, draw_table, empty_state, shorten
+from cobalance.base import inflect
+from cobalance.graph.database import GraphStore, schema
+from cobalance.graph.queries import (
+    CountedDataset,
     Link,
     Neighbourhood,
     read_neighbourhood,
@@ -38,8 +33,7 @@ from cobalance.graph.queries.neighbourhood import (
     to_graphml,
 )
 from cobalance.workflows.cells import to_csv
-from cobalance.workflows.concept_graph.colors import class_colors
-from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id
+from cobalance.workflows.concept_graph import Axis, class_colors, concepts_of, node_id
 
 HEIGHT_PX = 540
 

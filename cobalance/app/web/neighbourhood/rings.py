@@ -5,16 +5,23 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.grouping import group_pairs
-from cobalance.graph.queries.concept_counts import class_counts
-from cobalance.graph.queries.neighbourhood import Kind, Neighbourhood
-from cobalance.statistics.contrasts import skew
-from cobalance.workflows.concept_graph.colors import class_colors
-from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
-from cobalance.workflows.concept_graph.overview import Axis, descriptions, label_widths_px, node_id
-from cobalance.workflows.concept_graph.radial import grow_layout, radial_layout
-from cobalance.workflows.concept_graph.skew_layout import edge_widths_px, node_sizes_px
+from cobalance.base import FloatArray, group_pairs
+from cobalance.graph.queries import Kind, Neighbourhood, class_counts
+from cobalance.statistics import skew
+from cobalance.workflows.concept_graph import (
+    Axis,
+    GraphEdge,
+    GraphNode,
+    GraphPicture,
+    class_colors,
+    descriptions,
+    edge_widths_px,
+    grow_layout,
+    label_widths_px,
+    node_id,
+    node_sizes_px,
+    radial_layout,
+)
 
 MOST_NODES = 150
 _CLASS_PX = 44.0

@@ -5,26 +5,22 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from cobalance.annotation.auditing.consensus import DOES_NOT, SHOWS, UNKNOWN
+from cobalance.annotation.auditing import DOES_NOT, SHOWS, UNKNOWN
 from cobalance.app.web.components.shown_images import image_files
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import UNPROVEN, NotAllowedError, user
-from cobalance.app.web.state.url import in_url
-from cobalance.app.web.widgets.controls import choose_one
-from cobalance.app.web.widgets.messages import (
+from cobalance.app.web.state import UNPROVEN, NotAllowedError, in_url, session, user
+from cobalance.app.web.widgets import (
+    choose_one,
     empty_state,
     errors_in_fragment,
     errors_kept,
+    escape,
     show_kept_error,
 )
-from cobalance.app.web.widgets.theme import escape
-from cobalance.base.plurals import inflect
-from cobalance.graph.annotations.runs import list_runs
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.panels.audits import Audit
-from cobalance.graph.panels.panel import Panel, list_panels, read_answers, read_panel
-from cobalance.graph.panels.studies import Study
-from cobalance.workflows.panel.answers import Task, answer_task, person_tasks
+from cobalance.base import inflect
+from cobalance.graph.annotations import list_runs
+from cobalance.graph.database import GraphStore
+from cobalance.graph.panels import Audit, Panel, Study, list_panels, read_answers, read_panel
+from cobalance.workflows.panel import Task, answer_task, person_tasks
 
 PERSON = "person"  # the query parameter
 _WIDTH_PX, _IMAGE_PX = 900, 1600

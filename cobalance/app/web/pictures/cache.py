@@ -8,8 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from cobalance.base.errors import CobalanceError
-from cobalance.base.files import replacing
+from cobalance.base import CobalanceError, replacing
 
 LIMIT_BYTES = 2_000_000_000
 

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageChops, ImageColor, ImageDraw, ImageFilter, ImageFont
 
-from cobalance.base.arrays import BoolArray
-from cobalance.vision.images.decoding import open_image
-from cobalance.vision.images.masks import Polygons, SegmentationError, parse_segmentation
+from cobalance.base import BoolArray
+from cobalance.vision.images import Polygons, SegmentationError, open_image, parse_segmentation
 
 MOST_REGIONS = 200
 """The largest of an image are drawn."""

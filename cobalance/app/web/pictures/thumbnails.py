@@ -13,10 +13,17 @@ from PIL import Image
 
 from cobalance.app.web.pictures.cache import LIMIT_BYTES, PictureCache
 from cobalance.app.web.pictures.drawing import draw_mask_edge, draw_regions, placeholder
-from cobalance.base.errors import Words
-from cobalance.vision.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
-from cobalance.vision.images.image_file import ImageFile, ImageFileError
-from cobalance.vision.images.roots import ImageRoots
+from cobalance.base import Words
+from cobalance.vision.images import (
+    ImageFile,
+    ImageFileError,
+    ImageRoots,
+    Thumbnail,
+    decode,
+    open_image,
+    read_header,
+    thumbnail,
+)
 from cobalance.workflows.settings import in_environment
 
 THUMBNAIL_PX = 256

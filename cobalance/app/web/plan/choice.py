@@ -10,30 +10,34 @@ import streamlit as st
 
 from cobalance.app.web.components.imbalances import filters as imbalance_filters
 from cobalance.app.web.components.option_fields import draw_options
-from cobalance.app.web.state import url
-from cobalance.app.web.state.session import CurrentDataset, names_of
-from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.theme import escape
-from cobalance.app.web.widgets.wording import in_app, meaning
-from cobalance.base.arrays import IntArray
-from cobalance.base.plurals import inflect
-from cobalance.base.readable_names import readable
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.generation.planning.effects import measure_all, plan_curve
-from cobalance.generation.planning.plan import PlannedImages, PlanOptions, run_planner
-from cobalance.generation.planning.planners import COUNTS, PLANNERS, WHOLE_IMAGES
-from cobalance.generation.planning.simulation import simulate_images
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    in_url,
+    names_of,
+    number_in_url,
+    url,
+)
+from cobalance.app.web.widgets import escape, in_app, meaning
+from cobalance.base import IntArray, inflect, readable
+from cobalance.counting import Cliques, Incidence
+from cobalance.generation.planning import (
+    COUNTS,
+    PLANNERS,
+    WHOLE_IMAGES,
+    PlannedImages,
+    PlanOptions,
+    measure_all,
+    plan_curve,
+    run_planner,
+    simulate_images,
+)
 from cobalance.generation.recipes.recipe import FormField
-from cobalance.graph.database import schema
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.dataset.read import load_named_images
-from cobalance.graph.dataset.state import DatasetState
-from cobalance.statistics.q_values import MAX_Q_VALUE
-from cobalance.statistics.selection import CliqueFilter, find_rows
+from cobalance.graph.database import GraphStore, schema
+from cobalance.graph.dataset import DatasetState, load_cliques, load_named_images
+from cobalance.statistics import MAX_Q_VALUE, CliqueFilter, find_rows
 from cobalance.workflows.diagnose.findings import describe_leaning
-from cobalance.workflows.plan.compare import budget_curve, compare_all
+from cobalance.workflows.plan import budget_curve, compare_all
 
 SELECTED, BY_FILTER = "Selected", "By filter"
 

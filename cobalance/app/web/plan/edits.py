@@ -8,29 +8,30 @@ import streamlit as st
 
 from cobalance.app.web.components import job_form
 from cobalance.app.web.plan.estimate import draw_estimate
-from cobalance.app.web.state import session, tasks, url
-from cobalance.app.web.state.access import may_edit, user_name
-from cobalance.app.web.state.session import CurrentDataset, names_of
-from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.messages import empty_state, show_error, show_task
-from cobalance.app.web.widgets.tables import count_column, draw_columns
-from cobalance.base.errors import CobalanceError, DataError
-from cobalance.base.names import clean_name
-from cobalance.base.plurals import inflect
-from cobalance.base.progress import Progress
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    in_url,
+    may_edit,
+    names_of,
+    number_in_url,
+    session,
+    tasks,
+    url,
+    user_name,
+)
+from cobalance.app.web.widgets import count_column, draw_columns, empty_state, show_error, show_task
+from cobalance.base import CobalanceError, DataError, Progress, clean_name, inflect
 from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
-from cobalance.generation.planning.counterfactuals import CounterfactualOptions
-from cobalance.generation.planning.plan import Plan
+from cobalance.generation.planning import CounterfactualOptions, Plan
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.database import schema
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.plans import write_plan
-from cobalance.graph.dataset.state import DatasetState
-from cobalance.ingest.captions.image_texts import caption_files
-from cobalance.ingest.concepts.word_lists import combine_words
+from cobalance.graph.database import GraphStore, schema
+from cobalance.graph.dataset import DatasetState, write_plan
+from cobalance.ingest.captions import caption_files
+from cobalance.ingest.concepts import combine_words
 from cobalance.workflows.order.job import order_plan
-from cobalance.workflows.plan.edits import choose_counterfactuals
+from cobalance.workflows.plan import choose_counterfactuals
 
 SELECTED, ALL = "Selected cliques", "All images"
 _MADE = {"all": "every group", "others": "the other groups"}

@@ -10,19 +10,23 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components.imbalances import details
-from cobalance.app.web.widgets.charts import before_and_after, names_axis
-from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
-from cobalance.app.web.widgets.theme import clique_labels, escape, shorten
-from cobalance.base.arrays import IntArray
-from cobalance.counting.cliques import Cliques
-from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
-from cobalance.generation.planning.lean import find_leaning
-from cobalance.generation.planning.plan import Plan
-from cobalance.statistics.association import rate_differences
+from cobalance.app.web.widgets import (
+    before_and_after,
+    clique_labels,
+    count_column,
+    draw_columns,
+    draw_table,
+    escape,
+    names_axis,
+    shorten,
+)
+from cobalance.base import IntArray
+from cobalance.counting import Cliques
+from cobalance.generation.planning import AFTER, BEFORE, Plan, effect_table, find_leaning
+from cobalance.statistics import rate_differences
 from cobalance.workflows.cells import ARROW, change_text
-from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
-from cobalance.workflows.plan.compare import CURVE
-from cobalance.workflows.plan.summaries import describe_widened, describe_worse, plan_warnings
+from cobalance.workflows.concept_graph import NEUTRAL, class_colors
+from cobalance.workflows.plan import CURVE, describe_widened, describe_worse, plan_warnings
 
 IN_PICTURE, IN_TABLE = 20, 1000
 # More classes than this have no columns of their own.

@@ -5,12 +5,11 @@ import json
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import number_in_url
-from cobalance.app.web.widgets.theme import duration_text
+from cobalance.app.web.state import CurrentDataset, number_in_url
+from cobalance.app.web.widgets import duration_text
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.recipes.recipe import Recipe
-from cobalance.graph.jobs.status import read_speeds
+from cobalance.graph.jobs import read_speeds
 
 
 def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> str:

@@ -31,33 +31,37 @@ from cobalance.app.web.plan.choice import (
     planners_compared,
 )
 from cobalance.app.web.plan.estimate import draw_estimate
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, number_in_url
-from cobalance.app.web.widgets.controls import choose_view, download, download_table
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.theme import escape
-from cobalance.app.web.widgets.wording import in_app
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import render
-from cobalance.base.plurals import inflect
-from cobalance.counting.cliques import Cliques
-from cobalance.generation.planning.effects import touched_rows
-from cobalance.generation.planning.plan import Plan, PlannedImages, queries_of
-from cobalance.generation.planning.plan_file import plan_to_json
-from cobalance.generation.planning.planners import WHOLE_IMAGES
-from cobalance.generation.planning.resampling import BASELINES
-from cobalance.graph.dataset.read import read_image_files
+from cobalance.app.web.state import CurrentDataset, choice_in_url, may_edit, number_in_url, session
+from cobalance.app.web.widgets import (
+    choose_view,
+    download,
+    download_table,
+    empty_state,
+    escape,
+    in_app,
+)
+from cobalance.base import IntArray, inflect, render
+from cobalance.counting import Cliques
+from cobalance.generation.planning import (
+    BASELINES,
+    WHOLE_IMAGES,
+    Plan,
+    PlannedImages,
+    plan_to_json,
+    queries_of,
+    touched_rows,
+)
+from cobalance.graph.dataset import read_image_files
 from cobalance.workflows.diagnose.findings import no_clique
-from cobalance.workflows.panel.verdicts import query_verdicts, warn_unsupported
-from cobalance.workflows.plan.resample import list_images, read_listed
-from cobalance.workflows.plan.summaries import (
+from cobalance.workflows.panel import query_verdicts, warn_unsupported
+from cobalance.workflows.plan import (
     COUNTS_ALONE,
     describe_balance,
     describe_proof,
     describe_worse,
+    list_images,
     no_images,
+    read_listed,
 )
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")

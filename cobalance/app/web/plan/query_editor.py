@@ -10,13 +10,12 @@ import streamlit as st
 
 from cobalance.app.web.components.imbalances.table import disagreement_column
 from cobalance.app.web.plan.choice import PlanRequest
-from cobalance.app.web.state.url import number_in_url
-from cobalance.app.web.widgets.tables import count_column, table_height
-from cobalance.base.arrays import IntArray
-from cobalance.counting.cliques import Cliques
-from cobalance.generation.planning.plan import PlannedImages
-from cobalance.statistics.association import DISAGREEMENTS, disagreements
-from cobalance.statistics.selection import find_rows
+from cobalance.app.web.state import number_in_url
+from cobalance.app.web.widgets import count_column, table_height
+from cobalance.base import IntArray
+from cobalance.counting import Cliques
+from cobalance.generation.planning import PlannedImages
+from cobalance.statistics import DISAGREEMENTS, disagreements, find_rows
 from cobalance.workflows.diagnose.tables import DISAGREEMENT
 
 ROWS = (200, 1000, 5000)

@@ -13,7 +13,7 @@ from prometheus_client import (
     disable_created_metrics,
 )
 
-from cobalance.base.errors import CobalanceError
+from cobalance.base import CobalanceError
 
 REGISTRY = CollectorRegistry()
 """All metrics of this process."""

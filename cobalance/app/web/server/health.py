@@ -14,10 +14,9 @@ from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from cobalance.base.errors import CobalanceError, StoreUnavailableError
+from cobalance.base import CobalanceError, StoreUnavailableError
+from cobalance.graph.database import USERNAME, Endpoint, Home
 from cobalance.graph.database.local import server_control as local_server
-from cobalance.graph.database.local.home import USERNAME, Home
-from cobalance.graph.database.local.server_control import Endpoint
 from cobalance.workflows.settings import Settings, in_environment
 
 PATH = "/healthz"

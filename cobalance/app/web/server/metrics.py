@@ -22,10 +22,10 @@ from starlette.responses import PlainTextResponse, Response
 
 from cobalance.app.web.server.counters import REGISTRY
 from cobalance.app.web.server.health import LIMIT_S, open_driver, running_endpoint
-from cobalance.base.errors import CobalanceError
-from cobalance.graph.database.local.server_control import Endpoint
-from cobalance.graph.jobs.reports import ALIVE_S
-from cobalance.graph.tasks.monitoring import GAUGES
+from cobalance.base import CobalanceError
+from cobalance.graph.database import Endpoint
+from cobalance.graph.jobs import ALIVE_S
+from cobalance.graph.tasks import GAUGES
 from cobalance.workflows.settings import Settings
 
 PATH = "/metrics"

@@ -31,7 +31,7 @@ from cobalance.app.web.server.login_check import LoginCheck
 from cobalance.app.web.server.security import HostAndOriginCheck, MessageCheck
 from cobalance.app.web.server.streamlit_internals import configure
 from cobalance.app.web.server.uploads import UPLOADS, UploadCheck
-from cobalance.base.errors import OptionError
+from cobalance.base import OptionError
 from cobalance.workflows.login_file import Login, is_loopback, read_login
 from cobalance.workflows.settings import Settings
 

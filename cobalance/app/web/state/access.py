@@ -17,7 +17,7 @@ import streamlit as st
 from cobalance.app.web.server.streamlit_internals import session_id
 from cobalance.app.web.server.uploads import CONNECTION_HEADER, UPLOADS
 from cobalance.app.web.state import session
-from cobalance.base.errors import CobalanceError
+from cobalance.base import CobalanceError
 from cobalance.workflows.login_file import is_listed
 from cobalance.workflows.settings import Settings
 

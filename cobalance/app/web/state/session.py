@@ -14,13 +14,10 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.server.streamlit_internals import correct_parameter
-from cobalance.counting.mining_options import MiningOptions
-from cobalance.graph.database import schema
-from cobalance.graph.database.declarations import Node
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.names import class_sizes
-from cobalance.graph.dataset.state import DatasetState, dataset_state, list_datasets
-from cobalance.graph.queries.binding import bind_named
+from cobalance.counting import MiningOptions
+from cobalance.graph.database import GraphStore, Node, schema
+from cobalance.graph.dataset import DatasetState, class_sizes, dataset_state, list_datasets
+from cobalance.graph.queries import bind_named
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 

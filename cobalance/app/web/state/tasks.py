@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from cobalance.app.web.state.access import require_editor
-from cobalance.base.errors import CobalanceError
-from cobalance.base.progress import Progress
-from cobalance.base.run_log import log_run
+from cobalance.base import CobalanceError, Progress, log_run
 from cobalance.base.safe_text import safe_text
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from cobalance.workflows.concept_graph.colors import NEUTRAL
+from cobalance.workflows.concept_graph import NEUTRAL
 
 
 def names_axis(most_px: int, **options: Any) -> alt.Axis:

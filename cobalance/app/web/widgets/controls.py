@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.state.url import in_url, named_in_url
+from cobalance.app.web.state import in_url, named_in_url
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.parquet import to_parquet
 

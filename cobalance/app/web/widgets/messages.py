@@ -9,12 +9,18 @@ from typing import ParamSpec
 
 import streamlit as st
 
-from cobalance.app.web.state import session, tasks
-from cobalance.app.web.state.access import advice_or_unproven, may_edit, require_editor
-from cobalance.app.web.state.refreshing import rerun_page, run_began_s
+from cobalance.app.web.state import (
+    advice_or_unproven,
+    may_edit,
+    require_editor,
+    rerun_page,
+    run_began_s,
+    session,
+    tasks,
+)
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.base.errors import CobalanceError, StoreUnavailableError
+from cobalance.base import CobalanceError, StoreUnavailableError
 
 P = ParamSpec("P")
 # A running task is drawn anew after this time.

@@ -4,8 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cobalance.base.errors import Action, Setting
-from cobalance.base.readable_names import readable
+from cobalance.base import Action, Setting, readable
 from cobalance.ingest.options import declared_options
 from cobalance.workflows.settings import VARIABLES
 

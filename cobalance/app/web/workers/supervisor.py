@@ -12,8 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Literal
 
-from cobalance.base.errors import CobalanceError, ConflictError
-from cobalance.base.plurals import inflect
+from cobalance.base import CobalanceError, ConflictError, inflect
 from cobalance.base.safe_text import safe_text
 from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from cobalance.base.errors import CobalanceError
-from cobalance.base.progress import Progress
+from cobalance.base import CobalanceError, Progress
 from cobalance.workflows.settings import Settings, in_environment
 
 IDLE_S = 600.0

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from cobalance.base.errors import OptionError
+from cobalance.base import OptionError
 from cobalance.evaluation.metrics.bias.labels import AttributeOptions, AttributeRun, by_attribute
 from cobalance.evaluation.metrics.bias.object_tables import (
     Table,

@@ -8,10 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.errors import DataError, needs_extra
-from cobalance.base.libraries import sklearn
-from cobalance.base.options import Options
+from cobalance.base import BoolArray, DataError, FloatArray, IntArray, Options, needs_extra, sklearn
 
 STRENGTHS = tuple(10.0**power for power in range(-3, 4))
 """Inverse penalties that the linear attacker chooses from, on a held-out part of its training set.

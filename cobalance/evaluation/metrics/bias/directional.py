@@ -6,8 +6,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import InputError, OptionError, check_known
+from cobalance.base import FloatArray, InputError, OptionError, check_known
 from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,

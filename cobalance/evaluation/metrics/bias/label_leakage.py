@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.errors import DataError, InputError
+from cobalance.base import BoolArray, DataError, FloatArray, InputError, IntArray
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions, draw_splits, fit_attacker
 from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,

@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import STRING
-from cobalance.base.errors import DataError, InputError, OptionError, check_known
-from cobalance.base.options import Options
+from cobalance.base import STRING, DataError, InputError, OptionError, Options, check_known
 from cobalance.evaluation.groups import align_groups, as_text
 from cobalance.evaluation.metrics.metric import Inputs, stack
 from cobalance.evaluation.metrics.tables import count_column, number_column, under

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import DataError, check_known
+from cobalance.base import DataError, FloatArray, IntArray, check_known
 from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import PROBABILITY
-from cobalance.statistics.intervals import NORMAL_95, proportions
+from cobalance.statistics import NORMAL_95, proportions
 
 LeakageScore = Literal["confidence", "accuracy", "folded"]
 Probabilities = pd.DataFrame | npt.ArrayLike

@@ -8,9 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import OptionError, check_known, needs_extra
-from cobalance.base.libraries import sklearn
+from cobalance.base import FloatArray, IntArray, OptionError, check_known, needs_extra, sklearn
 from cobalance.evaluation.groups import check_groups
 from cobalance.evaluation.metrics.bias import attackers
 from cobalance.evaluation.metrics.bias.label_leakage import mean_of_rounds
@@ -18,7 +16,7 @@ from cobalance.evaluation.metrics.bias.leakage import difference_of_attackers, l
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import captions_by_image
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.ingest.concepts.word_lists import load_group_words
+from cobalance.ingest.concepts import load_group_words
 
 GROUP_WORD, UNKNOWN = "<group>", "<unknown>"
 HUMAN_CAPTIONS = 5

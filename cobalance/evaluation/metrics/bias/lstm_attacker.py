@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
-from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base import FloatArray, IntArray
 
 Tokens = Sequence[str]
 Encoded = list[torch.Tensor]

@@ -7,14 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import DataError, OptionError, check_known
-from cobalance.base.options import Options
+from cobalance.base import DataError, FloatArray, OptionError, Options, check_known
 from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import Score, by_run, score_rows, text_column, under
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.statistics.intervals import proportions
+from cobalance.statistics import proportions
 
 Against = Literal["own", "all"]
 PERSON = "person"

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from cobalance.base.arrays import BoolArray, FloatArray, IntArray
-from cobalance.base.errors import check_known
+from cobalance.base import BoolArray, FloatArray, IntArray, check_known
 from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,
     Labels,

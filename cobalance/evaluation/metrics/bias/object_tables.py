@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import DataError, InputError
+from cobalance.base import DataError, FloatArray, InputError
 from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.metrics.bias.labels import Labels, check_rows, read_indicators
 from cobalance.evaluation.metrics.tables import ROUNDING, number_column, text_column

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import DataError, InputError
+from cobalance.base import DataError, FloatArray, InputError, IntArray
 from cobalance.evaluation.cells import missing_column, refuse_rows
 from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_pair

@@ -7,10 +7,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import OptionError, check_known
-from cobalance.base.libraries import special
-from cobalance.base.options import Options
+from cobalance.base import FloatArray, IntArray, OptionError, Options, check_known, special
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings
 from cobalance.evaluation.metrics.bias.ranking_inputs import (
     Ranking,

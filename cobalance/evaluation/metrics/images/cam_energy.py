@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base.errors import DataError
+from cobalance.base import DataError
 from cobalance.evaluation.metrics.tables import Score, mean_score, score_rows
 
 

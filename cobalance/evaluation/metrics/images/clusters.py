@@ -10,11 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from cobalance.base.arrays import STRING
-from cobalance.base.errors import DataError, OptionError, needs_extra
-from cobalance.base.libraries import sklearn
-from cobalance.base.names import clean_name
-from cobalance.base.options import Options
+from cobalance.base import STRING, DataError, OptionError, Options, clean_name, needs_extra, sklearn
 from cobalance.evaluation.metrics.bias.lic import group_words
 from cobalance.evaluation.metrics.metric import (
     Inputs,
@@ -23,7 +19,7 @@ from cobalance.evaluation.metrics.metric import (
     with_left_out,
 )
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.statistics.intervals import newcombe
+from cobalance.statistics import newcombe
 
 SOURCE = "cluster"
 """The source of mentions that clusters give, where they become concepts."""

@@ -7,10 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from cobalance.base.arrays import FloatArray
-from cobalance.base.errors import DataError
-from cobalance.base.libraries import linalg
-from cobalance.base.options import Options
+from cobalance.base import DataError, FloatArray, Options, linalg
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame
 
 FRECHET_IMAGES = 2048

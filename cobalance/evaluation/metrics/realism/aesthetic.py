@@ -8,13 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import JobBlockedError
-from cobalance.base.libraries import torch
+from cobalance.base import JobBlockedError, torch
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, linear_head, mean_of, need
-from cobalance.vision.models.clip import load_clip
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.weights import read_weights
+from cobalance.vision.models import ModelOptions, load_clip, read_weights
 
 
 class AestheticOptions(WeightOptions, ModelOptions):

@@ -10,10 +10,13 @@ import pandas as pd
 
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import WeightOptions, mean_of, need, prompts_of
-from cobalance.vision.models.clip import load_image_text_clip
-from cobalance.vision.models.open_clip import from_open_clip
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.weights import fill, read_weights
+from cobalance.vision.models import (
+    ModelOptions,
+    fill,
+    from_open_clip,
+    load_image_text_clip,
+    read_weights,
+)
 
 
 class HpsOptions(WeightOptions, ModelOptions):

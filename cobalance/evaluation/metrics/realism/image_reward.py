@@ -12,8 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import JobBlockedError
-from cobalance.base.libraries import Image, torch, transformers
+from cobalance.base import Image, JobBlockedError, torch, transformers
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import (
     WeightOptions,
@@ -22,9 +21,14 @@ from cobalance.evaluation.metrics.realism.options import (
     need,
     prompts_of,
 )
-from cobalance.vision.models.devices import choose_device, out_of_memory
-from cobalance.vision.models.loading import check_tokenizer
-from cobalance.vision.models.weights import fill, read_weights, with_prefix
+from cobalance.vision.models import (
+    check_tokenizer,
+    choose_device,
+    fill,
+    out_of_memory,
+    read_weights,
+    with_prefix,
+)
 
 _MEAN, _SD = 0.16717362830052426, 1.0333394966054072  # of rewards in the authors' data
 _TOKENS = 35

@@ -11,13 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from cobalance.base.errors import JobBlockedError, OptionError
-from cobalance.base.libraries import torch
-from cobalance.base.options import Options
+from cobalance.base import JobBlockedError, OptionError, Options, torch
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
 from cobalance.evaluation.metrics.tables import captions_by_image, mean_score, score_rows
-from cobalance.vision.images.arrays import ImageArray
-from cobalance.vision.models.weights import fill
+from cobalance.vision.images import ImageArray
+from cobalance.vision.models import fill
 
 # The layers between these are dropout, which has no weights.
 _LAYERS = (0, 2, 4, 6, 7)

@@ -6,10 +6,10 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import DataError
+from cobalance.base import DataError
 from cobalance.evaluation.training.data.images import LabelledImages, caption_list
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
-from cobalance.vision.images.decoding import decode, rgb_array
+from cobalance.vision.images import decode, rgb_array
 
 UNKNOWN = -1
 

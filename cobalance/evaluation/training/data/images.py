@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import DataError, OptionError
+from cobalance.base import DataError, OptionError
 
 COLUMNS = ("image", "class_name", "concepts", "split", "uri", "synthetic", "source")
 

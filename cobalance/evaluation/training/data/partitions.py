@@ -7,10 +7,9 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.base.arrays import STRING
-from cobalance.base.errors import DataError, check_known
-from cobalance.ingest.captions.word_editor import WordEditor
-from cobalance.ingest.concepts.word_lists import load_group_words
+from cobalance.base import STRING, DataError, check_known
+from cobalance.ingest.captions import WordEditor
+from cobalance.ingest.concepts import load_group_words
 
 Kept = Literal["changed", "same", "any"]
 

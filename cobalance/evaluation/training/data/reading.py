@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.base.errors import DataError, InputError
+from cobalance.base import DataError, InputError
 from cobalance.evaluation.training.data.images import COLUMNS, LabelledImages, caption_list
-from cobalance.vision.images.image_file import ImageFileError
+from cobalance.vision.images import ImageFileError
 
 TABLE = "manifest.parquet"
 _NEEDED = ("image_id", "label", "concepts", "split", "uri", "synthetic", "source", "key")

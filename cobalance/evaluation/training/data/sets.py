@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import DataError, OptionError, check_known
+from cobalance.base import DataError, OptionError, check_known
 from cobalance.evaluation.training.data.images import LabelledImages, made_from
 from cobalance.evaluation.training.data.partitions import PARTITIONS, in_partition
 

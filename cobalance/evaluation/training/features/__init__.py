@@ -1,6 +1,6 @@
 """Features of images that training does not change, by name."""
 
-from cobalance.base.plugins import Plugin, Plugins
+from cobalance.base import Plugin, Plugins
 from cobalance.evaluation.training.features.features import Features
 
 FEATURES: Plugins[Features, Plugin] = Plugins(

@@ -9,11 +9,9 @@ from typing import Any
 
 from pydantic import Field
 
-from cobalance.base.libraries import torch
-from cobalance.base.plugins import Plugin
+from cobalance.base import Plugin, torch
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.vision.models.clip import CLIP, load_clip
-from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models import CLIP, ModelOptions, load_clip
 
 _LICENCE = "none named on the hub; its code is under MIT"
 _REVISION_336 = "ce19dc912ca5cd21c8a653c79e251e808ccabcd1"

@@ -5,11 +5,9 @@ Oquab et al., "DINOv2: Learning Robust Visual Features without Supervision" (202
 
 from pydantic import Field
 
-from cobalance.base.libraries import transformers
-from cobalance.base.plugins import Plugin
+from cobalance.base import Plugin, transformers
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.vision import open_vision
+from cobalance.vision.models import ModelOptions, open_vision
 
 
 class Dinov2Options(ModelOptions):

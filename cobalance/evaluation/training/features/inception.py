@@ -12,15 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.errors import JobBlockedError, OptionError
-from cobalance.base.libraries import torch
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
+from cobalance.base import JobBlockedError, OptionError, Options, Plugin, torch
 from cobalance.evaluation.training.examples import Examples, Floats, split_rows
 from cobalance.evaluation.training.features.features import Features
-from cobalance.vision.models.checkpoints import describe_error
-from cobalance.vision.models.devices import choose_device, out_of_memory
-from cobalance.vision.models.weights import read_weights
+from cobalance.vision.models import choose_device, describe_error, out_of_memory, read_weights
 
 WEIGHTS = "weights-inception-2015-12-05-6726825d.pth"
 """The published weights, of torch-fidelity's release 0.2.0."""

@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.errors import DataError
-from cobalance.base.libraries import Image, sklearn
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
+from cobalance.base import DataError, Image, Options, Plugin, sklearn
 from cobalance.evaluation.training.examples import Examples, Floats, Pixels, split_rows
 from cobalance.evaluation.training.features.features import Features
 

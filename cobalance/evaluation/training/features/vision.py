@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.files import make_file, make_folder
+from cobalance.base import make_file, make_folder
 from cobalance.evaluation.training.examples import Examples, Floats, Pixels
 from cobalance.evaluation.training.features.features import Features
-from cobalance.vision.models.vision import VisionModel
+from cobalance.vision.models import VisionModel
 
 Singles = npt.NDArray[np.float32]
 _TABLE = "CREATE TABLE IF NOT EXISTS features (image BLOB PRIMARY KEY, found BLOB, digest BLOB)"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from cobalance.base.plugins import Plugins
+from cobalance.base import Plugins
 from cobalance.evaluation.training.method import Learner, LearnerPlugin, Run
 
 LEARNERS: Plugins[Callable[[Run], Learner], LearnerPlugin] = Plugins(

@@ -17,8 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.errors import OptionError
-from cobalance.base.options import Options
+from cobalance.base import OptionError, Options
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.features.features import Features

@@ -8,12 +8,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cobalance.base.errors import DataError
-from cobalance.base.files import make_file, make_folder
+from cobalance.base import DataError, make_file, make_folder
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features.features import Features
 from cobalance.evaluation.training.learners.regression import Head, head_probabilities
-from cobalance.vision.models.weights import with_prefix
+from cobalance.vision.models import with_prefix
 
 FILE = "linear.npz"
 _OWN = ("weight", "bias", "mean", "spread")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base.libraries import sklearn
+from cobalance.base import sklearn
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.method import Method, Run
 

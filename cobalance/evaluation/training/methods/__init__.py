@@ -1,6 +1,6 @@
 """Training methods, by name."""
 
-from cobalance.base.plugins import Plugins
+from cobalance.base import Plugins
 from cobalance.evaluation.training.method import Method, MethodPlugin, OwnModel
 
 _NETWORK_ONLY = "cobalance.evaluation.training.methods.network_only"

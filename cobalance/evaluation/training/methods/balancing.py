@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base.options import Options
+from cobalance.base import Options
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.method import Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import (

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.errors import DataError, OptionError
-from cobalance.base.libraries import sklearn
-from cobalance.base.options import Options
+from cobalance.base import DataError, OptionError, Options, sklearn
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run, Strengths
 from cobalance.evaluation.training.methods.grouping import balance_units, rows_by_unit

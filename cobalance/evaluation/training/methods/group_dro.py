@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.options import Options
+from cobalance.base import Options
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray, split_rows
 from cobalance.evaluation.training.method import Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import rows_by_unit

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from cobalance.base.errors import DataError, OptionError
+from cobalance.base import DataError, OptionError
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 
 Unit = Literal["group", "class"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.options import Options
+from cobalance.base import Options
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
 from cobalance.evaluation.training.model import Model

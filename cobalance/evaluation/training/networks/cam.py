@@ -10,11 +10,11 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
-from cobalance.base.errors import DataError
+from cobalance.base import DataError
 from cobalance.evaluation.training.examples import Examples, IntArray
 from cobalance.evaluation.training.networks.model import NetworkModel, consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
-from cobalance.vision.models.classifiers import ClassifierSettings, Network
+from cobalance.vision.models import ClassifierSettings, Network
 
 Map = npt.NDArray[np.float32]
 BATCH_SIZE = 16

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from cobalance.base.errors import DataError
+from cobalance.base import DataError
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.loop import History, Loop, check_digest, reproducible
 from cobalance.evaluation.training.method import Learner, Method, Run
@@ -19,9 +19,14 @@ from cobalance.evaluation.training.networks.fitting import Fitting
 from cobalance.evaluation.training.networks.model import NetworkModel, open_network
 from cobalance.evaluation.training.networks.options import NetworkOptions
 from cobalance.evaluation.training.selection import check_rule, describe_selection
-from cobalance.vision.models.classifiers import Network, open_backbone, width_of
-from cobalance.vision.models.devices import choose_device, choose_dtype
-from cobalance.vision.models.weight_files import MODEL_FILE
+from cobalance.vision.models import (
+    MODEL_FILE,
+    Network,
+    choose_device,
+    choose_dtype,
+    open_backbone,
+    width_of,
+)
 
 
 @dataclass(frozen=True)

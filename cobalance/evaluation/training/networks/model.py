@@ -11,9 +11,14 @@ import torch
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray, split_rows
 from cobalance.evaluation.training.networks.pixels import read_batches, whole
-from cobalance.vision.models.classifiers import Classifier, Network, open_classifier
-from cobalance.vision.models.devices import choose_device, choose_dtype
-from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models import (
+    Classifier,
+    ModelOptions,
+    Network,
+    choose_device,
+    choose_dtype,
+    open_classifier,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from cobalance.base.plugins import Plugin, Plugins
+from cobalance.base import Plugin, Plugins
 from cobalance.evaluation.training.examples import Floats
 
 

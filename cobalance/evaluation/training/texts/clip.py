@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.plugins import Plugin
+from cobalance.base import Plugin
 from cobalance.evaluation.training.examples import Floats
-from cobalance.vision.models.clip import CLIP
-from cobalance.vision.models.options import ModelOptions
+from cobalance.vision.models import CLIP, ModelOptions
 
 
 class ClipTextOptions(ModelOptions):

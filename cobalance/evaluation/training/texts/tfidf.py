@@ -9,10 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.errors import DataError
-from cobalance.base.libraries import sklearn
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
+from cobalance.base import DataError, Options, Plugin, sklearn
 from cobalance.evaluation.training.examples import Floats
 
 

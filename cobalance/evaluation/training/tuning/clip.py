@@ -10,18 +10,21 @@ import torch
 from torch.nn import functional
 from transformers import CLIPTokenizer
 
-from cobalance.base.errors import OptionError
+from cobalance.base import OptionError
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.tuning.fitting import tune
 from cobalance.evaluation.training.tuning.options import ClipTuningOptions
-from cobalance.vision.models.clip import load_clip
-from cobalance.vision.models.loading import load_processor
-from cobalance.vision.models.open_clip import load_open_clip
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.prompts import PHOTO, prompt_for
-from cobalance.vision.models.vision import VisionModel
+from cobalance.vision.models import (
+    PHOTO,
+    ModelOptions,
+    VisionModel,
+    load_clip,
+    load_open_clip,
+    load_processor,
+    prompt_for,
+)
 
 _LARGEST_SCALE = math.log(100)  # of the logits, as in the CLIP paper's section 2.5
 

@@ -11,8 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from cobalance.base.errors import DataError
-from cobalance.base.files import replacing
+from cobalance.base import DataError, replacing
 from cobalance.evaluation.training import loop
 from cobalance.evaluation.training.examples import Examples, split_rows
 from cobalance.evaluation.training.method import Run
@@ -20,11 +19,15 @@ from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
 from cobalance.evaluation.training.selection import check_rule
 from cobalance.evaluation.training.tuning.options import TuningOptions
-from cobalance.vision.models.checkpoints import find_checkpoint
-from cobalance.vision.models.devices import choose_dtype, out_of_memory
-from cobalance.vision.models.loading import load_model, quiet
-from cobalance.vision.models.vision import VisionModel
-from cobalance.vision.models.weights import with_prefix
+from cobalance.vision.models import (
+    VisionModel,
+    choose_dtype,
+    find_checkpoint,
+    load_model,
+    out_of_memory,
+    quiet,
+    with_prefix,
+)
 
 _ELSEWHERE = (
     "device",

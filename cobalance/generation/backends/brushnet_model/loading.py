@@ -5,12 +5,10 @@ from typing import Any
 
 import diffusers
 
-from cobalance.base.errors import JobBlockedError
+from cobalance.base import JobBlockedError
 from cobalance.generation.backends.brushnet_model.pipeline import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
 from cobalance.generation.backends.pipelines.options import check_pipeline, wrong_kind
-from cobalance.vision.models.checkpoints import Checkpoint, describe_error
-from cobalance.vision.models.loading import quiet
-from cobalance.vision.models.weight_files import MODEL_FILE
+from cobalance.vision.models import MODEL_FILE, Checkpoint, describe_error, quiet
 
 SCHEDULER_FILE = "scheduler/scheduler_config.json"
 

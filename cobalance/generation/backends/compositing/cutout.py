@@ -8,13 +8,12 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import ndimage
 
-from cobalance.base.libraries import Image
-from cobalance.base.options import Options
+from cobalance.base import Image, Options
 from cobalance.generation.backends.compositing import framing
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.exemplars import Exemplar
 from cobalance.generation.image_request import SourceImage
-from cobalance.vision.images.arrays import ImageArray, MaskArray, find_box
+from cobalance.vision.images import ImageArray, MaskArray, find_box
 
 SCALES = (0.7, 1.3)
 """Range of a placed object's scale relative to its source; reduced where it would not fit."""

@@ -13,11 +13,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from cobalance.base.errors import DataError, JobBlockedError
-from cobalance.base.libraries import Image
-from cobalance.vision.images.arrays import ImageArray, MaskArray
-from cobalance.vision.images.decoding import decode
-from cobalance.vision.images.image_file import ImageFileError
+from cobalance.base import DataError, Image, JobBlockedError
+from cobalance.vision.images import ImageArray, ImageFileError, MaskArray, decode
 
 GROUND_SHARE = 0.5
 """A concept that shows in half of its exemplars' pixels or more is a background, else an object."""

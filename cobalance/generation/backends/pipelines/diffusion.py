@@ -23,8 +23,8 @@ from cobalance.generation.image_request import (
     SourceImage,
     require_source,
 )
-from cobalance.vision.images.arrays import ImageArray, find_box
-from cobalance.vision.models.loading import software
+from cobalance.vision.images import ImageArray, find_box
+from cobalance.vision.models import software
 
 COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
 """IPTC's term for an image of which a model has made some, and a camera the rest."""

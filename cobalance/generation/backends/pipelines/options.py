@@ -5,11 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cobalance.base.errors import JobBlockedError
-from cobalance.base.options import MayBePath
+from cobalance.base import JobBlockedError, MayBePath
 from cobalance.generation.backends.backend import ImageOptions
-from cobalance.vision.models.checkpoints import Checkpoint
-from cobalance.vision.models.weight_files import PIPELINE_FILE
+from cobalance.vision.models import PIPELINE_FILE, Checkpoint
 
 FAMILIES = {"Stable Diffusion": "StableDiffusion", "FLUX.1": "Flux(?!2)", "Qwen-Image": "QwenImage"}
 """Families of pipelines that are known to work, by how the names of their classes begin."""

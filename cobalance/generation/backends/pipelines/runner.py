@@ -11,16 +11,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.errors import OptionError
-from cobalance.base.libraries import diffusers, torch
+from cobalance.base import OptionError, diffusers, torch
 from cobalance.generation.backends.compositing.framing import Size, choose_model_size
 from cobalance.generation.backends.pipelines import sampling
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, find_family
 from cobalance.generation.image_request import GenerationError
-from cobalance.vision.models.checkpoints import Checkpoint
-from cobalance.vision.models.devices import choose_device, choose_dtype, out_of_memory
-from cobalance.vision.models.loading import load_model, quiet
-from cobalance.vision.models.weight_files import PIPELINE_FILE
+from cobalance.vision.models import (
+    PIPELINE_FILE,
+    Checkpoint,
+    choose_device,
+    choose_dtype,
+    load_model,
+    out_of_memory,
+    quiet,
+)
 
 SEED_BITS = 0xFFFF_FFFF
 """Mask of the 32 bits of a seed that torch's CPU generator uses."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from cobalance.base.errors import OptionError
-from cobalance.base.libraries import diffusers
+from cobalance.base import OptionError, diffusers
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import SCALES
-from cobalance.vision.models.loading import quiet
+from cobalance.vision.models import quiet
 
 TEXT, IMAGE = SCALES
 FAST_STEPS = 20

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.plurals import inflect
+from cobalance.base import inflect
 from cobalance.generation.export.describing.texts import TextCounts
 from cobalance.generation.export.tables import TableFile
 from cobalance.generation.output.manifest_rows import CONSENT

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cobalance.base.records import Mention
+from cobalance.base import Mention
 from cobalance.generation.export.exporter import ImageLocation
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.tables import TEXT_COLUMNS, Column, TableFile

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cobalance.base.plurals import inflect
+from cobalance.base import inflect
 from cobalance.generation.export.images.image import ExportImage
 
 UNKNOWN = "unknown"

@@ -14,8 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
-from cobalance.base.options import Options
-from cobalance.base.records import Mention
+from cobalance.base import Mention, Options
 from cobalance.generation.export import exporter
 from cobalance.generation.export.images.coco_regions import coco_region
 from cobalance.generation.export.images.image import ExportImage, ImageText

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from cobalance.base.options import Options
+from cobalance.base import Options
 from cobalance.generation.export import exporter
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.staging import Staging

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cobalance.base.options import Options
+from cobalance.base import Options
 from cobalance.generation.export import exporter
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
 from cobalance.generation.export.images.image import ExportImage
@@ -20,12 +20,7 @@ from cobalance.generation.export.tables import (
     TableWriter,
     table_writer,
 )
-from cobalance.vision.images.decoding import (
-    is_turned,
-    read_header,
-    read_orientation,
-    upright_box,
-)
+from cobalance.vision.images import is_turned, read_header, read_orientation, upright_box
 
 _SHARED = ("image_id", "label", "concepts", "width", "height", "synthetic")
 _COLUMNS = {

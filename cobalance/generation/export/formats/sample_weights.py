@@ -5,15 +5,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from cobalance.base.errors import OptionError, check_known
-from cobalance.base.options import Options
+from cobalance.base import OptionError, Options, check_known
 from cobalance.generation.export import exporter
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.staging import Staging
 from cobalance.generation.export.tables import Column, TableFile, table_writer
-from cobalance.generation.planning.resampling import balancing_weights
+from cobalance.generation.planning import balancing_weights
 
 _TABLE = TableFile(
     "weights.parquet",

@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 from pydantic import Field
 
-from cobalance.base.options import Options
-from cobalance.base.records import Mention
+from cobalance.base import Mention, Options
 from cobalance.generation.export import exporter
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream

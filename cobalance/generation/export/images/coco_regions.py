@@ -5,13 +5,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from cobalance.base.records import Box, Mention
-from cobalance.vision.images.decoding import decode
-from cobalance.vision.images.image_file import ImageFileError
-from cobalance.vision.images.masks import (
+from cobalance.base import Box, Mention
+from cobalance.vision.images import (
+    ImageFileError,
     Polygons,
     RunLengths,
     SegmentationError,
+    decode,
     mask_box,
     mask_region,
     parse_segmentation,

@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base.errors import DataError
-from cobalance.base.records import plain_values
+from cobalance.base import DataError, plain_values
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.output.manifest import MANIFEST_SCHEMA
 

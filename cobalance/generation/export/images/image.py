@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cobalance.base.records import Mention
-from cobalance.vision.images.decoding import is_turned, read_header
-from cobalance.vision.images.image_file import ImageFileError
+from cobalance.base import Mention
+from cobalance.vision.images import ImageFileError, is_turned, read_header
 
 # A file's name has at most so many characters of the id; a digest makes it unique.
 _LONGEST = 60

@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobalance.base.errors import CobalanceError, MissingExtraError, Setting
-from cobalance.base.progress import Progress
-from cobalance.base.records import Mention
+from cobalance.base import CobalanceError, Mention, MissingExtraError, Progress, Setting
 from cobalance.generation.export.images.coco_regions import object_region
 from cobalance.generation.export.images.dataset import ExportDataset, list_images
 from cobalance.generation.export.images.image import (
@@ -26,7 +24,7 @@ from cobalance.generation.export.images.image import (
 )
 from cobalance.generation.export.options import ExportError, ExportOptions
 from cobalance.generation.output.manifest_rows import find_pasted_image
-from cobalance.ingest.captions.credits import CREDITS, join_credits
+from cobalance.ingest.captions import CREDITS, join_credits
 
 # Regions and texts of so many images are read in one call.
 _BATCH = 512

@@ -4,11 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.errors import check_known
-from cobalance.base.plugins import Plugin, Plugins
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
+from cobalance.base import IntArray, Plugin, Plugins, check_known
+from cobalance.counting import Cliques, Incidence
 from cobalance.generation.planning.plan import (
     ImagePlanner,
     Plan,

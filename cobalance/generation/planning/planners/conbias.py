@@ -2,11 +2,8 @@
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.subsets import SubsetIndex
+from cobalance.base import IntArray, Options, Plugin
+from cobalance.counting import Cliques, SubsetIndex
 from cobalance.generation.planning.plan import Planner, PlanOptions
 from cobalance.generation.planning.simulation import add_to_counts
 

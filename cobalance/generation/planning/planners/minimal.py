@@ -6,9 +6,8 @@ from typing import Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
-from cobalance.counting.cliques import Cliques
+from cobalance.base import Options, Plugin
+from cobalance.counting import Cliques
 from cobalance.generation.planning.plan import PlannedImages, Planner, PlanOptions
 from cobalance.generation.planning.planners.conbias import plan_images as plan_exactly
 from cobalance.generation.planning.programmes.search import Search

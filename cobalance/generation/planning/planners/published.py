@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from cobalance.base.arrays import IntArray
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
-from cobalance.counting.cliques import Cliques
+from cobalance.base import IntArray, Options, Plugin
+from cobalance.counting import Cliques
 from cobalance.generation.planning.plan import Planner, PlanOptions
 
 PLUGIN = Plugin("published", "As the paper's authors ran it: every clique on its own.")

@@ -8,20 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.libraries import sparse
-from cobalance.base.names import is_image_property
-from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.incidence import Incidence
-from cobalance.counting.subsets import sets_matrix
+from cobalance.base import FloatArray, IntArray, Options, Plugin, is_image_property, sparse
+from cobalance.counting import Cliques, Incidence, sets_matrix
 from cobalance.generation.planning.lean import CliqueSets, Lean
 from cobalance.generation.planning.plan import ImagePlanner, PlannedImages, PlanOptions
 from cobalance.generation.planning.relaxation import bound_lean
 from cobalance.generation.planning.simulation import number_names
 from cobalance.generation.planning.weights import weigh_cliques
-from cobalance.statistics.q_values import MAX_Q_VALUE
+from cobalance.statistics import MAX_Q_VALUE
 
 DEFAULT_SHARE = 0.1
 """Of the dataset's images, the budget where none is given."""

@@ -7,9 +7,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.counting.cliques import Cliques
-from cobalance.counting.subsets import SubsetIndex
+from cobalance.base import FloatArray, IntArray
+from cobalance.counting import Cliques, SubsetIndex
 from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps, Tolerance
 
 # Statuses of `scipy.optimize.milp`.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray, IntArray
+from cobalance.base import FloatArray, IntArray
 from cobalance.generation.planning.programmes.programme import Programme
 from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps
 

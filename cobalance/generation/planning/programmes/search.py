@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.counting.cliques import Cliques
+from cobalance.base import FloatArray, IntArray
+from cobalance.counting import Cliques
 from cobalance.generation.planning.plan import PlannedImages
 from cobalance.generation.planning.programmes.programme import (
     INFEASIBLE,

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.arrays import FloatArray, IntArray
-from cobalance.base.errors import OptionError, Setting
-from cobalance.base.libraries import stats
+from cobalance.base import FloatArray, IntArray, OptionError, Setting, stats
 from cobalance.generation.planning.plan import PlannedImages
 
 # HiGHS's tolerance of constraints.

@@ -1,6 +1,6 @@
 """One module per segmenter, and the registry of them all."""
 
-from cobalance.base.plugins import Plugin, Plugins
+from cobalance.base import Plugin, Plugins
 from cobalance.generation.sources.segmenters.segmenter import Segmenter
 
 SEGMENTERS: Plugins[Segmenter, Plugin] = Plugins(

@@ -6,15 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from cobalance.base.libraries import torch, transformers
-from cobalance.base.plugins import Plugin
-from cobalance.base.records import Box
+from cobalance.base import Box, Plugin, torch, transformers
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import join_parts
-from cobalance.vision.images.arrays import ImageArray, MaskArray
-from cobalance.vision.models.loading import load_processor
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.vision import VisionModel, open_vision
+from cobalance.vision.images import ImageArray, MaskArray
+from cobalance.vision.models import ModelOptions, VisionModel, load_processor, open_vision
 
 
 class ClipSegOptions(ModelOptions):

@@ -7,14 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base.grouping import group_pairs
-from cobalance.base.libraries import transformers
-from cobalance.base.plugins import Plugin
-from cobalance.base.records import Box
+from cobalance.base import Box, Plugin, group_pairs, transformers
 from cobalance.generation.sources.segmenters.segmenter import join_parts, label_names
-from cobalance.vision.images.arrays import ImageArray, MaskArray
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.vision import VisionModel, open_vision
+from cobalance.vision.images import ImageArray, MaskArray
+from cobalance.vision.models import ModelOptions, VisionModel, open_vision
 
 
 class ParsingOptions(ModelOptions):

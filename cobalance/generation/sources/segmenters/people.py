@@ -8,15 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from cobalance.base.libraries import torch, transformers
-from cobalance.base.plugins import Plugin
-from cobalance.base.records import Box
+from cobalance.base import Box, Plugin, torch, transformers
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, label_names
-from cobalance.vision.images.arrays import ImageArray, MaskArray, find_box
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.vision import VisionModel, open_vision
+from cobalance.vision.images import ImageArray, MaskArray, find_box
+from cobalance.vision.models import ModelOptions, VisionModel, open_vision
 
 
 class PeopleOptions(ModelOptions):

@@ -4,14 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cobalance.base.libraries import Image, transformers
-from cobalance.base.plugins import Plugin
-from cobalance.base.records import Box
+from cobalance.base import Box, Image, Plugin, transformers
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask
-from cobalance.vision.images.arrays import ImageArray, MaskArray
-from cobalance.vision.models.options import ModelOptions
-from cobalance.vision.models.vision import VisionModel, open_vision
+from cobalance.vision.images import ImageArray, MaskArray
+from cobalance.vision.models import ModelOptions, VisionModel, open_vision
 
 
 class SamOptions(ModelOptions):

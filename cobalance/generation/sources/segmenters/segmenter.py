@@ -5,10 +5,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from cobalance.base.errors import OptionError
-from cobalance.base.records import Box
+from cobalance.base import Box, OptionError
 from cobalance.generation.image_request import GenerationError
-from cobalance.vision.images.arrays import ImageArray, MaskArray
+from cobalance.vision.images import ImageArray, MaskArray
 
 
 class Segmenter(Protocol):

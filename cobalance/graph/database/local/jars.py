@@ -15,9 +15,14 @@ from filelock import FileLock
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
-from cobalance.base.errors import CobalanceError, Setting, StoreUnavailableError
-from cobalance.base.files import replacing
-from cobalance.base.progress import Progress, silent
+from cobalance.base import (
+    CobalanceError,
+    Progress,
+    Setting,
+    StoreUnavailableError,
+    replacing,
+    silent,
+)
 from cobalance.graph.database.local.home import hold
 from cobalance.graph.database.local.jar_lock import Jar, JarLock, read_lock
 

@@ -19,8 +19,7 @@ import psutil
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
-from cobalance.base.errors import MissingExtraError, Setting, StoreUnavailableError
-from cobalance.base.progress import Progress, silent
+from cobalance.base import MissingExtraError, Progress, Setting, StoreUnavailableError, silent
 from cobalance.graph.database.disk import full_disk
 from cobalance.graph.database.local.home import (
     HOST,

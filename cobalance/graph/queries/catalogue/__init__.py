@@ -1,7 +1,7 @@
 """Named Cypher reads by theme: each with its purpose, parameters and columns."""
 
-from cobalance.base.registry import Registry
-from cobalance.graph.database.query import Query
+from cobalance.base import Registry
+from cobalance.graph.database import Query
 from cobalance.graph.queries.catalogue import (
     cliques,
     concepts,

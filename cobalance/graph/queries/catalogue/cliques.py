@@ -1,7 +1,6 @@
 """Mined cliques with their imbalances and statistics."""
 
-from cobalance.graph.database import schema
-from cobalance.graph.database.query import Parameter
+from cobalance.graph.database import Parameter, schema
 from cobalance.graph.queries.catalogue.parameters import CONCEPTS, LIMIT, dataset_query
 
 _STATISTICS = (

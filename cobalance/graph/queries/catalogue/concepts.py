@@ -1,7 +1,6 @@
 """Concepts with their images, over all classes and in each, by frequency or by skew."""
 
-from cobalance.graph.database import schema
-from cobalance.graph.database.query import Parameter
+from cobalance.graph.database import Parameter, schema
 from cobalance.graph.queries.catalogue.parameters import (
     CONCEPT,
     CONCEPTS,

@@ -1,7 +1,6 @@
 """Edges of the concept graph: neighbours, edges among concepts and shortest links."""
 
-from cobalance.graph.database import schema
-from cobalance.graph.database.query import REQUIRED, Parameter
+from cobalance.graph.database import REQUIRED, Parameter, schema
 from cobalance.graph.queries.catalogue.parameters import (
     CLASS,
     CONCEPT,

@@ -1,6 +1,6 @@
 """Evaluations: effects of rebalancing on the models trained on the result."""
 
-from cobalance.graph.database.query import Parameter
+from cobalance.graph.database import Parameter
 from cobalance.graph.queries.catalogue.parameters import dataset_query
 
 # Each evaluation beside the one it is compared with, of each seed the newest. Settings are named as

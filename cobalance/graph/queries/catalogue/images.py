@@ -1,7 +1,6 @@
 """Classes and images: sizes, images of a clique, images without concepts."""
 
-from cobalance.graph.database import schema
-from cobalance.graph.database.query import Parameter
+from cobalance.graph.database import Parameter, schema
 from cobalance.graph.queries.catalogue.parameters import (
     CONCEPTS,
     LIMIT,

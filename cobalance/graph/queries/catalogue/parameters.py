@@ -1,7 +1,6 @@
 """Parameters and Cypher fragments shared by catalogue queries."""
 
-from cobalance.graph.database import schema
-from cobalance.graph.database.query import REQUIRED, Parameter, Query
+from cobalance.graph.database import REQUIRED, Parameter, Query, schema
 
 DATASET = Parameter("the dataset's name", default=REQUIRED, is_name=True)
 CLASS = Parameter("the class's name", default=REQUIRED, names=schema.CLASS)

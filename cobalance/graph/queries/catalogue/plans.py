@@ -1,6 +1,6 @@
 """Plans with their queries and the remaining gaps; images that were edited for other groups."""
 
-from cobalance.graph.database.query import Parameter
+from cobalance.graph.database import Parameter
 from cobalance.graph.queries.catalogue.parameters import LIMIT, PLAN, dataset_query
 
 _SKIP = Parameter("how many to pass over", int, 0)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cobalance.graph.database.query import Parameter, Query
+from cobalance.graph.database import Parameter, Query
 from cobalance.graph.queries.catalogue.parameters import (
     CONCEPT,
     CONCEPTS,

@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import named_in_url
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.base.plurals import inflect
-from cobalance.graph.queries.contrasts import Contrasts, read_contrasts
-from cobalance.graph.queries.neighbourhood import Kind
-from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis
+from cobalance.app.web.state import CurrentDataset, named_in_url
+from cobalance.app.web.widgets import escape, shorten
+from cobalance.base import inflect
+from cobalance.graph.queries import Contrasts, Kind, read_contrasts
+from cobalance.workflows.concept_graph import ALL_OTHERS, Axis
 
 
 def choose_axis(current: CurrentDataset) -> Axis:

@@ -8,10 +8,8 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.widgets.theme import shorten
-from cobalance.workflows.concept_graph.colors import NEUTRAL
-from cobalance.workflows.concept_graph.elements import GraphPicture
-from cobalance.workflows.concept_graph.overview import concepts_of
+from cobalance.app.web.widgets import shorten
+from cobalance.workflows.concept_graph import NEUTRAL, GraphPicture, concepts_of
 from cobalance.workflows.diagnose.facets import Facet
 from cobalance.workflows.evaluate.failures import accuracy_texts
 

@@ -6,14 +6,19 @@ import streamlit as st
 
 from cobalance.app.web.browser.concept_graph import concept_graph
 from cobalance.app.web.components.graph.choices import choose_axis
-from cobalance.app.web.state import url
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.queries.overview import Overview, read_overview
-from cobalance.graph.queries.steps import Images, Step, StepId, read_steps, with_images
-from cobalance.workflows.concept_graph.elements import GraphStep
-from cobalance.workflows.concept_graph.overview import lay_out_steps
+from cobalance.app.web.state import CurrentDataset, url
+from cobalance.app.web.widgets import escape, shorten
+from cobalance.graph.dataset import DatasetState
+from cobalance.graph.queries import (
+    Images,
+    Overview,
+    Step,
+    StepId,
+    read_overview,
+    read_steps,
+    with_images,
+)
+from cobalance.workflows.concept_graph import GraphStep, lay_out_steps
 
 STEP = "step"  # the query parameter
 MOST_CONCEPTS, MOST_EDGES = 40, 100

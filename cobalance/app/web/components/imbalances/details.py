@@ -9,16 +9,11 @@ import streamlit as st
 
 from cobalance.app.web.components import gallery
 from cobalance.app.web.components.shown_images import OPENED
-from cobalance.app.web.state import url
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.controls import choose_view
-from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.app.web.widgets.wording import meaning
-from cobalance.base.errors import OptionError, UnknownNameError
-from cobalance.graph.queries.clique_images import count_in_images
-from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.queries.own_effects import read_own_effects
-from cobalance.statistics.imbalance import COUNT
+from cobalance.app.web.state import CurrentDataset, url
+from cobalance.app.web.widgets import choose_view, escape, meaning, shorten
+from cobalance.base import OptionError, UnknownNameError
+from cobalance.graph.queries import Ranking, count_in_images, read_imbalances, read_own_effects
+from cobalance.statistics import COUNT
 from cobalance.workflows.cells import log_odds_texts, q_text
 from cobalance.workflows.diagnose.findings import describe_lean
 from cobalance.workflows.diagnose.tables import own_texts

@@ -5,13 +5,10 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, id_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.controls import choose_one
-from cobalance.app.web.widgets.theme import shorten
-from cobalance.app.web.widgets.wording import meaning
-from cobalance.graph.queries.imbalances import Ranking
-from cobalance.statistics.order import EVIDENCE, GAP, OWN
+from cobalance.app.web.state import CurrentDataset, choice_in_url, id_in_url, in_url, number_in_url
+from cobalance.app.web.widgets import choose_one, meaning, shorten
+from cobalance.graph.queries import Ranking
+from cobalance.statistics import EVIDENCE, GAP, OWN
 from cobalance.workflows.diagnose.facets import Facet, read_facets
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.state import session
-from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.controls import choose_one
-from cobalance.app.web.widgets.messages import show_error
-from cobalance.base.errors import CobalanceError
-from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.app.web.state import CurrentDataset, session
+from cobalance.app.web.widgets import choose_one, show_error
+from cobalance.base import CobalanceError
+from cobalance.graph.evaluations import Evaluation, list_evaluations
 from cobalance.workflows.evaluate.failures import accuracy_by_clique
 from cobalance.workflows.evaluate.results import name_rows, newest
 

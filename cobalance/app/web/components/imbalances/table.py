@@ -6,11 +6,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.widgets.tables import count_column
-from cobalance.statistics.imbalance import COUNT, RATE
-from cobalance.statistics.order import EVIDENCE, GAP, OWN
+from cobalance.app.web.widgets import count_column
+from cobalance.statistics import COUNT, EVIDENCE, GAP, OWN, RATE
 from cobalance.workflows.cells import log_odds_texts, q_text
-from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.concept_graph import class_colors
 from cobalance.workflows.diagnose.tables import (
     DISAGREEMENT,
     disagreement_texts,

@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import Field
 
-from cobalance.base.libraries import torch
-from cobalance.base.options import Options
+from cobalance.base import Options, torch
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import count_domains

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from cobalance.base.libraries import torch
-from cobalance.base.options import Options
+from cobalance.base import Options, torch
 from cobalance.evaluation.training.examples import Examples, IntArray
 from cobalance.evaluation.training.method import Method, MethodPlugin
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cobalance.base.libraries import torch
+from cobalance.base import torch
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import count_domains

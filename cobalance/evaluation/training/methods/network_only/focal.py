@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from cobalance.base.libraries import torch
-from cobalance.base.options import Options
+from cobalance.base import Options, torch
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
 
 

@@ -1,0 +1,48 @@
+from .charts import (
+    before_and_after as before_and_after,
+    name_color as name_color,
+    names_axis as names_axis,
+)
+from .controls import (
+    caption_with_csv as caption_with_csv,
+    choose_one as choose_one,
+    choose_view as choose_view,
+    download as download,
+    download_table as download_table,
+)
+from .messages import (
+    KEPT_ERROR as KEPT_ERROR,
+    edits as edits,
+    empty_state as empty_state,
+    errors_in_fragment as errors_in_fragment,
+    errors_kept as errors_kept,
+    errors_shown as errors_shown,
+    show_error as show_error,
+    show_kept_error as show_kept_error,
+    show_task as show_task,
+    viewer_note as viewer_note,
+)
+from .tables import (
+    count_column as count_column,
+    draw_columns as draw_columns,
+    draw_table as draw_table,
+    grid as grid,
+    percent_column as percent_column,
+    table_height as table_height,
+)
+from .theme import (
+    bold as bold,
+    clique_labels as clique_labels,
+    distinct_labels as distinct_labels,
+    duration_text as duration_text,
+    escape as escape,
+    shorten as shorten,
+    shorten_middle as shorten_middle,
+)
+from .wording import (
+    IF_EXISTS as IF_EXISTS,
+    LABELS as LABELS,
+    ON_ERROR as ON_ERROR,
+    in_app as in_app,
+    meaning as meaning,
+)
