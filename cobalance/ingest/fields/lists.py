@@ -25,10 +25,14 @@ from cobalance.ingest.tables.columns import USUAL_NAMES, normal_name
 from cobalance.ingest.tables.concept_cells import read_cells
 from cobalance.ingest.tables.row_values import NAMES, concepts_of, table_of_rows
 
-_BOX = (("x", "y", "width", "height"), ("x", "y", "w", "h"))
-_PLACED = r"^\s*([^\s\d]\S*(\s+\d+){4}\s*)+$"
+_BOX_KEYS = (("x", "y", "width", "height"), ("x", "y", "w", "h"))
+# An object or a list of objects in JSON begins so.
+_OBJECTS = r"^(\[[\[ \n]*)?\{"
+# Each object is a name and four whole numbers: n02107142 10 20 60 90.
+_CORNER_LIST = r"^\s*([^\s\d]\S*(\s+\d+){4}\s*)+$"
 _NO_BOX = [nan] * 4
-_BARE = {*USUAL_NAMES["concepts"].split(), *NAMES}
+# In columns of these names, a text is a concept as it stands, without the column's name before it.
+_CONCEPT_COLUMNS = {*USUAL_NAMES["concepts"].split(), *NAMES}
 
 
 def read_lists(
@@ -49,7 +53,7 @@ def read_lists(
     is_sound = (cells.concept.codes >= 0) & ~rows.bad[cells.row]
     numbers = take_rows(cells.numbers, is_sound)
     concepts = [names.get(concept, concept) for concept in cells.concept.names]
-    if not has_objects and normal_name(name) not in _BARE:
+    if not has_objects and normal_name(name) not in _CONCEPT_COLUMNS:
         concepts = [f"{name}: {concept}" for concept in concepts]
     return cells.row[is_sound], cells.concept.codes[is_sound], concepts, numbers
 
@@ -59,16 +63,18 @@ def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
     if pa.types.is_floating(column.type):
         column = pa.array(map(decimal_text, column.to_pylist()), TEXT)
     if column.type == TEXT:
-        if pc.all(pc.match_substring_regex(column, _PLACED)).as_py():
+        if pc.all(pc.match_substring_regex(column, _CORNER_LIST)).as_py():
             return pa.array(map(_corner_objects, column.to_pylist()), TEXT), True
-        if not pc.any(pc.match_substring_regex(column, r"^(\[[\[ \n]*)?\{")).as_py():
+        if not pc.any(pc.match_substring_regex(column, _OBJECTS)).as_py():
             return column, False
         return pa.array(map(concept_list, column.to_pylist()), TEXT), True
 
     items = column.type.value_type
-    if not pa.types.is_struct(items) or items.get_field_index("concept") >= 0:
-        return column, pa.types.is_struct(items)
-    return pa.array([_dump(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT), True
+    if not pa.types.is_struct(items):
+        return column, False
+    if items.get_field_index("concept") >= 0:
+        return column, True
+    return pa.array([_as_json(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT), True
 
 
 def _corner_objects(cell: str | None) -> str:
@@ -77,7 +83,7 @@ def _corner_objects(cell: str | None) -> str:
     x, y, right, bottom = (np.array(words[offset::5], dtype=float) for offset in range(1, 5))
     boxes = np.stack([x, y, right - x, bottom - y], axis=1).tolist()
     objects = zip(words[::5], boxes, strict=True)
-    return _dump([{"concept": name, "box": box} for name, box in objects])
+    return _as_json([{"concept": name, "box": box} for name, box in objects])
 
 
 def concept_list(cell: str | None) -> str | None:
@@ -85,7 +91,7 @@ def concept_list(cell: str | None) -> str | None:
     if cell is None or not _has_objects(cell):
         return cell
     try:
-        return _dump(concepts_of(decode_json(cell)))
+        return _as_json(concepts_of(decode_json(cell)))
     except ValueError:
         return cell
 
@@ -95,51 +101,56 @@ def _has_objects(cell: str) -> bool:
     return cell.startswith(("{", "[")) and cell.lstrip("[ \n").startswith("{")
 
 
-def _dump(value: Any) -> str:
+def _as_json(value: Any) -> str:
     return json.dumps(value, default=str)
 
 
 def unfold(part: Metadata, problems: Problems) -> Metadata:
-    """Make columns of the keys of JSON objects in cells, and a box of one that says where."""
+    """Make a column of each key of JSON objects in cells; the sides of a box become numbers."""
     columns = dict(part.columns)
     for name, column in part.columns.items():
-        first = column.drop_null()[:1].to_pylist() if column.type == TEXT else []
-        if not first or not first[0].lstrip().startswith("{"):
+        # The first cell tells most columns without objects apart, before any is decoded.
+        first_cell = column.drop_null()[:1].to_pylist() if column.type == TEXT else []
+        if not first_cell or not first_cell[0].lstrip().startswith("{"):
             continue
+
+        # Equal cells have one code, and are decoded once.
         values = encode_values(column)
-        objects = list(map(_object, values.texts))
-        if {*map(type, objects)} != {dict}:
+        objects = list(map(_decode, values.texts))
+        if not all(isinstance(value, dict) for value in objects):
             continue
 
         del columns[name]
-        sides = next((keys for keys in _BOX if objects[0].keys() >= {*keys}), ())
-        if sides and not part.numbers:
-            part = replace(part, numbers=_box(objects, sides, values.codes))
+        box_keys = next((keys for keys in _BOX_KEYS if objects[0].keys() >= {*keys}), ())
+        if box_keys and not part.numbers:
+            part = replace(part, numbers=_box_numbers(objects, box_keys, values.codes))
         for value in objects:
-            for key in sides:
+            for key in box_keys:
                 value.pop(key, None)
         if not any(objects):
             continue
 
-        record = pa.array(values.codes, mask=values.codes < 0)
-        inner = table_of_rows((("", value) for value in objects), problems).columns
-        for key, cells in inner.items():
+        rows = pa.array(values.codes, mask=values.codes < 0)
+        columns_by_key = table_of_rows((("", value) for value in objects), problems).columns
+        for key, cells in columns_by_key.items():
             # Keys of a second column of objects may be called as those of the first.
-            columns[f"{name} {key}" if key in columns else key] = cells.take(record)
+            columns[f"{name} {key}" if key in columns else key] = cells.take(rows)
+
     return replace(part, columns=columns)
 
 
-def _object(text: str) -> Any:
+def _decode(text: str) -> Any:
+    """The value of a cell in JSON; None where it is not JSON."""
     try:
         return decode_json(text)
     except ValueError:
         return None
 
 
-def _box(
+def _box_numbers(
     objects: Sequence[Mapping[str, Any]], keys: Sequence[str], codes: IntArray
 ) -> Mapping[str, FloatArray]:
-    """Boxes of records by the numbers of their objects; NaN where a side is no number."""
+    """Boxes of records by the codes of their objects; NaN where a side is no number."""
     boxes = [_sides(value, keys) for value in objects]
     # Records of the code -1, which have no object, take the last.
     values = np.array([*boxes, _NO_BOX], dtype=np.float64)[codes]

@@ -15,7 +15,8 @@ import msgspec
 from cobalance.base import group_pairs
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
 
-_SENSE = re.compile(r"(?<=.)\.[a-z]\.\d+$")  # behind the lemma
+# Part of speech and sense, behind the lemma of a synset: ".n.01" of "dog.n.01".
+_SENSE = re.compile(r"(?<=.)\.[a-z]\.\d+$")
 
 
 class _Object(msgspec.Struct, gc=False):
@@ -62,25 +63,26 @@ class _Image(msgspec.Struct, gc=False):
 
 def _records(file: str, read: Read) -> Records:
     """Images of a file, with sizes and addresses from ``image_data.json`` if it lies beside."""
-    images, data = _decode(read(file)), dict[str, _Image]()
+    images = _decode(read(file))
+    data_by_key: dict[str, _Image] = {}
     with suppress(KeyError, OSError):
-        beside = read(str(PurePosixPath(file).with_name("image_data.json")))
-        data = {image.key(): image for image in _decode(beside)}
+        image_data = read(str(PurePosixPath(file).with_name("image_data.json")))
+        data_by_key = {image.key(): image for image in _decode(image_data)}
 
-    words = _words(
+    concepts = _concepts_of_synsets(
         synset for image in images for thing in image.things() for synset in thing.synsets
     )
 
     for number, image in enumerate(images):
-        data_of_image = data.get(image.key(), image)
-        yield f"[{number}]", partial(_picture, image, data_of_image, words)
+        data = data_by_key.get(image.key(), image)
+        yield f"[{number}]", partial(_picture, image, data, concepts)
 
 
 def _decode(content: bytes) -> list[_Image]:
     return msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=list[_Image])
 
 
-def _words(synsets: Iterable[str]) -> dict[str, str]:
+def _concepts_of_synsets(synsets: Iterable[str]) -> dict[str, str]:
     """A concept for each synset: its lemma, or all of it where the lemma has several senses."""
     senses = group_pairs((_SENSE.sub("", synset), synset) for synset in set(synsets))
     return {
@@ -90,8 +92,17 @@ def _words(synsets: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _picture(image: _Image, data: _Image, words: Mapping[str, str]) -> Picture:
-    """Objects by their first synset, else their first name; attributes and relations are more."""
+def _object_name(thing: _Object, concepts: Mapping[str, str]) -> str:
+    """The concept of an object's first synset, else its first name, else the empty text."""
+    if thing.synsets:
+        return concepts[thing.synsets[0]]
+    if thing.names:
+        return thing.names[0]
+    return thing.name or ""
+
+
+def _picture(image: _Image, data: _Image, concepts: Mapping[str, str]) -> Picture:
+    """An image with its objects, their attributes and their relations as concepts."""
     picture = Picture(image.key(), data.width, data.height)
     if url := image.image_url or data.url:
         picture.file = "/".join(url.rsplit("/", 2)[-2:])
@@ -100,7 +111,7 @@ def _picture(image: _Image, data: _Image, words: Mapping[str, str]) -> Picture:
         place: dict[str, Any] = {}
         if None not in (thing.x, thing.y, thing.w, thing.h):
             place["box"] = (thing.x, thing.y, thing.w, thing.h)
-        name = words[thing.synsets[0]] if thing.synsets else (*thing.names, thing.name or "")[0]
+        name = _object_name(thing, concepts)
         for concept in (name, *(thing.attributes or ())):
             picture.add(concept, place)
         return name
