@@ -165,15 +165,17 @@ class Declarations(Registry[Any], Generic[RecordT]):
         sources = ", ".join(offer.source for offer in offers)
         if len(offers) > 1:
             raise self._error(name, sources, "several have this name")
+
+        # The module is not ours, and may raise anything when it is imported.
         try:
             return offers[0].load(), sources
-        except (Exception, SystemExit) as error:  # whatever another's code raises
+        except (Exception, SystemExit) as error:
             message = str(error).partition("\n")[0]
             fault = f"it cannot be imported ({type(error).__name__}: {message})"
             raise self._error(name, sources, fault) from error
 
     def _refuse_unknown(self, name: str) -> NoReturn:
-        """Raise UnknownNameError, or PluginError for a file in a folder of almost this group."""
+        """Raise UnknownNameError; PluginError for a file whose folder's name is nearly right."""
         folder = files_folder()
         files = folder.glob("*/*.py") if folder and self.group else ()
         for file in files:
@@ -249,7 +251,8 @@ class Plugins(Declarations[PluginT], Generic[T, PluginT]):
         JobBlockedError
             Its model is missing, incomplete or of the wrong kind.
         """
-        record, (_, source) = self[name], self._find(name)
+        record = self[name]
+        _, source = self._find(name)
         checked = options if isinstance(options, Options) else self.check(name, options or {})
         if record.extra is not None and not is_installed(record.extra):
             raise MissingExtraError(f"The {self.kind} {name}", record.extra)
@@ -276,7 +279,8 @@ class Plugins(Declarations[PluginT], Generic[T, PluginT]):
 
     def opener(self, name: str) -> Callable[[Any], T]:
         """The function that opens a plug-in from validated options."""
-        opener = self[name].open or getattr(self._find(name)[0], self._opener_name)
+        module, _ = self._find(name)
+        opener = self[name].open or getattr(module, self._opener_name)
         return cast("Callable[[Any], T]", opener)
 
     @property
@@ -289,8 +293,10 @@ class Plugins(Declarations[PluginT], Generic[T, PluginT]):
             return fault
         if record.extra not in (None, *EXTRAS):
             return f"there is no extra {record.extra!r} (known: {', '.join(EXTRAS)})"
+        # The declaration of a metric has the function itself, and opens nothing.
         if hasattr(record, "compute"):
             return misfit(record.compute, "its compute", "(inputs, options)")
+
         opener = record.open or getattr(module, self._opener_name, None)
         if opener is None:
             return f"it does not define {self._opener_name}"

@@ -41,7 +41,8 @@ _LOGIN = re.compile(
 
     (?: (?P<user> [^\s/?\#:@]{0,200} ) :        # a user and a password, or a password alone
         (?! password@ )                         # as documentation has it: no secret
-        (?! (?(web) \d{1,5}/ | (?!) ) )         # of the web, digits and a slash are a port
+        (?! (?(web) \d{1,5}/ | (?!) ) )         # of the web, digits and a slash are a port;
+                                                # with other schemes none is: (?!) never matches
         (?: (?!://) \S ){1,500} @               # to the last @: a password may have "/" or "@"
       | [^\s/?\#:@]{1,500} @ )                  # without a ":" all of it is the secret: a token
     """,
@@ -88,8 +89,10 @@ def mask_credentials(text: str) -> str:
 
 def _mask_login(login: re.Match[str]) -> str:
     scheme, user = login[1], login["user"]
+    if user is None:
+        return f"{scheme}***@"
     # A user is no secret, and tells whose password was refused.
-    return f"{scheme}***@" if user is None else f"{scheme}{user}:***@"
+    return f"{scheme}{user}:***@"
 
 
 def show_controls(text: str) -> str:

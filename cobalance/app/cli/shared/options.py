@@ -82,7 +82,8 @@ FormatOption = Annotated[
 
 
 def _check_output(context: typer.Context, output: Path | None) -> Path | None:
-    """Refuse Parquet without an output file, before any work; options that are given come first."""
+    """Refuse Parquet without an output file, before any work."""
+    # Click reads options that are given before those left out: a format is known by now.
     if output is None and context.params.get("format_") == Format.PARQUET:
         raise OptionError("Parquet is not text. Name a file with --output FILE.")
     return output
@@ -124,9 +125,10 @@ def prepare(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _with_help(annotation: Any) -> Any:
-    """The type of an option whose help is a text behind it, as Typer reads it; others stay."""
+    """The type of an option as Typer reads it, with the text behind it as help; others stay."""
     if get_origin(annotation) is not Annotated or not isinstance(get_args(annotation)[-1], str):
         return annotation
+
     kind, *options, text = get_args(annotation)
     # A copy: a type such as `Name` has one option for all commands, each with its own help.
     option = copy(options[0]) if options else typer.Option()
@@ -149,7 +151,7 @@ def note_changed(report: "write.IngestReport", dataset: str) -> None:
 
 
 def listed_names(groups: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Groups from an option: one with commas, or one a time.
+    """Names of groups from an option: one text with commas, or the option given for each name.
 
     Examples
     --------
@@ -158,6 +160,7 @@ def listed_names(groups: Sequence[str] | None) -> tuple[str, ...] | None:
     """
     if not groups:
         return None
+    # Where the option is given several times, a comma is part of a name.
     if len(groups) == 1:
         groups = groups[0].split(",")
     return tuple(map(clean_name, groups))

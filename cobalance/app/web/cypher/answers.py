@@ -42,8 +42,8 @@ def as_frame(
     rows = [[without_ids(value, names) for value in row] for row in result.rows]
     frame = answer_frame(result.columns, rows)
     for name, column in frame.items():
-        is_listed = all(is_names(value) for value in column if value is not None)
-        if column.dtype == object and not is_listed:
+        holds_lists = all(is_names(value) for value in column if value is not None)
+        if column.dtype == object and not holds_lists:
             frame[name] = pd.Series(map(_text_or_json, column), dtype=object)
     return frame
 
@@ -86,27 +86,22 @@ def as_table(
     becomes "[0.001, 0.050]", and a node "cow · Concept · images: 12". Spaces at the start of a
     text, by which the steps of a plan are set in, stay visible.
     """
-    frame, configuration = as_frame(result, names), dict[str, Any]()
+    frame = as_frame(result, names)
+    configuration: dict[str, Any] = {}
     for position, name in enumerate(frame.columns):
         column = frame[name]
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-            numbers = column.dropna()
-            if numbers.between(-MAX_EXACT, MAX_EXACT).all():
-                is_whole = bool((numbers % 1 == 0).all())
-                configuration[name] = st.column_config.NumberColumn(
-                    format="localized" if is_whole else "%.4g"
-                )
-                continue
-            # A browser has no such numbers: they go as texts.
-            form = "{:,}" if column.dtype.kind == "i" else "{:.4g}"
-            texts = [None if pd.isna(number) else form.format(number) for number in column]
-            frame[name] = pd.Series(texts, dtype=object)
+            if column.dropna().between(-MAX_EXACT, MAX_EXACT).all():
+                configuration[name] = _number_format(column)
+            else:
+                # A browser cannot hold such numbers exactly: they go as texts.
+                frame[name] = _number_texts(column)
 
         elif column.map(is_names).any():
             configuration[name] = st.column_config.ListColumn(width="medium")
 
         elif column.dtype == object:
-            # From the result, as the frame has JSON in the place of nodes, links and pairs.
+            # Words are made from the result: the frame has nodes, links and pairs as JSON.
             texts = [_in_words(without_ids(row[position], names)) for row in result.rows]
             if texts != column.tolist():
                 configuration[name] = st.column_config.TextColumn(width=260)
@@ -116,6 +111,17 @@ def as_table(
         for name, width in zip(PLAN_COLUMNS, (230, 420), strict=True):
             configuration[name] = st.column_config.TextColumn(width=width)
     return frame, configuration
+
+
+def _number_format(column: pd.Series) -> Any:
+    is_whole = bool((column.dropna() % 1 == 0).all())
+    return st.column_config.NumberColumn(format="localized" if is_whole else "%.4g")
+
+
+def _number_texts(column: pd.Series) -> pd.Series:
+    form = "{:,}" if column.dtype.kind == "i" else "{:.4g}"
+    texts = [None if pd.isna(number) else form.format(number) for number in column]
+    return pd.Series(texts, dtype=object)
 
 
 def _in_words(value: Any) -> str | None:

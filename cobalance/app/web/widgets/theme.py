@@ -25,9 +25,11 @@ def shorten_middle(text: str, most: int) -> str:
     >>> shorten_middle("a road in a field", 11)
     'a road …eld'
     """
+    if len(text) <= most:
+        return text
     # The beginning says more, and has twice the room of the end.
     tail = (most - 1) // 3
-    return text if len(text) <= most else f"{text[: most - 1 - tail]}…{text[-tail:]}"
+    return f"{text[: most - 1 - tail]}…{text[-tail:]}"
 
 
 def distinct_labels(names: Sequence[str], most: int) -> list[str]:
@@ -39,10 +41,10 @@ def distinct_labels(names: Sequence[str], most: int) -> list[str]:
     >>> one == other, one == other.strip("\N{ZERO WIDTH SPACE}")
     (False, True)
     """
-    # Equal labels differ by spaces that are not seen.
     labels: dict[str, None] = {}
     for name in names:
         label = shorten_middle(name, most)
+        # Names that are cut to the same text differ by spaces that are not seen.
         while label in labels:
             label += "\N{ZERO WIDTH SPACE}"
         labels[label] = None
@@ -63,6 +65,8 @@ def clique_labels(cliques: Iterable[Sequence[str]]) -> list[str]:
         # They share 36 characters, less two for a plus sign; fewer than six of a name say nothing.
         most = max(6, 36 // len(members) - 2)
         texts.append(" + ".join(shorten_middle(name, most) for name in members))
+
+    # Sixteen names of six characters, with their plus signs, are not cut again.
     return distinct_labels(texts, 144)
 
 
