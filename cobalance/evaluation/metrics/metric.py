@@ -1,7 +1,6 @@
 """Metric protocol: inputs, the table of scores, and the registry of metrics."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -59,9 +58,9 @@ class ImageSet:
         InputError
             A file is missing or damaged.
         """
-        return [self._pixels(int(row)) for row in rows]
+        return [self._read_pixels(int(row)) for row in rows]
 
-    def _pixels(self, row: int) -> ImageArray:
+    def _read_pixels(self, row: int) -> ImageArray:
         try:
             return rgb_array(decode(self.content(row)).upright())
         except (ImageFileError, OSError) as error:
@@ -180,7 +179,9 @@ class MetricPlugin(Plugin):
             names = ", ".join(inputs.given_names()) or "nothing"
             raise OptionError(f"the metric {self.name} needs {needs}; given: {names}.")
 
-        with needs_extra(f"The metric {self.name}", self.extra) if self.extra else nullcontext():
+        if not self.extra:
+            return self.compute(inputs, options)
+        with needs_extra(f"The metric {self.name}", self.extra):
             return self.compute(inputs, options)
 
 
@@ -228,28 +229,30 @@ class Metrics(Plugins[Metric, MetricPlugin]):
         Parameters
         ----------
         chosen : mapping of str to options, optional
-            The metrics and their options, as `open` takes them. By default all that what is given
-            suffices for; those that find a column missing in it are left out.
+            The metrics and their options, as `open` takes them. By default all metrics whose tables
+            are given; those that find a column missing are left out.
 
         Raises
         ------
         CobalanceError
             A chosen metric cannot be computed, or none can.
         """
-        if chosen is not None:
-            return Scored(stack(self.open(name, chosen[name])(inputs) for name in chosen), {})
-        return self.score_fitting(inputs, dict(self.items()))
+        if chosen is None:
+            return self.score_fitting(inputs, dict(self.items()))
+        frames = [self.open(name, options)(inputs) for name, options in chosen.items()]
+        return Scored(stack(frames), {})
 
     def score_fitting(self, inputs: Inputs, names: Iterable[str]) -> Scored:
         """Scores of the metrics that the inputs suffice for; CobalanceError without any."""
         frames, left_out = [], {}
         for name in names:
-            if self[name].fits(inputs):
-                # A metric that cannot be computed does not keep the others back.
-                try:
-                    frames.append(self.open(name)(inputs))
-                except CobalanceError as error:
-                    left_out[name] = str(error)
+            if not self[name].fits(inputs):
+                continue
+            # A metric that cannot be computed does not keep the others back.
+            try:
+                frames.append(self.open(name)(inputs))
+            except CobalanceError as error:
+                left_out[name] = str(error)
 
         if not frames:
             reasons = " ".join(f"{name}: {reason}" for name, reason in left_out.items())
@@ -281,13 +284,13 @@ def score_frame(
     1            0  accuracy   dog    1.0  NaN   NaN  1.0
     """
     groups = [group] if isinstance(group, str) else list(group)
-    text: dict[str, Any] = {**dict(zip(RUN, run, strict=True)), "metric": metric}
-    text["group"] = pd.array(groups, dtype=STRING)
+    columns: dict[str, Any] = dict(zip(RUN, run, strict=True))
+    columns["metric"] = metric
+    columns["group"] = pd.array(groups, dtype=STRING)
 
-    numbers = {}
-    for name, values in zip(SCORE[2:], (value, low, high, n), strict=True):
-        numbers[name] = np.broadcast_to(np.asarray(values, dtype=np.float64), len(groups))
-    return pd.DataFrame({**text, **numbers}, index=range(len(groups)))
+    for name, values in (("value", value), ("low", low), ("high", high), ("n", n)):
+        columns[name] = np.broadcast_to(np.asarray(values, dtype=np.float64), len(groups))
+    return pd.DataFrame(columns, index=range(len(groups)))
 
 
 def with_left_out(

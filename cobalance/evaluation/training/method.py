@@ -249,7 +249,7 @@ class Method:
     def augment(
         self, images: "torch.Tensor"
     ) -> "tuple[torch.Tensor, tuple[torch.Tensor, float] | None]":
-        """Augmented images, and whose labels each has, too, with the share of its own.
+        """Augmented images; if they are mixed, also with which, and the share of their own labels.
 
         Parameters
         ----------
@@ -269,10 +269,12 @@ class Method:
         """Loss of each image, shape (n_images,): cross-entropy; binary where labels are 0 and 1."""
         if batch.labels.ndim == 1:
             return torch.nn.functional.cross_entropy(batch.outputs, batch.labels, reduction="none")
+
         labels = batch.labels.to(batch.outputs.dtype)
-        return torch.nn.functional.binary_cross_entropy_with_logits(
+        losses = torch.nn.functional.binary_cross_entropy_with_logits(
             batch.outputs, labels, reduction="none"
-        ).mean(dim=1)
+        )
+        return losses.mean(dim=1)
 
     def finish(self, weight: Floats, bias: Floats, n_classes: int) -> tuple[Floats, Floats]:
         """The last layer as it predicts, from the trained one.
