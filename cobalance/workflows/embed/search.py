@@ -83,18 +83,22 @@ class Embedded:
         left, right, _ = near_pairs(
             self.unit, threshold, lambda done, total: progress("compare images", done, total)
         )
-        groups = []
-        for rows in groups_of((left, right), len(self.unit)):
-            group = self.images.iloc[rows]
-            names = sorted(set(group["class"]))
-            groups.append((len(names), group.assign(classes=" + ".join(names))))
 
         # Groups come the largest first, and stay so among those of several classes and of one.
-        groups.sort(key=lambda group: group[0] == 1)
+        of_several: list[pd.DataFrame] = []
+        of_one: list[pd.DataFrame] = []
+        for rows in groups_of((left, right), len(self.unit)):
+            group = self.images.iloc[rows]
+            classes = sorted(set(group["class"]))
+            groups = of_several if len(classes) > 1 else of_one
+            groups.append(group.assign(classes=" + ".join(classes)))
+
         columns = ["group", "id", "class", "classes"]
-        if not groups:
+        numbered = [
+            group.assign(group=number) for number, group in enumerate(of_several + of_one, start=1)
+        ]
+        if not numbered:
             return pd.DataFrame(columns=columns)
-        numbered = [group.assign(group=number) for number, (_, group) in enumerate(groups, start=1)]
         return pd.concat(numbered, ignore_index=True)[columns]
 
     def places(self) -> pd.DataFrame:
@@ -118,11 +122,12 @@ def cluster_duplicates(
         There is no such dataset, or it is not complete.
     """
     annotations = read_annotations(store, dataset, progress)
-    names = groups.set_index("id")["group"].map("near duplicates {}".format)
-    clusters = annotations.images["id"].map(names).astype("category")
+    cluster_names = groups.set_index("id")["group"].map("near duplicates {}".format)
+    clusters = annotations.images["id"].map(cluster_names).astype("category")
     images = annotations.images.assign(cluster=clusters)
     changed = replace(annotations, images=images)
-    # With no digest of a file, the next load of the file finds that it says otherwise.
+
+    # No file gives the digest 0, so that the next load of the file brings its clusters back.
     as_loaded = dict.fromkeys(images.loc[images["cluster"].notna(), "id"], 0)
     write_changes(store, dataset, changed, loaded=as_loaded, progress=progress)
 
@@ -151,6 +156,7 @@ def find_across_splits(
     """
     dataset_state(store, dataset).require_complete("Comparing splits")
     images = read_clusters(store, dataset)
+
     tables = [images.rename(columns={"cluster": "group"}).assign(what="cluster")]
     embedded = read_embedded(store, folders, dataset)
     if embedded is not None:
@@ -239,7 +245,8 @@ def collect_computed(store: GraphStore, folders: Folders, dataset: str) -> None:
     if latest is None:
         return
 
-    output, name = folders.open_output(), computed_file(latest.id)
+    output = folders.open_output()
+    name = computed_file(latest.id)
     if output.exists(name):
         names, unit = read_table(BytesIO(output.read(name)))
         keep_embeddings(store, folders, dataset, name, names, unit)

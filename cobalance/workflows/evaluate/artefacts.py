@@ -76,24 +76,24 @@ def run_artefact_test(
     CobalanceError
         The model is not kept and cannot be trained again, or an image not be read.
     """
-    tested = read_evaluation(store, evaluation)
+    run = read_evaluation(store, evaluation)
     dataset = read_job(store, job).dataset
-    if dataset != tested.test:
+    if dataset != run.test:
         raise OptionError(
             f"The job {job} is of {dataset!r}, and the evaluation {evaluation} is tested on "
-            f"{tested.test!r}. Name a job that edits images of {tested.test!r}."
+            f"{run.test!r}. Name a job that edits images of {run.test!r}."
         )
 
     uris = _edits_by_source(store, job)
     if not uris:
         raise DataError(
             f"The job {job} has no accepted image that is an edit of another. Plan one with: ",
-            Action("plan_counterfactuals", tested.test, recipe=RECIPE),
+            Action("plan_counterfactuals", run.test, recipe=RECIPE),
             ".",
         )
 
     # The model may have to be trained again, so that the job is checked first.
-    trained = open_model(lambda ask: ask(store), folders, tested, progress)
+    trained = open_model(lambda ask: ask(store), folders, run, progress)
     test = trained.images.test
     rows = [row for row, image in enumerate(test.ids) if image in uris]
     if not rows:
@@ -103,15 +103,15 @@ def run_artefact_test(
             "of its test split."
         )
 
-    edited = _edit_examples(test, rows, uris, image_reader(folders, tested.test))
-    predicted = predict(trained.model, edited, seed=tested.seed or 0, method=tested.method)
+    edited = _edit_examples(test, rows, uris, image_reader(folders, run.test))
+    predicted = predict(trained.model, edited, seed=run.seed or 0, method=run.method)
     after = check_predictions(predicted, "edited images")
 
     # The same images without their edits, so that nothing else differs.
     before = trained.predictions
     before = before[before["image"].isin(after["image"])].reset_index(drop=True)
 
-    inputs = Inputs(before.assign(method=tested.method), edited=after, seed=seed)
+    inputs = Inputs(before.assign(method=run.method), edited=after, seed=seed)
     scores = METRICS.open("artefact_shift", {"first": first, "second": second})(inputs)
     save_scores(store, evaluation, scores)
     return ArtefactTest(before, after, scores)
@@ -135,8 +135,10 @@ def _edit_examples(
     def read(positions: IntArray) -> list[Pixels]:
         pixels = []
         for position in positions.tolist():
-            content = read_file(uris[examples.ids[position]], True)
+            uri = uris[examples.ids[position]]
+            content = read_file(uri, True)
             pixels.append(rgb_array(decode(content).upright()))
         return pixels
 
+    # Without `whole`, nothing that was computed from the images before their edits is used again.
     return replace(examples, read=read, whole=None, rows=None)

@@ -20,10 +20,7 @@ from cobalance.counting import (
     clique_order,
     mine_cliques,
 )
-from cobalance.workflows.on_spark.images import (
-    Singles,
-    incidence_of,
-)
+from cobalance.workflows.on_spark.images import Singles, incidence_of
 
 Split = Literal["auto", "images", "prefixes"]
 BY_IMAGES_UP_TO = 5_000_000
@@ -69,6 +66,7 @@ def count_cliques(
     possible = sum(comb(len(names), size) for size in range(1, max_size + 1))
     by_images = split == "images" or (split == "auto" and possible <= BY_IMAGES_UP_TO)
     count = _by_images if by_images else _by_prefixes
+
     # One more than may be, so that too many are noticed.
     rows = count(images, names, classes, mining).limit(max_cliques + 1).toArrow()
     if rows.num_rows > max_cliques:
@@ -109,7 +107,7 @@ def _select_concepts(
     names = []
     for name, counts in singles.counts.items():
         is_frequent = max(counts.values(), default=0) >= mining.min_support
-        if is_frequent and all(map(counts.get, common)):
+        if is_frequent and all(counts.get(class_name) for class_name in common):
             names.append(name)
     return tuple(sorted(names))
 
@@ -120,8 +118,8 @@ def _schema(max_size: int, n_classes: int) -> str:
     return f"{members}, {counts}"
 
 
-def _batch(members: IntArray, counts: IntArray, max_size: int) -> pa.RecordBatch:
-    # Cliques of all sizes have as many members, of which -1 is none.
+def _clique_batch(members: IntArray, counts: IntArray, max_size: int) -> pa.RecordBatch:
+    """Cliques as rows for Spark; those with fewer members than `max_size` end in -1."""
     padded = np.full((len(members), max_size), -1, dtype=np.int32)
     padded[:, : members.shape[1]] = members
     columns = dict(zip(_member_columns(max_size), padded.T, strict=True))
@@ -140,8 +138,9 @@ def _by_images(
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             part = incidence_of(batch, names, classes)
+            # No minimum support: a clique that is rare in this part may be frequent in all.
             cliques = mine_cliques(part, max_size=mining.max_size, common=(), threads=1)
-            yield _batch(cliques.members, cliques.counts, mining.max_size)
+            yield _clique_batch(cliques.members, cliques.counts, mining.max_size)
 
     counts = _count_columns(len(classes))
     summed = (
@@ -168,10 +167,14 @@ def _by_prefixes(
         for batch in batches:
             yield from _suffixes(incidence_of(batch, names, classes))
 
-    def count(key: tuple[Any, ...], images_of: pa.Table) -> pa.Table:
-        first, max_size = key[0].as_py(), mining.max_size
-        rest = _after(images_of, names, classes)
-        members, counts = np.array([[first]]), rest.class_sizes()[None]
+    def count(key: tuple[Any, ...], sent_images: pa.Table) -> pa.Table:
+        first = key[0].as_py()
+        max_size = mining.max_size
+        rest = _later_concepts(sent_images, names, classes)
+
+        # All images here show the concept, so that their number is its own count.
+        members = np.array([[first]])
+        counts = rest.class_sizes()[np.newaxis]
 
         # Longer cliques begin with the concept, too, and are found among the concepts after it.
         if max_size > 1:
@@ -182,7 +185,7 @@ def _by_prefixes(
             members = np.concatenate([padded, np.insert(longer.members, 0, first, axis=1)])
             counts = np.concatenate([counts, longer.counts])
 
-        return pa.Table.from_batches([_batch(members, counts, max_size)])
+        return pa.Table.from_batches([_clique_batch(members, counts, max_size)])
 
     suffixes = images.mapInArrow(project, "first int, label int, rest array<int>")
     grouped = suffixes.groupBy("first")
@@ -208,13 +211,15 @@ def _suffixes(part: Incidence) -> Iterator[pa.RecordBatch]:
     )
 
 
-def _after(images_of: pa.Table, names: Sequence[str], classes: Sequence[str]) -> Incidence:
+def _later_concepts(
+    sent_images: pa.Table, names: Sequence[str], classes: Sequence[str]
+) -> Incidence:
     """Incidence of the images that were sent to a concept, of the concepts after it."""
-    rest = images_of.column("rest").combine_chunks()
+    rest = sent_images.column("rest").combine_chunks()
     return build_incidence(
         pc.list_parent_indices(rest).to_numpy(),
         rest.flatten().to_numpy(),
-        images_of.column("label").to_numpy(),
+        sent_images.column("label").to_numpy(),
         names,
         classes,
     )

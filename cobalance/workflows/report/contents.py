@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import Progress, silent
-from cobalance.counting import MiningOptions
+from cobalance.counting import Cliques, MiningOptions
 from cobalance.generation.planning import Plan, PlanOptions, measure_all, simulation
 from cobalance.graph.annotations import has_accepted
 from cobalance.graph.database import GraphStore, Statement
@@ -55,6 +55,7 @@ MAX_CONCEPTS, MAX_EDGES = 40, 80
 """Of the picture of the concept graph."""
 OWN = ["group", "about", "own_over", "own_effect", "explained", "own_q_value"]
 """Columns that tell what of an imbalance is its own."""
+# For queries that need a limit where all rows are meant.
 _ALL = 1 << 31
 
 
@@ -172,8 +173,9 @@ def read_contents(
     log = _QueryLog(store, dataset)
     state = dataset_state(store, dataset)
     mining = mining_of(state)
-    plan = None if options.plan is None else _plan(log, options.plan)
-    evaluation, scores = _evaluation(log, options.evaluation)
+
+    plan = None if options.plan is None else _read_plan(log, options.plan)
+    evaluation, scores = _read_evaluation(log, options.evaluation)
     comparison = None
     if options.compare is not None:
         comparison = compare_imbalances(
@@ -182,18 +184,19 @@ def read_contents(
 
     progress("read the imbalances", 0, None)
     largest = read_imbalances(store, dataset, Ranking(limit=MOST))
-    on_their_own = _own(store, dataset)
-
+    own_imbalances = _read_own_imbalances(store, dataset)
     corrections = read_corrections(store, dataset)
     if corrections is not None:
         largest["audit"] = corrections.verdicts(largest)
-        on_their_own["audit"] = corrections.verdicts(on_their_own)
+        own_imbalances["audit"] = corrections.verdicts(own_imbalances)
+
     size = log.rows("Concepts and pairs of the concept graph", "graph-size")[0]
-    _note_counts(log, on_their_own, options.compare)
+    _note_counts(log, own_imbalances, options.compare)
 
     progress("read the concept graph", 0, None)
     overview = read_overview(store, dataset, max_concepts=MAX_CONCEPTS, max_edges=MAX_EDGES)
     _note_picture(log, overview)
+
     source = list_datasets(store).set_index("dataset")["source"].get(dataset)
     return Contents(
         dataset=dataset,
@@ -207,7 +210,7 @@ def read_contents(
         mining=mining,
         mined_sizes=dict(state.mined_classes),
         totals=clique_totals(store, dataset),
-        own=on_their_own,
+        own=own_imbalances,
         largest=largest,
         overview=overview,
         comparison=comparison,
@@ -249,7 +252,7 @@ class _QueryLog:
         return self.store.read(query.text, **bound)
 
 
-def _own(store: GraphStore, dataset: str) -> pd.DataFrame:
+def _read_own_imbalances(store: GraphStore, dataset: str) -> pd.DataFrame:
     """Imbalances that stand on their own, with all their statistics."""
     summary = read_summary(store, dataset, limit=MOST, max_q_value=MAX_Q_VALUE)
     if summary.empty:
@@ -263,8 +266,10 @@ def _own(store: GraphStore, dataset: str) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True).join(summary[OWN])
 
 
-def _evaluation(log: _QueryLog, evaluation: str | None) -> tuple[Evaluation | None, pd.DataFrame]:
-    """An evaluation and its scores; none for None."""
+def _read_evaluation(
+    log: _QueryLog, evaluation: str | None
+) -> tuple[Evaluation | None, pd.DataFrame]:
+    """An evaluation and its scores; None and an empty table without one."""
     if evaluation is None:
         return None, pd.DataFrame()
     run = read_evaluation(log.store, evaluation)
@@ -273,7 +278,7 @@ def _evaluation(log: _QueryLog, evaluation: str | None) -> tuple[Evaluation | No
     return run, scores
 
 
-def _note_counts(log: _QueryLog, own: pd.DataFrame, compare: str | None) -> None:
+def _note_counts(log: _QueryLog, own_imbalances: pd.DataFrame, compare: str | None) -> None:
     """Note the queries of sizes and imbalances."""
     dataset = log.dataset
     log.query("Images of each class", "classes")
@@ -281,7 +286,7 @@ def _note_counts(log: _QueryLog, own: pd.DataFrame, compare: str | None) -> None
     log.statement("How many combinations were counted", statements.CLIQUE_TOTALS, dataset=dataset)
     log.query("Imbalances by evidence", "imbalances", limit=MOST)
 
-    for names in own["concepts"]:
+    for names in own_imbalances["concepts"]:
         log.query(f"Counts of {' + '.join(names)}", "clique", concepts=list(names))
     if compare is not None:
         for name in (dataset, compare):
@@ -297,12 +302,14 @@ def _note_picture(log: _QueryLog, overview: Overview) -> None:
         log.query("Links of the picture", name, concepts=concepts, limit=MAX_EDGES)
 
 
-def _plan(log: _QueryLog, name: str) -> PlanContents:
+def _read_plan(log: _QueryLog, name: str) -> PlanContents:
     """A plan with its effect on the imbalances."""
     store, dataset = log.store, log.dataset
     queries = read_plan(store, dataset, name)
-    (row,) = (plan for plan in log.rows("The plan", "plans") if plan["plan"] == name)
+    plans = log.rows("The plan", "plans")
+    (row,) = (row for row in plans if row["plan"] == name)
     log.query("Queries of the plan", "plan-queries", plan=name, limit=_ALL)
+
     options = PlanOptions(row["min_size"] or 1)
     plan = Plan(row["planner"], options, tuple(queries), json.loads(row["planner_options"]))
 
@@ -312,12 +319,7 @@ def _plan(log: _QueryLog, name: str) -> PlanContents:
     if not any(query.edit for query in queries):
         cliques = load_cliques(store, dataset)
         summary = simulation.summarize_plan(cliques, plan).reset_index()
-        sets, chosen = simulation.sets_of(cliques, queries), options.rows(cliques)
-        after = simulation.simulate_images(cliques, sets)
-        split = mining_of(dataset_state(store, dataset)).split
-        images, _ = load_named_images(store, dataset, split) or (None, ())
-        worth = measure_all(cliques, after, sets, chosen, images=images)
-        balance = f"{describe_balance(plan, cliques)} {describe_worth(worth)}"
+        balance = f"{describe_balance(plan, cliques)} {_describe_effect(log, plan, cliques)}"
         rows = log.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
         coverage = pd.DataFrame(rows, columns=list(CATALOGUE["plan-coverage"].columns))
 
@@ -330,3 +332,13 @@ def _plan(log: _QueryLog, name: str) -> PlanContents:
         coverage=coverage,
         balance=balance,
     )
+
+
+def _describe_effect(log: _QueryLog, plan: Plan, cliques: Cliques) -> str:
+    """How a plan changes the imbalances, in words."""
+    sets = simulation.sets_of(cliques, plan.queries)
+    after = simulation.simulate_images(cliques, sets)
+    split = mining_of(dataset_state(log.store, log.dataset)).split
+    images, _ = load_named_images(log.store, log.dataset, split) or (None, ())
+    planned_rows = plan.options.rows(cliques)
+    return describe_worth(measure_all(cliques, after, sets, planned_rows, images=images))
