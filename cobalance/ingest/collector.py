@@ -23,7 +23,7 @@ from cobalance.base import (
 from cobalance.ingest import frames
 from cobalance.ingest.concepts import labels_from_texts, labels_of_objects
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns
-from cobalance.ingest.names import Coded, name_fault, recode_names
+from cobalance.ingest.names import Coded, map_values, name_fault, recode_names
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.row_values import table_of_rows
@@ -43,7 +43,9 @@ class _Names:
 
     def __call__(self, name: str | None) -> int:
         """The code of a name, -1 for none."""
-        return -1 if name is None else self.code.setdefault(clean_name(name), len(self.code))
+        if name is None:
+            return -1
+        return self.code.setdefault(clean_name(name), len(self.code))
 
     def column(self, codes: "array[int]") -> Coded:
         return recode_names(np.array(codes, dtype=np.int64), list(self.code))
@@ -217,9 +219,7 @@ class Collector:
 
         image = np.array(self._image, dtype=np.int64)
         category = self._concept_names.column(self._concept)
-        numbers: dict[str, FloatArray] = {
-            name: np.array(values) for name, values in self._numbers.items()
-        }
+        numbers: dict[str, FloatArray] = map_values(np.array, self._numbers)
         segmentations = np.fromiter(self._segmentations, object, len(image))
         crowds = np.array(self._crowds, dtype=bool)
         labels, concept, objects, label_notes = self._labels(images, image, category, progress)
@@ -231,7 +231,7 @@ class Collector:
                 ANNOTATION,
                 numbers,
                 segmentations if any(self._segmentations) else None,
-                crowds if crowds.any() else None,
+                frames.mask_or_none(crowds),
             )
 
         # Frames of a video are no independent images.

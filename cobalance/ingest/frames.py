@@ -21,7 +21,7 @@ from cobalance.base import (
     IntArray,
     Metadata,
 )
-from cobalance.ingest.names import Coded, categorical, recode_names, translate_codes
+from cobalance.ingest.names import Coded, categorical, map_values, recode_names, translate_codes
 
 TEXT = pa.large_string()
 
@@ -112,7 +112,9 @@ class TextColumns:
             texts[name] = pd.Series(column, dtype=object)
         has_text = texts[[*TEXT_COLUMNS]].notna().any(axis=1)
         texts = texts[(texts["image"] >= 0) & has_text]
-        return None if texts.empty else texts.reset_index(drop=True)
+        if texts.empty:
+            return None
+        return texts.reset_index(drop=True)
 
 
 def annotations(
@@ -141,9 +143,10 @@ def annotations(
     new_row = np.full(n_all, -1, dtype=np.int64)
     new_row[rows] = np.arange(n)
 
-    no_sizes = pa.nulls(n_all, pa.int64())
     split = images.split or Coded(np.full(n_all, -1, dtype=np.int64), ())
-    uris = pa.nulls(n_all, pa.large_string()) if images.uris is None else images.uris
+    uris = _column_or_nulls(images.uris, n_all, TEXT)
+    widths = _column_or_nulls(images.widths, n_all, pa.int64())
+    heights = _column_or_nulls(images.heights, n_all, pa.int64())
     taken_rows = pa.array(rows)
     frame = pd.DataFrame(
         {
@@ -151,8 +154,8 @@ def annotations(
             "class_name": categorical(labels.column.codes[rows], labels.column.names),
             "split": categorical(split.codes[rows], split.names),
             "uri": pd.array(uris.take(taken_rows), dtype=STRING),
-            "width_px": _whole(no_sizes if images.widths is None else images.widths, taken_rows),
-            "height_px": _whole(no_sizes if images.heights is None else images.heights, taken_rows),
+            "width_px": _whole(widths, taken_rows),
+            "height_px": _whole(heights, taken_rows),
             "synthetic": np.zeros(n, dtype=bool),
         },
         index=pd.RangeIndex(n),
@@ -164,7 +167,7 @@ def annotations(
     result = Annotations(
         frame,
         _mention_frame(mentions or [_join_mentions([])], new_row),
-        {reason: count for reason, count in counts.items() if count},
+        drop_zeros(counts),
         tuple(skipped),
         tuple(notes),
         metadata=tuple(part.move(new_row) for part in metadata),
@@ -182,7 +185,9 @@ def add_mentions(annotations: Annotations, parts: Sequence[MentionColumns]) -> A
     """The annotations with more mentions, behind their own."""
     plain = [part for part in parts if not part.numbers]
     numbered = [part for part in parts if part.numbers]
-    joined = [_join_mentions(plain), *numbered] if plain else numbered
+    joined = numbered
+    if plain:
+        joined = [_join_mentions(plain), *numbered]
     if not any(len(part.image) for part in joined):
         return annotations
     new = _mention_frame(joined, np.arange(len(annotations.images)))
@@ -195,7 +200,7 @@ def add_mentions(annotations: Annotations, parts: Sequence[MentionColumns]) -> A
         name: pd.api.types.union_categoricals([old[name], new[name]], sort_categories=True)
         for name in ("concept", "source")
     }
-    both = pd.concat([frame.drop(columns=[*coded]) for frame in (old, new)], ignore_index=True)
+    both = pd.concat([old.drop(columns=[*coded]), new.drop(columns=[*coded])], ignore_index=True)
     # Where one of them has no crowds, the column is missing there.
     if "crowd" in both:
         both["crowd"] = both["crowd"].eq(True)
@@ -219,7 +224,7 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
     """Mentions of images that are left, without those of no concept, as of `Annotations`."""
     names = sorted(set().union(*(part.concept.names for part in parts)))
     sources = sorted({part.source for part in parts})
-    code_of = {name: code for code, name in enumerate(names)}
+    code_of = dict(zip(names, range(len(names)), strict=True))
     image, concept, source = [], [], []
     numbers: dict[str, list[FloatArray]] = {name: [] for name in MENTION_NUMBERS}
     segmentations: list[ObjectArray] = []
@@ -243,13 +248,33 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
         "image": _join(image),
         "concept": categorical(_join(concept), names),
         "source": categorical(_join(source), sources),
-        **{name: _join(pieces) for name, pieces in numbers.items()},
+        **map_values(_join, numbers),
         # As a series: pandas would take 42 bytes a row to see what the objects are.
         "segmentation": pd.Series(_join(segmentations), dtype=object, copy=False),
     }
     if any(part.crowds is not None for part in parts):
         columns["crowd"] = _join(crowds)
     return pd.DataFrame(columns, copy=False)
+
+
+def mask_or_none(mask: BoolArray) -> BoolArray | None:
+    """A mask, or None where nothing is true in it."""
+    return mask if mask.any() else None
+
+
+def drop_zeros(counts: Mapping[str, int]) -> dict[str, int]:
+    """Counts but for those of 0."""
+    return {reason: count for reason, count in counts.items() if count}
+
+
+def take_cells(columns: Mapping[str, pa.Array], rows: IntArray) -> dict[str, pa.Array]:
+    """Some rows of all columns of cells."""
+    positions = pa.array(rows)
+    return {name: column.take(positions) for name, column in columns.items()}
+
+
+def _column_or_nulls(column: pa.Array | None, n: int, kind: pa.DataType) -> pa.Array:
+    return pa.nulls(n, kind) if column is None else column
 
 
 def take_rows(

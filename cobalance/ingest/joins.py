@@ -12,11 +12,12 @@ import pyarrow.compute as pc
 from cobalance.base import Annotations, IntArray, Metadata, Progress, Setting, inflect
 from cobalance.ingest.captions import image_rows
 from cobalance.ingest.fields import field_names, has_classes, with_class, with_split
-from cobalance.ingest.frames import TEXT
+from cobalance.ingest.frames import TEXT, take_cells
 from cobalance.ingest.names import (
     Coded,
     NameColumn,
     encode_names,
+    omit,
     split_of_file,
     usual_splits,
 )
@@ -59,7 +60,7 @@ def _join(
     roles = dict(map_columns(table, ReadOptions(), ("id", "class", "split", "uri")).of)
 
     table, key, image = _match_images(table, roles, annotations, file)
-    columns = {name: column for name, column in table.columns.items() if name != key}
+    columns = omit(table.columns, [key])
     if needs_class and "class" not in roles and len(columns) == 1:
         (roles["class"],) = columns
     rows = table.rows()
@@ -156,8 +157,7 @@ def _with_metadata(
 def _flags(listed: Metadata, names: Mapping[str, str], problems: Problems) -> Metadata:
     """Columns of 0 and 1 from records of an attribute and whether the image has it."""
     attribute, present, *_ = listed.columns
-    columns = {name: column.to_pandas() for name, column in listed.columns.items()}
-    frame = pd.DataFrame(columns | {"image": listed.image})
+    frame = pa.table(dict(listed.columns)).to_pandas().assign(image=listed.image)
     if not frame[present].isin(["0", "1"]).all():
         raise problems.fatal(f"{attribute} is not 0 or 1 in its third column", "Correct it.")
 
@@ -177,7 +177,7 @@ def _find_images(
 
     Names are those of the images, else the values of a column of the metadata that differ in all.
     """
-    usual = [roles[role] for role in ("id", "uri") if role in roles]
+    usual = list(filter(None, map(roles.get, ("id", "uri"))))
     texts = [name for name, column in table.columns.items() if column.type == TEXT][:_TRIED]
     if not texts:
         # No column holds text: this raises the error that says so.
@@ -222,7 +222,7 @@ def _repeat_rows(table: Table, key: str, annotations: Annotations) -> tuple[Tabl
             if matches.sum() > _number_of(image):
                 best, row_of, image = name, row[matches], part.image[matches]
 
-    columns = {name: column.take(pa.array(row_of)) for name, column in table.columns.items()}
+    columns = take_cells(table.columns, row_of)
     repeated = replace(
         table, columns=columns, n_rows=len(row_of), place=lambda row: table.place(row_of[row])
     )

@@ -26,8 +26,9 @@ from cobalance.ingest.concepts import apply_concept_table, read_concept_table
 from cobalance.ingest.fields import apply_fields, with_saved
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
+from cobalance.ingest.frames import drop_zeros
 from cobalance.ingest.joins import with_joins
-from cobalance.ingest.names import Coded, categorical
+from cobalance.ingest.names import Coded, categorical, put_before, rename_some
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.parts import find_parts, read_parts
 from cobalance.ingest.paths import parse_pattern, with_folders, with_paths
@@ -247,9 +248,9 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
         annotations,
         images=images,
         mentions=mentions if is_selected.all() else mentions[is_selected],
-        set_aside={reason: n for reason, n in set_aside.items() if n},
+        set_aside=drop_zeros(set_aside),
         skipped=(*annotations.skipped, *problems.messages),
-        notes=(*annotations.notes, *(f"{file}: {note}" for note in notes)),
+        notes=(*annotations.notes, *put_before(file, notes)),
     )
     is_kept = by_class & by_split
     # Taking all rows would copy columns of millions of mentions.
@@ -286,7 +287,7 @@ def _rename_classes(classes: "pd.Series[str]", options: ReadOptions) -> pd.Categ
         if old not in column.names:
             raise UnknownNameError("class", old, column.names)
 
-    renamed = [new_name.get(name, name) for name in column.names]
+    renamed = rename_some(column.names, new_name)
     names = sorted({*renamed})
     code = np.array(list(map(names.index, renamed)), dtype=np.int64)
     return categorical(code[column.codes], names)

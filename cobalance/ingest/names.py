@@ -8,9 +8,9 @@ systems is the same name. Case and inner spaces are kept. Ids and URIs of images
 import posixpath
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.base import STRING, BoolArray, IntArray, clean_name, group_pairs
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+W = TypeVar("W")
 
 BLOCK = 1 << 20  # codes looked up at once
 LONGEST = 1_000  # characters; the graph indexes names, and index keys have a limit of 8 kB
@@ -82,7 +86,7 @@ class NameColumn(Coded):
     @property
     def empty(self) -> BoolArray:
         """True where the fault is that the value is empty."""
-        is_empty = np.array([fault == "is empty" for fault in self.raw_faults])
+        is_empty = np.array(self.raw_faults, dtype=np.object_) == "is empty"
         return np.asarray(is_empty[self.raw_codes], dtype=np.bool_)
 
 
@@ -192,8 +196,10 @@ def split_folders(folders: Iterable[str]) -> set[str]:
 
 def split_within(folder: str, splits: Collection[str]) -> str | None:
     """Split of the outermost of a folder and those above it that is one of some `splits`."""
-    inside = [path for path in upwards(folder) if path in splits]
-    return split_named(posixpath.basename(inside[-1])) if inside else None
+    for path in reversed(upwards(folder)):
+        if path in splits:
+            return split_named(posixpath.basename(path))
+    return None
 
 
 def class_parts(folder: str, splits: Collection[str]) -> list[str | None]:
@@ -234,3 +240,69 @@ def split_of_file(path: str) -> str | None:
 def usual_splits(column: Coded) -> Coded:
     """The same splits by their usual names."""
     return recode_names(column.codes, [split_named(name) or name for name in column.names])
+
+
+def without(names: Iterable[K], others: Collection[Any]) -> list[K]:
+    """Names that are not among others, in their order.
+
+    Examples
+    --------
+    >>> without(["id", "sky", "uri"], {"id", "uri"})
+    ['sky']
+    """
+    return [name for name in names if name not in others]
+
+
+def omit(columns: Mapping[K, V], names: Collection[Any]) -> dict[K, V]:
+    """Columns but for those of some names.
+
+    Examples
+    --------
+    >>> omit({"id": 1, "sky": 2}, {"id"})
+    {'sky': 2}
+    """
+    return {name: column for name, column in columns.items() if name not in names}
+
+
+def map_values(function: Callable[[V], W], columns: Mapping[K, V]) -> dict[K, W]:
+    """Apply a function to each column.
+
+    Examples
+    --------
+    >>> map_values(len, {"sky": [1, 2], "sea": []})
+    {'sky': 2, 'sea': 0}
+    """
+    return {name: function(column) for name, column in columns.items()}
+
+
+def rename_some(names: Iterable[str], new_names: Mapping[str, str]) -> list[str]:
+    """Names with new ones in the place of some.
+
+    Examples
+    --------
+    >>> rename_some(["sky", "sea"], {"sea": "ocean"})
+    ['sky', 'ocean']
+    """
+    return [new_names.get(name, name) for name in names]
+
+
+def put_before(prefix: str, names: Iterable[object]) -> list[str]:
+    """Names of values with their column's name before them.
+
+    Examples
+    --------
+    >>> put_before("hair", ["black", "blond"])
+    ['hair: black', 'hair: blond']
+    """
+    return [f"{prefix}: {name}" for name in names]
+
+
+def number_items(items: Any) -> dict[Any, Any]:
+    """The items of an object, or those of a list by their positions.
+
+    Examples
+    --------
+    >>> number_items(["cat", "dog"]), number_items({"7": "cat"})
+    ({0: 'cat', 1: 'dog'}, {'7': 'cat'})
+    """
+    return items if isinstance(items, dict) else dict(enumerate(items))

@@ -26,6 +26,7 @@ from cobalance.ingest.names import (
     split_folders,
     split_of_file,
     split_within,
+    without,
 )
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher
@@ -140,7 +141,7 @@ def read_parts(tree: FileTree, kind: str, options: ReadOptions, progress: Progre
             f"has a column of other values in other files ({error})",
             "Write it alike in all of them.",
         ) from None
-    others = [name for name in annotation_files(tree) if name not in names]
+    others = without(annotation_files(tree), names)
     if not others:
         return joined
     note = f"{tree.path}: not read: {shorten_list(others)}"

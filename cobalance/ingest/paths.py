@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 
 from cobalance.base import Annotations, Metadata, OptionError, Setting, clean_name
 from cobalance.ingest.fields import has_classes, with_class, with_split
-from cobalance.ingest.frames import TEXT
+from cobalance.ingest.frames import TEXT, take_cells
 from cobalance.ingest.names import (
     categorical,
     class_parts,
     encode_names,
     name_fault,
+    put_before,
     split_folders,
     usual_splits,
 )
@@ -102,7 +103,7 @@ def with_paths(annotations: Annotations, options: ReadOptions, file: str) -> Ann
     )
 
     sound_rows = np.flatnonzero(~rows.bad)
-    columns = {name: column.take(pa.array(sound_rows)) for name, column in columns.items()}
+    columns = take_cells(columns, sound_rows)
     annotations = annotations.take(sound_rows)
     annotations = replace(annotations, skipped=(*annotations.skipped, *problems.messages))
     return _with_columns(annotations, columns)
@@ -172,7 +173,7 @@ def with_folders(annotations: Annotations, file: str, *, taken: bool) -> Annotat
             notes.append(_note("or the classes are", names, {depth: "class", lowest: "context"}))
         else:
             notes.append(_note("above the classes are", names, {depth: "group", lowest: "class"}))
-    return replace(annotations, notes=(*annotations.notes, *(f"{file}: {note}" for note in notes)))
+    return replace(annotations, notes=(*annotations.notes, *put_before(file, notes)))
 
 
 def _are_classes(level: Sequence[str | None], images: Iterable[int]) -> bool:

@@ -94,7 +94,9 @@ class PictureMatcher:
         """The address of a picture that is not here; None if it leads to another image's."""
         name = _plain(address)
         spellings = (name, unquote(name), f"images/{name}", f"images/{unquote(name)}")
-        return address if self._paths.isdisjoint(spellings) else None
+        if not self._paths.isdisjoint(spellings):
+            return None
+        return address
 
     def _of_folder(
         self, folder: str, rows: Sequence[int], pictures: Sequence[NamedPicture]
@@ -132,8 +134,10 @@ class PictureMatcher:
                 if self._agrees(name, form(path))
                 and split_of_path(path) in (None, picture.split or split_of_path(path))
             ]
+            if len(agreeing) > 1:
+                return None
             if agreeing:
-                return _Match(agreeing[0], (distance, steps)) if len(agreeing) == 1 else None
+                return _Match(agreeing[0], (distance, steps))
         return None
 
     def _agrees(self, name: str, path: str) -> bool:
@@ -163,4 +167,6 @@ def _plain(name: str) -> str:
 
 def _without_ending(path: str) -> str:
     stem, ending = posixpath.splitext(path)
-    return stem if ending.lower() in ENDINGS else path
+    if ending.lower() not in ENDINGS:
+        return path
+    return stem

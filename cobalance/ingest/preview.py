@@ -16,6 +16,7 @@ from cobalance.ingest.fields import encode_values, guess_kind
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations
+from cobalance.ingest.names import map_values
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.parts import are_shards, first_part
 from cobalance.ingest.problems import Problems, SkippedRecord
@@ -97,7 +98,9 @@ def with_whole(folder: Path, found: list[FoundFile]) -> list[FoundFile]:
     names = [file.name for file in found if file.format == whole.format]
     if whole.format is None or len(names) < 2:
         return found
-    return [whole, *found] if are_shards(names) else [*found, whole]
+    if are_shards(names):
+        return [whole, *found]
+    return [*found, whole]
 
 
 def _tree_format(path: Path) -> str | None:
@@ -145,7 +148,9 @@ def describe_file(path: Path, name: str) -> FoundFile | None:
         return FoundFile(name, size, detect_format(path))
     except InputError:
         # Bytes of zero are in no text.
-        return None if b"\0" in head else FoundFile(name, size, None)
+        if b"\0" in head:
+            return None
+        return FoundFile(name, size, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +194,7 @@ def _sample(path: Path, table_format: str) -> TableSample:
             start.write_bytes(_first_lines(path, table_format))
             table = TABLES[table_format].load(start, problems, silent)
 
-    columns = {name: _first_texts(column) for name, column in table.columns.items()}
+    columns = map_values(_first_texts, table.columns)
 
     named = map_columns(table, ReadOptions(), USUAL_NAMES).of
     kinds = {
@@ -218,7 +223,7 @@ def _first_lines(path: Path, table_format: str) -> bytes:
     if table_format == "list-attr" and lines.count(b"\n") > 1:
         _, names, *rows = lines.split(b"\n")
         # The first line is the number of rows, which are fewer here.
-        rows = [row for row in rows if row.strip()]
+        rows = list(filter(bytes.strip, rows))
         return b"\n".join([str(len(rows)).encode(), names, *rows])
     return lines
 

@@ -108,6 +108,13 @@ class Problems:
             )
 
 
+def describe_fault(error: Exception) -> str:
+    """Text of an error in a file, with its class unless that is a plain ValueError."""
+    if type(error) is ValueError:
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
 def reword(error: InputError, old: str, new: str) -> InputError:
     """The same error with other words for a file."""
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from cobalance.base import UNDECODABLE, InputError, clean_name, decode_json, decoding_fault
-from cobalance.ingest.names import name_fault
+from cobalance.ingest.names import name_fault, without
 from cobalance.ingest.reader import read_start
 from cobalance.ingest.tables.sheets import csv_records
 
@@ -120,8 +120,8 @@ def match_names(theirs: Iterable[str], ours: Collection[str]) -> dict[str, str |
     their_names, our_names = dict.fromkeys(theirs), set(ours)
     # By all but case two names are one if there is no third: one of each side.
     n_alike = Counter(map(str.casefold, their_names.keys() ^ our_names))
-    alike = (name for name in our_names - their_names.keys() if n_alike[name.casefold()] == 2)
-    match_of = {name.casefold(): name for name in alike}
+    new_names = our_names - their_names.keys()
+    match_of = {name.casefold(): name for name in new_names if n_alike[name.casefold()] == 2}
     return {
         name: name if name in our_names else match_of.get(name.casefold()) for name in their_names
     }
@@ -212,7 +212,7 @@ def _matrix(
         counts[name] = dict(zip(names, images, strict=True))
         places[name] = place
     if len(counts) < len(names):
-        missing = next(name for name in names if name not in counts)
+        missing = without(names, counts)[0]
         raise InputError(file, None, f"has no line for {missing!r}", "Add it.")
 
     matches = match_names(names, [*classes, *concepts])
@@ -228,7 +228,7 @@ def _matrix(
         pair = {name, other}
         # An image has one class, so that two classes share none.
         if not pair <= their_classes:
-            concepts_of_pair = [part for part in (name, other) if part not in their_classes]
+            concepts_of_pair = without((name, other), their_classes)
             rows.append((places[name], "".join(pair & their_classes), concepts_of_pair, shared))
     return rows
 

@@ -266,7 +266,9 @@ class _Tar(FileTree):
     is_tar = True
 
     def _list(self) -> Iterator[tuple[str, Any]]:
-        yield from ((entry.name, entry) for entry in self._archive if entry.isreg())
+        for entry in self._archive:
+            if entry.isreg():
+                yield entry.name, entry
 
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
         # The names are of regular files alone, which Python extracts.

@@ -81,7 +81,7 @@ class CaptionEditor:
         A caption need not name a group to be edited: in mode ``"unify"``, and where adjectives
         tell groups.
         """
-        named = [editor.values_in(caption) for editor in self._adjectives]
+        named = self._values_in(caption)
         if self.words.own_groups:
             named.append(self._words.groups_in(caption))
         return frozenset(map(" ".join, product(*named)))
@@ -96,7 +96,7 @@ class CaptionEditor:
         >>> [editor.is_neutral(text) for text in ("A person on a horse.", "A lady on her horse.")]
         [True, False]
         """
-        if any(editor.values_in(caption) for editor in self._adjectives):
+        if any(self._values_in(caption)):
             return False
         return not (self.words.own_groups and any(self._words.find(caption)))
 
@@ -123,28 +123,27 @@ class CaptionEditor:
         """Replace the words of all groups in a caption by neutral ones."""
         for editor in self._adjectives:
             caption = editor.without(caption)
-        return self._words.neutralise(caption) if self.words.own_groups else caption
+        if not self.words.own_groups:
+            return caption
+        return self._words.neutralise(caption)
 
     @cached_property
     def _words(self) -> WordEditor:
         return WordEditor(self.words, self.mode or self.words.mode)
 
+    def _values_in(self, caption: str) -> list[frozenset[str]]:
+        return [editor.values_in(caption) for editor in self._adjectives]
+
     @cached_property
     def _adjectives(self) -> "list[AdjectiveEditor]":
         """One editor an attribute."""
         attributes = list(self.words.attributes.values())
-        return [
-            AdjectiveEditor(
-                attribute,
-                self.words.people,
-                tuple(
-                    chain.from_iterable(
-                        other.values() for other in attributes if other is not attribute
-                    )
-                ),
-            )
-            for attribute in attributes
-        ]
+        editors = []
+        for attribute in attributes:
+            others = (other.values() for other in attributes if other is not attribute)
+            words = tuple(chain.from_iterable(others))
+            editors.append(AdjectiveEditor(attribute, self.words.people, words))
+        return editors
 
 
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s)[^\w]*$")
@@ -178,8 +177,12 @@ class AdjectiveEditor:
             return caption
 
         # An edit that cannot be taken back has changed more than the adjective.
-        new = self._replace(caption, value) if before else self._insert(caption, value)
-        back = self._replace(new, before) if before else self.without(new)
+        if before:
+            new = self._replace(caption, value)
+            back = self._replace(new, before)
+        else:
+            new = self._insert(caption, value)
+            back = self.without(new)
         if back != caption:
             raise UneditableError(NOT_RESTORED)
         return new
@@ -190,8 +193,9 @@ class AdjectiveEditor:
         def change(match: re.Match[str], old: str, noun: str) -> Change | None:
             if not old:
                 return None
-            first = old[0].isupper() and _starts_sentence(caption, match.start())
-            return Change(match.start(), match.end(), capitalise(noun) if first else noun)
+            if old[0].isupper() and _starts_sentence(caption, match.start()):
+                noun = capitalise(noun)
+            return Change(match.start(), match.end(), noun)
 
         return self._change(caption, change)
 
@@ -216,7 +220,8 @@ class AdjectiveEditor:
     ) -> str:
         changes = list[Change | None]()
         for match in self._pattern.finditer(lower_case(caption)):
-            old, noun = (caption[slice(*match.span(part))] for part in ("adjective", "noun"))
+            old = caption[slice(*match.span("adjective"))]
+            noun = caption[slice(*match.span("noun"))]
             changes.append(change(match, old, noun))
         return apply(caption, filter(None, changes))
 

@@ -106,7 +106,7 @@ def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
             )
 
     rows = table.rows()
-    columns = dict.fromkeys(column_of[role] for role in ("id", "uri") if role in column_of)
+    columns = dict.fromkeys(filter(None, map(column_of.get, ("id", "uri"))))
     series = [text_column(table, name, Setting("captions")).to_pandas() for name in columns]
     rows.report(
         (series[0].isna() | (series[0] == "")).to_numpy(),

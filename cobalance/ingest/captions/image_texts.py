@@ -70,9 +70,9 @@ def write_image_texts(
         return 0
 
     with files.writing():
-        stored = (
-            _SCHEMA.empty_table() if afresh else read_rows(files.path(dataset), _CONTENT, _SCHEMA)
-        )
+        stored = _SCHEMA.empty_table()
+        if not afresh:
+            stored = read_rows(files.path(dataset), _CONTENT, _SCHEMA)
         remaining = stored
         if replace:
             ids = pa.array(annotations.images["id"].tolist(), pa.string())
@@ -133,17 +133,15 @@ def _table_of(annotations: Annotations) -> pa.Table:
         return _SCHEMA.empty_table()
 
     ids = annotations.images["id"].iloc[texts["image"]].tolist()
-    columns = [ids, *(texts[name].tolist() for name in TEXT_COLUMNS)]
-    table = pa.table(
-        [pa.array(column, kind) for column, kind in zip(columns, _SCHEMA.types, strict=True)],
-        schema=_SCHEMA,
-    )
+    columns = texts[[*TEXT_COLUMNS]].to_dict("list")
+    table = pa.table({"id": ids, **columns}, schema=_SCHEMA)
     return table.sort_by("id").combine_chunks()
 
 
 def _merge(held: pa.Table, new: pa.Table) -> pa.Table:
     """The rows of both, sorted by id; of an image in both each column that is new, or else held."""
-    stored_ids, fresh = (pd.Index(table["id"].to_pylist(), dtype=object) for table in (held, new))
+    stored_ids = pd.Index(held["id"].to_pylist(), dtype=object)
+    fresh = pd.Index(new["id"].to_pylist(), dtype=object)
     ids = sorted({*stored_ids, *fresh})
 
     columns = [pa.array(ids, pa.string())]

@@ -96,7 +96,8 @@ def any_of(words: Iterable[str]) -> str:
     for word in sorted(set(words)):
         node = root
         for letter in " ".join(word.split()):
-            node = node.setdefault(r"\s+" if letter == " " else re.escape(letter), {})
+            part = re.escape(letter).replace("\\ ", r"\s+")
+            node = node.setdefault(part, {})
         node[""] = {}
     return _pattern(root)
 
@@ -136,7 +137,9 @@ def like(word: str, example: str) -> str:
     """
     if not example[:1].isupper():
         return word
-    return word.upper() if example.isupper() and len(example) > 1 else capitalise(word)
+    if len(example) > 1 and example.isupper():
+        return word.upper()
+    return capitalise(word)
 
 
 def capitalise(word: str) -> str:

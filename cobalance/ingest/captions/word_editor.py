@@ -26,6 +26,7 @@ from cobalance.ingest.captions.text_changes import (
     whole_words,
 )
 from cobalance.ingest.concepts import EditMode, GroupWords, WordRow, normal, telling
+from cobalance.ingest.names import map_values, without
 
 _APOSTROPHE = re.compile(r"['’](?:(s\b)|(?=\s+\w))", re.IGNORECASE)
 _ANYTHING = {"before": "", "word": r"[\s\S]*", "after": ""}
@@ -54,7 +55,9 @@ def read_word(table: str, text: str, start: int, end: int) -> str | None:
 def list_words(name: str) -> list[str]:
     """The words of a list, or the phrases, of english.toml."""
     words: str | list[str] = (_english()["words"] | _english()["phrases"])[name]
-    return words.split() if isinstance(words, str) else words
+    if isinstance(words, str):
+        return words.split()
+    return words
 
 
 def expand_pattern(pattern: str) -> str:
@@ -112,8 +115,7 @@ class WordEditor:
                 raise UneditableError(DOUBTS[match.lastgroup])
 
         if self.mode == "unify":
-            others = [name for name in self.words.own_groups if name != group]
-            return self._write(caption, others, group)
+            return self._write(caption, without(self.words.own_groups, [group]), group)
 
         named = self.groups_in(caption)
         if len(named) != 1:
@@ -195,15 +197,13 @@ class WordEditor:
             return whole_words(words)
 
         # The phrases of english.toml are about the words of lists that have "man".
-        kept, name, unclear = (
-            expand_pattern(f"@{part}") for part in ("kept", "unedited", "compound")
-        )
+        kept, name, unclear = map(expand_pattern, ("@kept", "@unedited", "@compound"))
         return whole_words(f"(?:(?P<kept>{kept})|(?P<name>{name})|{words}|(?P<unclear>{unclear}))")
 
 
 def _by_word(classes: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
     pairs = ((normal(word), group) for group, words in classes.items() for word in words)
-    return {word: frozenset(groups) for word, groups in group_pairs(pairs).items()}
+    return map_values(frozenset, group_pairs(pairs))
 
 
 def _change(caption: str, start: int, end: int, new: str) -> Change:

@@ -1,7 +1,7 @@
 """Images of a COCO file as columns: joined with annotations, captions, licences, attribution."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -34,7 +34,7 @@ COCO_LICENSES = (
 )
 """Those of COCO's own files (cocodataset.org), by the same ids since 2014."""
 
-_COCO_HOSTS = ("cocodataset.org", "mscoco.org")
+_COCO_HOSTS = (".cocodataset.org", ".mscoco.org")
 _SHOWN = 5  # numbers in a note
 
 
@@ -120,7 +120,9 @@ def json_metadata(
 ) -> list[Metadata]:
     """Metadata of JSON objects, such as an image's further fields; nothing without any."""
     column = pa.array(texts, pa.large_binary()).cast(TEXT)
-    return [Metadata(image, {name: column}, numbers)] if texts else []
+    if not texts:
+        return []
+    return [Metadata(image, {name: column}, numbers)]
 
 
 def _file(image: Image) -> str | None:
@@ -212,7 +214,7 @@ def _name(license_: License | None) -> str | None:
 
 
 def _attribution(image: Image) -> str | None:
-    values = (getattr(image, name) for name in _SOURCES)
+    values = attrgetter(*_SOURCES)(image)
     return next((value for value in values if isinstance(value, str) and value.strip()), None)
 
 
@@ -225,8 +227,8 @@ def licenses_of(
     own images, as their ``coco_url`` shows: other datasets have the form of COCO's files, and
     count their licences as they like.
     """
-    own_licenses = {str(license_.id): license_ for license_ in licenses.items}
-    coco_licenses = {str(license_.id): license_ for license_ in COCO_LICENSES}
+    own_licenses = _by_number(licenses.items)
+    coco_licenses = _by_number(COCO_LICENSES)
     found_licenses = list[License | None]()
     unknown = Counter[str]()
 
@@ -240,8 +242,13 @@ def licenses_of(
         if number and license_ is None:
             unknown[number] += 1
 
-    notes = (_note(unknown.total(), list(unknown)),) if unknown else ()
-    return found_licenses, notes
+    if not unknown:
+        return found_licenses, ()
+    return found_licenses, (_note(unknown.total(), list(unknown)),)
+
+
+def _by_number(licenses: Iterable[License]) -> dict[str, License]:
+    return {str(license_.id): license_ for license_ in licenses}
 
 
 def _note(lacking: int, numbers: Sequence[str]) -> str:
@@ -262,4 +269,4 @@ def _is_of_coco(image: Image) -> bool:
     except ValueError:
         return False
     # A host of COCO, or one below it, and no other that ends alike.
-    return f".{host}".endswith(tuple(f".{coco_host}" for coco_host in _COCO_HOSTS))
+    return f".{host}".endswith(_COCO_HOSTS)

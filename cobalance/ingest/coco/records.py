@@ -22,6 +22,7 @@ from cobalance.base import (
     decoding_fault,
     parts_of,
 )
+from cobalance.ingest.names import omit
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
 
@@ -31,6 +32,7 @@ _CHUNK = 1 << 20  # bytes searched at once
 _RECORD = re.compile(r"^(?P<record>\w+\[\d+\])\.?(?P<field>.*)$")
 # The first of these keys tells what the annotations are; values may look like keys.
 _MARK = re.compile(rb'"(category_id|bbox|caption)"\s*:')
+_KINDS = {b"caption": "captions"}
 
 
 class Image(msgspec.Struct, gc=False):
@@ -92,7 +94,7 @@ def coco_kind(path: Path, head: bytes) -> str | None:
         while chunk := file.read(_CHUNK):
             window = tail + chunk
             if mark := _MARK.search(window):
-                return "captions" if mark[1] == b"caption" else "instances"
+                return _KINDS.get(mark[1], "instances")
             # A mark may lie across two pieces.
             tail = window[-32:]
     return "instances"
@@ -156,7 +158,7 @@ def decode(
     # been truncated kills the process.
     raw = path.read_bytes()
     # msgspec reads a byte order mark as a malformed value.
-    content = memoryview(raw)[3 if raw[:3] == codecs.BOM_UTF8 else 0 :]
+    content = memoryview(raw.removeprefix(codecs.BOM_UTF8))
 
     try:
         decoded = _decode_all(content, whole, problems)
@@ -184,7 +186,7 @@ def _further(images: list[msgspec.Raw], problems: Problems) -> Records[bytes]:
     }
 
     def others_of(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
-        return {name: value for name, value in read(raw).items() if name not in usual_fields}
+        return omit(read(raw), usual_fields)
 
     try:
         if all(read(raw).keys() <= usual_fields for raw in images[:100]):
@@ -212,7 +214,7 @@ def _optional_lists(decoded: Any) -> dict[str, Records[Any]]:
 
 
 def _check_number(name: str, records: Sized, problems: Problems) -> None:
-    limit = "mentions" if name == "annotations" else "rows"
+    limit = {"annotations": "mentions"}.get(name, "rows")
     problems.within(limit, len(records), what=name)
 
 

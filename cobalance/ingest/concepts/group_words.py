@@ -36,7 +36,9 @@ class WordRow:
 
     def keyword(self, group: str) -> str | None:
         """The word by which the row recognises a group."""
-        return self.words.get(group) if self.source in (None, group) else None
+        if self.source not in (None, group):
+            return None
+        return self.words.get(group)
 
 
 @dataclass(frozen=True)

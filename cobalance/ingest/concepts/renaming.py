@@ -9,7 +9,7 @@ from cobalance.base import clean_name, decode_json, decode_toml, silent, suggest
 from cobalance.ingest.names import Coded, name_fault
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head, read_text
-from cobalance.ingest.tables import TABLES
+from cobalance.ingest.tables import detect_table_format
 from cobalance.ingest.tables.columns import shorten_list
 
 _FORM = "Write the columns concept and becomes as CSV, becomes empty to drop a concept"
@@ -71,7 +71,7 @@ def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
                 raise problems.fatal(f"becomes {value!r}, which is no text", f"{_FORM}.", repr(key))
         return [(repr(key), key, value or "") for key, value in mapping.items()]
 
-    form = next((form for _, form in TABLES.items() if form.detects(path, head)), None)
+    form = detect_table_format(path, head)
     if form is None:
         raise problems.fatal("is not a table in a known format", f"{_FORM}.")
     table = form.load(path, problems, silent)
@@ -81,10 +81,11 @@ def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
             f"{_FORM}.",
         )
 
-    columns = (table.columns[name].to_pylist() for name in ("concept", "becomes"))
+    concepts = table.columns["concept"].to_pylist()
+    new_names = table.columns["becomes"].to_pylist()
     return [
         (table.place(row), str(concept or ""), str(becomes or ""))
-        for row, (concept, becomes) in enumerate(zip(*columns, strict=True))
+        for row, (concept, becomes) in enumerate(zip(concepts, new_names, strict=True))
     ]
 
 
@@ -117,6 +118,6 @@ def apply_concept_table(
     new_names = [table.get(name, (name, ""))[0] for name in concepts.names]
     # Dropped concepts have an empty name.
     names = sorted({*new_names} - {""})
-    number = {name: code for code, name in enumerate(names)} | {"": -1}
+    number = dict(zip(names, range(len(names)), strict=True)) | {"": -1}
     new_code = np.array([*map(number.get, new_names), -1], dtype=np.int64)
     return Coded(new_code[concepts.codes], tuple(names))

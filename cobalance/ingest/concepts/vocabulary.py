@@ -37,7 +37,7 @@ def words_of(text: str) -> list[str]:
 
 def fold(text: str) -> str:
     """Normalise text for matching: Unicode NFC, case folded."""
-    return (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
+    return unicodedata.normalize("NFC", text).casefold()
 
 
 class Vocabulary:

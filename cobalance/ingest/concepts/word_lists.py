@@ -22,7 +22,7 @@ from cobalance.base import (
 )
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
-from cobalance.ingest.names import name_fault
+from cobalance.ingest.names import map_values, name_fault
 from cobalance.ingest.reader import read_text
 
 _FOLDER = files("cobalance.ingest") / "word_lists"
@@ -109,7 +109,7 @@ def load_group_words(name: str) -> GroupWords:
     if listed.classes is None and listed.model_fields_set & {"pairs", "attributes"}:
         classes = telling(rows)
     else:
-        classes = {group: tuple(words) for group, words in (listed.classes or {}).items()}
+        classes = map_values(tuple, listed.classes or {})
         if len(classes) < 2:
             raise InputError(where, None, "has no [classes] of two or more", f"{_FORM}.")
     others = map(load_group_words, listed.also)
@@ -200,7 +200,7 @@ def telling(rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
         for word, names in groups.items()
         if word is not None and len({*names}) == 1
     )
-    return {name: tuple(words) for name, words in own_words.items()}
+    return map_values(tuple, own_words)
 
 
 def combine_words(names: Sequence[str]) -> GroupWords:

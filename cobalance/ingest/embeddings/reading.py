@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from cobalance.base import InputError
 from cobalance.ingest.embeddings.similarity import Vectors, unit_vectors
+from cobalance.ingest.names import without
 from cobalance.ingest.reader import read_start, read_text
 from cobalance.ingest.tables.parquet import is_list, read_unlimited
 from cobalance.ingest.trees import open_tree
@@ -144,7 +145,8 @@ def read_arrays(file: Path) -> dict[str, npt.NDArray[Any]]:
 def _from_arrays(file: Path, id_name: str, name: str | None) -> tuple[list[str], Vectors]:
     arrays = read_arrays(file)
     rows = [key for key, array in arrays.items() if array.ndim == 2]
-    name = rows[0] if name is None and len(rows) == 1 else name
+    if name is None and len(rows) == 1:
+        (name,) = rows
     ids = arrays.get(id_name, np.empty(0))
 
     if name not in rows or ids.ndim != 1 or ids.dtype.kind not in "Uiu":
@@ -164,7 +166,7 @@ def _from_csv(file: Path, id_column: str) -> tuple[list[str], Vectors]:
     # Ids such as 0012 or NA stay text.
     texts = pc.ConvertOptions(column_types={id_column: pa.string()}, strings_can_be_null=False)
     table = pc.read_csv(file, convert_options=texts)
-    columns = [name for name in table.column_names if name != id_column]
+    columns = without(table.column_names, [id_column])
     words = [
         name
         for name in columns
@@ -188,7 +190,8 @@ def _from_csv(file: Path, id_column: str) -> tuple[list[str], Vectors]:
 def _from_parquet(file: Path, id_column: str, column: str | None) -> tuple[list[str], Vectors]:
     schema = pq.read_schema(file)
     lists = [field.name for field in schema if is_list(field.type)]
-    column = lists[0] if column is None and len(lists) == 1 else column
+    if column is None and len(lists) == 1:
+        (column,) = lists
     if column is None or column not in lists or id_column not in schema.names:
         raise InputError(
             str(file), None,

@@ -40,7 +40,9 @@ def write_table(file: IO[bytes], ids: list[str], unit: Vectors) -> None:
 def time_written(folder: Path, dataset: str) -> float | None:
     """When a dataset's embeddings were written, as a time stamp; None where it has none."""
     path = embedding_files(folder).path(dataset)
-    return path.stat().st_mtime if path.exists() else None
+    if not path.exists():
+        return None
+    return path.stat().st_mtime
 
 
 def read_stored(folder: Path, dataset: str) -> tuple[list[str], Vectors] | None:

@@ -72,7 +72,7 @@ def name_bins(edges: Sequence[float], unit: str = "") -> list[str]:
     >>> name_bins([18, 30], "years")
     ['below 18 years', '18 to 30 years', '30 years and above']
     """
-    texts = [f"{edge:.15g}" for edge in edges]
+    texts = list(map("{:.15g}".format, edges))
     if not texts:
         return ["any number"]
     suffix = f" {unit}" if unit else ""

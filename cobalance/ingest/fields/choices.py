@@ -1,8 +1,9 @@
 """Choices of the uses of columns: the options ``field`` and ``names``, parsed."""
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, starmap
 from math import isfinite
 
 from cobalance.base import OptionError, Setting, clean_name
@@ -88,7 +89,7 @@ def parse_choice(column: str, text: str) -> Choice:
     except ValueError:
         edges = ()
 
-    are_rising = all(low < high for low, high in pairwise(edges))
+    are_rising = all(starmap(operator.lt, pairwise(edges)))
     if not (edges and are_rising and all(map(isfinite, edges)) and len(edges) < _MOST_BINS):
         raise _wrong(column, text, "has no edges that rise", "bins:18,30,65")
     return Choice(kind, edges=edges, unit=unit)

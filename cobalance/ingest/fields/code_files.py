@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cobalance.base import InputError, decode_json
+from cobalance.ingest.names import number_items
 from cobalance.ingest.reader import read_text
 
 
@@ -56,7 +57,7 @@ def _json_pairs(text: str, path: Path) -> list[tuple[Any, Any]]:
             'Write an object such as {"0": "land", "1": "water"}.',
         ) from None
 
-    pairs = list(document.items() if isinstance(document, dict) else enumerate(document))
+    pairs = list(number_items(document).items())
     if all(isinstance(value, int) for _, value in pairs):
         return [(code, name) for name, code in pairs]
     return pairs

@@ -15,6 +15,7 @@ from cobalance.ingest.fields.kinds import guess_kind
 from cobalance.ingest.fields.lists import read_lists
 from cobalance.ingest.fields.values import Values, encode_values, name_values
 from cobalance.ingest.frames import TEXT
+from cobalance.ingest.names import put_before
 from cobalance.ingest.problems import Problems
 
 _DATE = r"^(\d{4})[-/:.](\d{1,2})[-/:.](\d{1,2})"
@@ -85,7 +86,7 @@ def _check_choice(
     """Raise if no value is of the chosen kind; of flags one that is none is enough."""
     is_wrong, strict = code < 0, False
     if kind in ("flag", "two"):
-        is_wrong = np.array([flag is None for flag in values.flags()], dtype=bool)
+        is_wrong = ~values.are_flags()
         strict = problems.options.on_error == "fail"
 
     if is_wrong.all() or (strict and is_wrong.any()):
@@ -108,7 +109,7 @@ Codes beyond the names are no concepts.
 def _of_values(name: str, values: Values, _choice: Choice) -> _Coded:
     numbers = values.numbers
     are_whole = bool(len(numbers)) and bool((numbers == np.round(numbers)).all())
-    names = [f"{name}: {text}" for text in values.texts]
+    names = put_before(name, values.texts)
     return "nothing", np.arange(len(names)), names, UNNAMED if are_whole else ""
 
 
@@ -126,8 +127,8 @@ def _of_bins(name: str, values: Values, choice: Choice) -> _Coded:
     edges = bin_edges(values, choice)
     bins = np.digitize(np.nan_to_num(values.numbers), edges)
     code = np.where(np.isfinite(values.numbers), bins, -1)
-    names = [f"{category}: {bin_name}" for bin_name in name_bins(edges, choice.unit or unit)]
-    return "no number", code, names, f"edges {', '.join(f'{edge:g}' for edge in edges)}"
+    names = put_before(category, name_bins(edges, choice.unit or unit))
+    return "no number", code, names, f"edges {', '.join(map('{:g}'.format, edges))}"
 
 
 def bin_edges(values: Values, choice: Choice) -> list[float]:
@@ -153,7 +154,7 @@ def _of_dates(name: str, values: Values, choice: Choice) -> _Coded:
     }
 
     code, distinct = pd.factorize(parts[choice.kind])
-    return "no date", code, [f"{name}: {part}" for part in distinct], ""
+    return "no date", code, put_before(name, distinct), ""
 
 
 _READ: dict[str, Callable[[str, Values, Choice], _Coded]] = {

@@ -57,7 +57,7 @@ def _are_flags(values: Values, is_number: BoolArray) -> bool:
     """Whether nearly all records say yes or no, and the others hold no further number."""
     if len(values.distinct) > _FEW:
         return False
-    is_flag = np.array([flag is not None for flag in values.flags()])
+    is_flag = values.are_flags()
     return _share(values, is_flag) and not is_number[~is_flag].any()
 
 

@@ -20,6 +20,7 @@ from cobalance.base import (
 )
 from cobalance.ingest.fields.values import encode_values
 from cobalance.ingest.frames import TEXT, take_rows
+from cobalance.ingest.names import put_before, rename_some
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.tables.columns import USUAL_NAMES, normal_name
 from cobalance.ingest.tables.concept_cells import read_cells
@@ -52,9 +53,9 @@ def read_lists(
 
     is_sound = (cells.concept.codes >= 0) & ~rows.bad[cells.row]
     numbers = take_rows(cells.numbers, is_sound)
-    concepts = [names.get(concept, concept) for concept in cells.concept.names]
+    concepts = rename_some(cells.concept.names, names)
     if not has_objects and normal_name(name) not in _CONCEPT_COLUMNS:
-        concepts = [f"{name}: {concept}" for concept in concepts]
+        concepts = put_before(name, concepts)
     return cells.row[is_sound], cells.concept.codes[is_sound], concepts, numbers
 
 
@@ -160,4 +161,6 @@ def _box_numbers(
 
 def _sides(value: Mapping[str, Any], keys: Sequence[str]) -> list[float]:
     sides: list[Any] = list(map(value.get, keys))
-    return sides if all(isinstance(side, int | float) for side in sides) else _NO_BOX
+    if not all(isinstance(side, int | float) for side in sides):
+        return _NO_BOX
+    return sides

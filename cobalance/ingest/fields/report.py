@@ -23,8 +23,10 @@ def describe_fields(fields: Sequence[Field], file: str) -> list[str]:
             clusters.append(counted)
         elif field.kind in KINDS and field.concepts:
             concepts.append(counted)
-        if field.why == UNNAMED:
-            (flags if field.kind == "flag" else codes).append(field.column)
+        if field.why == UNNAMED and field.kind == "flag":
+            flags.append(field.column)
+        elif field.why == UNNAMED:
+            codes.append(field.column)
         if field.kind == "ignore" and field.why:
             ignored.append(f"{field.column} ({field.why})")
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from cobalance.base import ALL_IMAGES, Annotations
+from cobalance.ingest.frames import drop_zeros
 from cobalance.ingest.names import Coded, categorical, recode_names
 
 NO_CLASS = "so no image has one"
@@ -22,15 +23,16 @@ def with_class(
     """Replace the classes; images of the code -1 are set aside, several for more than one class."""
     missing = int((column.codes < 0).sum())
     aside = {reason: missing - several, "images of more than one class": several}
-    counted = {why: n for why, n in aside.items() if n}
 
     classified = replace(
         annotations,
         images=annotations.images.assign(class_name=categorical(column.codes, column.names)),
         notes=tuple(note for note in annotations.notes if not note.endswith(NO_CLASS)),
-        set_aside={**annotations.set_aside, **counted},
+        set_aside={**annotations.set_aside, **drop_zeros(aside)},
     )
-    return classified.take(np.flatnonzero(column.codes >= 0)) if missing else classified
+    if not missing:
+        return classified
+    return classified.take(np.flatnonzero(column.codes >= 0))
 
 
 def with_split(annotations: Annotations, column: Coded) -> Annotations:

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base import FloatArray, IntArray
+from cobalance.base import BoolArray, FloatArray, IntArray
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.tables.columns import MISSING, PRESENT
 
@@ -67,6 +67,10 @@ class Values:
         if {"-1", "0", "1"} <= {*texts}:
             flag_of["-1"] = np.nan
         return list(map(flag_of.get, texts))
+
+    def are_flags(self) -> BoolArray:
+        """Which distinct values are flags."""
+        return np.array([flag is not None for flag in self.flags()], dtype=bool)
 
 
 def _texts(values: pa.Array) -> list[str]:

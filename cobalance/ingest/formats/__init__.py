@@ -31,7 +31,9 @@ class Formats(Declarations[Format]):
 
     def __getitem__(self, name: str) -> Format:
         own = self._entries.get(name)
-        return super().__getitem__(name) if own is None else Format(name, own.description, own)
+        if own is None:
+            return super().__getitem__(name)
+        return Format(name, own.description, own)
 
     def _fault(self, module: Any, record: Any) -> str:
         calls = "detects(path, head); read(path, options, progress)"

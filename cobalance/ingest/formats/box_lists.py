@@ -74,7 +74,7 @@ def _wider_face(file: str, read: Read) -> Records:
     lines = iter(read(file).decode().splitlines())
     for path in map(str.strip, lines):
         count = int(next(lines, ""))
-        faces = [line.split() for line in islice(lines, max(count, 1))]
+        faces = list(map(str.split, islice(lines, max(count, 1))))
         if len(faces) < count:
             raise ValueError(f"{path[:80]} has {len(faces)} of {count} faces")
         yield path, partial(_picture, _face_row, path, faces[:count])

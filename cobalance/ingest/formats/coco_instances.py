@@ -18,6 +18,7 @@ from cobalance.base import (
     IntArray,
     Progress,
     group_pairs,
+    with_article,
 )
 from cobalance.ingest import frames
 from cobalance.ingest.coco import (
@@ -169,7 +170,7 @@ def _categories(
                 f"the {what} {getattr(categories.items[row], what)!r} is taken by "
                 f"{categories.place(int(first[row]))}"
             ),
-            f"Give each category {'an id' if what == 'id' else 'a name'} of its own",
+            f"Give each category {with_article(what)} of its own",
         )
 
     unique = np.flatnonzero(first_rows(index) == np.arange(len(index)))
@@ -230,7 +231,9 @@ def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray
     ]
     # np.array would split the views into bytes.
     values = np.fromiter(outlines, object, len(outlines))
-    return values if len(sound) == len(values) else values[sound]
+    if len(sound) == len(values):
+        return values
+    return values[sound]
 
 
 def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
@@ -238,4 +241,4 @@ def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
     values = field(instances, "iscrowd")
     is_crowd = np.fromiter(map(_CROWD.__contains__, values), bool, len(values))
     crowds: BoolArray = is_crowd[sound]
-    return crowds if crowds.any() else None
+    return frames.mask_or_none(crowds)

@@ -70,7 +70,9 @@ def _attributes(shape: Element) -> dict[str, Any]:
     texts = {text.get("name", ""): text.text or "" for text in shape.iterfind("attribute")}
     values: dict[str, Any] = {name: _FLAGS.get(text, text) for name, text in texts.items()}
 
-    return values | ({"occluded": True} if shape.get("occluded") == "1" else {})
+    if shape.get("occluded") == "1":
+        values["occluded"] = True
+    return values
 
 
 def _place(shape: Element) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import msgspec
 
 from cobalance.base import Annotations, Box, Progress, Setting, decode_json
 from cobalance.ingest.collector import VIDEO, Collector
+from cobalance.ingest.names import map_values, omit
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
@@ -120,7 +121,7 @@ def _documents(tree: FileTree, name: str, key: str, problems: Problems) -> list[
         raise problems.fatal(f"is not JSON ({error})", "Export it anew.", name) from None
 
     records = document.get(key) if isinstance(document, dict) else document
-    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+    if not isinstance(records, list) or not {*map(type, records)} <= {dict}:
         raise problems.fatal(f"has no list of {key}", "Export it anew.", name)
     return records
 
@@ -147,7 +148,7 @@ def _fields(samples: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
         for name, value in sample.items():
             if isinstance(value, dict) and isinstance(value.get("_cls"), str):
                 fields[value["_cls"]][name] = None
-    return {type_: [*names] for type_, names in fields.items()}
+    return map_values(list, fields)
 
 
 def _choose(names: list[str], wanted: str | None, role: str, problems: Problems) -> str | None:
@@ -193,7 +194,7 @@ def _collect(
         metadata={VIDEO: image.video} if image.video else None,
     )
 
-    lists: Any = filter(None, (field.get(kind.lower()) for kind in _LISTS))
+    lists: Any = filter(None, map(field.get, map(str.lower, _LISTS)))
     labels = msgspec.convert(next(lists, []), list[dict[str, Any]])
     for number, fields in enumerate(labels, start=1):
         label = msgspec.convert(fields, _Label)
@@ -204,7 +205,7 @@ def _collect(
             f"{place}, {concept_field} {number}",
             score=label.confidence,
             box=_in_pixels(box, width, height) if box and width and height else None,
-            attributes={name: value for name, value in fields.items() if name not in _OF_LABELS},
+            attributes=omit(fields, _OF_LABELS),
         )
 
 

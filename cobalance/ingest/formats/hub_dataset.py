@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from cobalance.base import Annotations, InputError, Progress, decode_json
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.problems import Problems
+from cobalance.ingest.problems import Problems, describe_fault
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.tables.hub_features import named_row
 from cobalance.ingest.tables.row_values import batch_rows, table_of_rows
@@ -48,8 +48,7 @@ class HubDataset(TreeReader):
         except InputError:
             raise
         except Exception as error:  # noqa: BLE001 - the libraries raise whatever the files make them
-            kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
-            reason = f"is not a dataset that load_from_disk opens ({kind}{error})"
+            reason = f"is not a dataset that load_from_disk opens ({describe_fault(error)})"
             raise problems.fatal(reason[:400], "Save it anew.") from None
 
         return read_table(table, options, progress)
@@ -64,8 +63,8 @@ def _rows(
         features = _describe(tree, _inside(folder, _INFO)).get("features") or {}
         for batch in _batches(tree, folder):
             for row in batch_rows(_without_pixels(batch, features), problems):
-                id_ = f"{split}-{number}" if split else str(number)
-                place = f"{split}, row {number}" if split else f"row {number}"
+                id_ = "-".join(filter(None, (split, str(number))))
+                place = ", ".join(filter(None, (split, f"row {number}")))
                 yield place, named_row(row, features, id_, split)
                 number += 1
             progress("read", number, None)
@@ -146,7 +145,7 @@ def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.Re
         is_image = isinstance(feature, dict) and feature.get("_type") == "Image"
         if is_image and pa.types.is_struct(column.type):
             # A structure may have two fields of one name, which Arrow cannot tell apart.
-            paths = [field.name for field in column.type].count("path") == 1
+            paths = column.type.names.count("path") == 1
             light = pc.struct_field(column, "path") if paths else pa.nulls(len(column))
             batch = batch.set_column(position, name, light)
     return batch

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,6 +18,7 @@ import msgspec
 from cobalance.base import Box
 from cobalance.ingest.collector import VIDEO
 from cobalance.ingest.formats.tool_reader import Picture, Read, Records, ToolReader
+from cobalance.ingest.names import number_items
 from cobalance.vision.images import Point, place_of, place_of_parts, turn_box
 
 _Make = Callable[[Any, Mapping[str, Any], str], Picture]
@@ -42,7 +44,7 @@ def _records(make: _Make, key: str, file: str, read: Read) -> Records:
 
     # Records are decoded one by one, so that a malformed one is skipped alone.
     raw = msgspec.json.decode(content, type=list[msgspec.Raw] | dict[str, msgspec.Raw])
-    for number, record in raw.items() if isinstance(raw, dict) else enumerate(raw):
+    for number, record in number_items(raw).items():
         yield f"[{number}]", partial(_make, make, record, beside, PurePosixPath(file).stem)
 
 
@@ -116,7 +118,9 @@ def _label_studio(task: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
         if result.get("original_width") and result.get("original_height"):
             picture.width, picture.height = result["original_width"], result["original_height"]
         place = _place_of_region(result)
-        for label in value.get(kind, ()) if kind.endswith("labels") else ():
+        if not kind.endswith("labels"):
+            continue
+        for label in value.get(kind, ()):
             attributes = attributes_of.setdefault(result.get("id") or str(len(attributes_of)), {})
             picture.add(label, place, attributes)
     return picture
@@ -145,7 +149,9 @@ def _label_studio_min(row: Any, beside: Mapping[str, Any], file: str) -> Picture
     results = []
     for name, answer in row.items():
         is_regions = isinstance(answer, list) and answer and type(answer[0]) is dict
-        for value in answer if is_regions else ():
+        if not is_regions:
+            continue
+        for value in answer:
             kind = next(key for key in value if key.endswith("labels"))
             results.append({**value, "type": kind, "from_name": name, "value": value})
     task = {"data": {"image": row["image"]}, "annotations": [{"result": results}]}
@@ -217,8 +223,7 @@ def _labelme(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
 
 def _via(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     picture = Picture(record["filename"], metadata=dict(record.get("file_attributes") or {}))
-    regions = record["regions"]
-    for region in regions.values() if isinstance(regions, dict) else regions:
+    for region in number_items(record["regions"]).values():
         shape, place = region["shape_attributes"], dict[str, Any]()
         if shape.get("name") == "rect":
             place = _box(shape["x"], shape["y"], shape["width"], shape["height"])
@@ -286,7 +291,7 @@ def _datumaro(item: Any, beside: Mapping[str, Any], _file: str) -> Picture:
 def _createml(record: Any, _beside: Mapping[str, Any], _file: str) -> Picture:
     picture = Picture(record["image"])
     for annotation in record["annotations"]:
-        x, y, w, h = (annotation["coordinates"][side] for side in ("x", "y", "width", "height"))
+        x, y, w, h = itemgetter("x", "y", "width", "height")(annotation["coordinates"])
         picture.add(annotation["label"], _box(x - w / 2, y - h / 2, w, h))
     return picture
 

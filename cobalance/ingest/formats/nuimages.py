@@ -19,7 +19,10 @@ _BY_TOKEN = ("attribute", "calibrated_sensor", "category", "log", "sample", "sen
 def _records(file: str, read: Read) -> Records:
     """Key frames, which alone have objects and surfaces."""
     version = PurePosixPath(file).parent
-    tables = {name: {row["token"]: row for row in _rows(version, name, read)} for name in _BY_TOKEN}
+    tables = {}
+    for name in _BY_TOKEN:
+        tables[name] = {row["token"]: row for row in _rows(version, name, read)}
+
     # Masks are long, and not read: rows are kept without them.
     objects_by_frame = group_pairs(
         (row["sample_data_token"], {**row, "mask": None})

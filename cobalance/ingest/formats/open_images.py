@@ -4,9 +4,8 @@ import csv
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from cobalance.ingest import frames
 from cobalance.ingest.concepts import labels_of_objects
 from cobalance.ingest.formats.yolo import picture_size
 from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
-from cobalance.ingest.names import Coded, encode_names, unreadable
+from cobalance.ingest.names import Coded, encode_names, rename_some, unreadable
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems, RowProblems
@@ -36,8 +35,7 @@ _UNKNOWN = "Unknown"
 _SUBSET = re.compile(r"(?:^|[-_])(train|validation|val|test|challenge)(?=[-_.])")
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Mentions from one column of one file; `sides` is (n, 4), of the columns in `_SIDES`."""
 
     ids: pa.Array
@@ -61,7 +59,7 @@ class OpenImages(TreeReader):
 
     def detects_tree(self, tree: FileTree) -> bool:
         """Whether a CSV file has the columns."""
-        return any(_is_labels(_header(tree, name)) for name in tree.below("", ".csv"))
+        return any(_label_files(tree))
 
     def detects(self, _path: Path, head: bytes) -> bool:
         """Whether one file has the columns."""
@@ -71,14 +69,14 @@ class OpenImages(TreeReader):
         """Read a folder, an archive, or one file with the descriptions beside it."""
         if path.suffix.lower() != ".csv":
             return super().read(path, options, progress)
-        path = path.resolve() if path.is_symlink() else path
+        if path.is_symlink():
+            path = path.resolve()
         with open_tree(path.parent) as tree:
             return self._read(tree, [path.name], options, progress)
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read all files with the columns."""
-        names = [name for name in tree.below("", ".csv") if _is_labels(_header(tree, name))]
-        return self._read(tree, names, options, progress)
+        return self._read(tree, list(_label_files(tree)), options, progress)
 
     def _read(
         self, tree: FileTree, names: list[str], options: ReadOptions, progress: Progress
@@ -99,6 +97,10 @@ class OpenImages(TreeReader):
                 problems.within("mentions", n_mentions)
         progress("read", len(names), len(names))
         return _assemble(tree, parts, options, problems, progress)
+
+
+def _label_files(tree: FileTree) -> Iterator[str]:
+    return (name for name in tree.below("", ".csv") if _is_labels(_header(tree, name)))
 
 
 def _pictures(tree: FileTree, ids: Sequence[str]) -> tuple[pa.Array, list[tuple[Any, Any]]]:
@@ -138,8 +140,8 @@ def _parts(
 ) -> Iterator[_Part]:
     """Mentions of one file, a block at a time."""
     header = _header(tree, name)
-    people = [column for column in _PEOPLE if column in header]
-    optional = [column for column in ("IsGroupOf", *_SIDES) if column in header]
+    people = list(filter(header.__contains__, _PEOPLE))
+    optional = list(filter(header.__contains__, ("IsGroupOf", *_SIDES)))
     wanted_columns = [*_NEEDED, *people, *optional]
     subset = _SUBSET.search(PurePosixPath(name).name)
     split = subset and subset[1]
@@ -234,7 +236,7 @@ def _of_batch(
 
     is_seen = ~rows.bad & (score > 0)
     labels = columns["LabelName"].dictionary_encode()
-    names = pa.array([display.get(key, key) for key in labels.dictionary.to_pylist()], TEXT)
+    names = pa.array(rename_some(labels.dictionary.to_pylist(), display), TEXT)
     concepts = [(pa.DictionaryArray.from_arrays(labels.indices, names), is_seen)]
     for column in people:
         is_unknown = pc.is_in(columns[column], pa.array([_UNKNOWN, ""], TEXT))
@@ -264,18 +266,17 @@ def _assemble(
     progress: Progress,
 ) -> Annotations:
     """The mentions of all parts, with classes of images and the boxes of those with pictures."""
-    ids = pa.concat_arrays([part.ids for part in parts]) if parts else pa.array([], TEXT)
-    image, image_ids = pd.factorize(ids.to_pandas())
-    n_images = len(image_ids)
-    if not n_images:
+    if not any(len(part.ids) for part in parts):
         raise problems.fatal("has no images", "Give files with a row for each label.")
+    part_ids, part_concepts, scores, part_crowds, sides, part_splits = zip(*parts, strict=True)
+    image, image_ids = pd.factorize(pa.concat_arrays(part_ids).to_pandas())
+    n_images = len(image_ids)
     problems.within("rows", n_images)
     column = encode_names(
-        pa.chunked_array([part.concept.cast(TEXT) for part in parts]).combine_chunks()
+        pa.chunked_array([concept.cast(TEXT) for concept in part_concepts]).combine_chunks()
     )
 
-    lengths = [len(part.ids) for part in parts]
-    part_splits = [part.split for part in parts]
+    lengths = list(map(len, part_ids))
     splits = sorted(filter(None, {*part_splits}))
     split_code = pd.Index(splits, dtype=object).get_indexer(pd.Index(part_splits, dtype=object))
     of_image = np.full(n_images, -1, dtype=np.int64)
@@ -292,10 +293,10 @@ def _assemble(
         images, image, column, options, problems, progress
     )
 
-    score = np.concatenate([part.score for part in parts])
-    crowds = np.concatenate([part.crowd for part in parts])
+    score = np.concatenate(scores)
+    crowds = np.concatenate(part_crowds)
     size = np.array(sizes, dtype=np.float64)[image]
-    relative = np.concatenate([part.sides for part in parts])
+    relative = np.concatenate(sides)
     corner, opposite = relative[:, :2] * size, relative[:, 2:] * size
     x, y, w, h = np.concatenate([corner, np.maximum(opposite - corner, 0)], axis=1).T.copy()
     numbers = {"score": score, "x_px": x, "y_px": y, "w_px": w, "h_px": h}
@@ -306,9 +307,7 @@ def _assemble(
         notes.insert(0, f"{problems.file}: {reason}")
 
     def mentions(names: Coded) -> MentionColumns:
-        return MentionColumns(
-            image, names, ANNOTATION, numbers, crowds=crowds if crowds.any() else None
-        )
+        return MentionColumns(image, names, ANNOTATION, numbers, crowds=frames.mask_or_none(crowds))
 
     return frames.annotations(
         images,

@@ -32,7 +32,7 @@ from cobalance.ingest.captions import (
 from cobalance.ingest.concepts import CAPTION, labels_beside, labels_from_texts, load_vocabulary
 from cobalance.ingest.fields import NO_CLASS, concept_cells, field_choices, field_names, name_values
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
-from cobalance.ingest.names import Coded, encode_names, recode_names, unreadable
+from cobalance.ingest.names import Coded, encode_names, omit, put_before, recode_names, unreadable
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
 from cobalance.ingest.tables.boxes import BoxColumns, find_boxes, read_boxes
@@ -126,7 +126,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
         is_image,
         texts=texts,
         metadata=[Metadata(np.where(rows.bad, -1, image_row), others, numbers)],
-        roles={role: name for role, name in columns.of.items() if role != "caption"},
+        roles=omit(columns.of, ["caption"]),
         skipped=problems.messages,
         notes=[f"{problems.file}: {guesses}", *label_notes] if guesses else label_notes,
     )
@@ -283,7 +283,7 @@ def _objects(
     rows.report(is_faulty, lambda row: f"a concept {objects.fault(row)}", "Correct its name")
     names = objects.names
     if all(map(str.isdecimal, names)):
-        names = [f"{boxes.object}: {name}" for name in names]
+        names = put_before(boxes.object, names)
     concept = Coded(objects.codes, names)
     return MentionColumns(np.arange(len(concept.codes)), concept, ANNOTATION, numbers)
 
@@ -315,7 +315,7 @@ def _others(table: Table, columns: ColumnMap, options: ReadOptions) -> dict[str,
     if are_named or {*table.columns} >= _EXPORTED:
         with_role = {*table.columns}
     left_out = with_role - asked_columns
-    return {name: column for name, column in table.columns.items() if name not in left_out}
+    return omit(table.columns, left_out)
 
 
 def _labels(

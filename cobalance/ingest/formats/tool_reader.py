@@ -11,7 +11,7 @@ from cobalance.base import UNDECODABLE, Annotations, Progress
 from cobalance.ingest.collector import SKIPPED, Collector
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher
-from cobalance.ingest.problems import Problems
+from cobalance.ingest.problems import Problems, describe_fault
 from cobalance.ingest.reader import HEAD, TreeReader
 from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import IMAGE_ENDINGS, VIDEO_ENDINGS
@@ -124,8 +124,7 @@ class ToolReader(TreeReader):
                 picture = make()
                 width, height = _size_px(picture.width), _size_px(picture.height)
             except _FAULTS as error:
-                kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
-                reason = f"has a value that is missing or wrong ({kind}{error})"[:200]
+                reason = f"has a value that is missing or wrong ({describe_fault(error)})"[:200]
                 problems.record(f"{place}{record}".rstrip(", ") or file, reason, "Export it anew")
                 continue
 

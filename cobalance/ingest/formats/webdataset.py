@@ -129,10 +129,14 @@ def _class_names(tree: FileTree) -> list[str]:
         document = decode_json(tree.read(name))
     except ValueError:
         return []
-    return list(map(str, document)) if isinstance(document, list) else []
+    if not isinstance(document, list):
+        return []
+    return list(map(str, document))
 
 
 def _name_class(row: dict[str, Any], classes: list[str]) -> dict[str, Any]:
     number = str(row.get("class", ""))
     is_known = number.isdecimal() and int(number) < len(classes)
-    return {**row, "class": classes[int(number)]} if is_known else row
+    if not is_known:
+        return row
+    return {**row, "class": classes[int(number)]}

@@ -21,7 +21,7 @@ from cobalance.base import (
     inflect,
 )
 from cobalance.ingest.collector import Collector
-from cobalance.ingest.names import split_of_path
+from cobalance.ingest.names import number_items, split_of_path
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
@@ -190,8 +190,7 @@ def _read_description(tree: FileTree, problems: Problems) -> _Description:
             "has no data.yaml that names categories and images",
             "Give it one with names and train.",
         )
-    names = document["names"]
-    numbered = dict(enumerate(names)) if isinstance(names, list) else names
+    numbered = number_items(document["names"])
     try:
         by_number = {int(number): clean_name(str(name)) for number, name in numbered.items()}
     except (TypeError, ValueError):
@@ -228,7 +227,8 @@ def _images(
                 labels = tree.below(_labels_folder(place), ".txt") if place else []
                 names = tree.below(place, *IMAGE_ENDINGS)
                 names = names or [_image_of(label, place) for label in labels]
-            yield from ((split, name) for name in names)
+            for name in names:
+                yield split, name
 
 
 def _listed_images(
@@ -246,7 +246,9 @@ def _within(root: str, path: str) -> str:
     """A path of data.yaml in the tree: some tools begin it with ``./``, others with ``../``."""
     parts = [part for part in PurePosixPath(path).parts if part not in ("..", "/")]
     joined = posixpath.normpath(posixpath.join(root, *parts))
-    return "" if joined == "." else joined
+    if joined == ".":
+        return ""
+    return joined
 
 
 def _labels_folder(images: str) -> str:
@@ -269,7 +271,9 @@ def picture_size(tree: FileTree, name: str) -> tuple[int, int] | None:
 
             header = read_header(content)
             stored = header.width_px, header.height_px
-            return stored[::-1] if is_turned(content) else stored
+            if is_turned(content):
+                return stored[::-1]
+            return stored
     return None
 
 

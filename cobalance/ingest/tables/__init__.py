@@ -26,13 +26,16 @@ def load_table(path: Path, problems: Problems, progress: Progress) -> Table:
         It cannot be read, or has no rows.
     """
     head = read_head(path)
-    table_format = next(
-        (form for _, form in TABLES.items() if form.detects(path, head)), PlainList()
-    )
+    table_format = detect_table_format(path, head) or PlainList()
     table = table_format.load(path, problems, progress)
     if table.n_rows == 0:
         raise problems.fatal("has no rows", "Give it a row for each image.")
     return table
+
+
+def detect_table_format(path: Path, head: bytes) -> TableFormat | None:
+    """The first format that a file's name and first bytes show, or None."""
+    return next((form for _, form in TABLES.items() if form.detects(path, head)), None)
 
 
 TABLES: Registry[TableFormat] = Registry("table format")

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from cobalance.base import MENTION_NUMBERS, BoolArray, FloatArray
 from cobalance.ingest.frames import ImageColumns
+from cobalance.ingest.names import omit, without
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import RowProblems
 from cobalance.ingest.tables.columns import MISSING, USUAL_NAMES, normal_name, usual_column
@@ -49,10 +51,10 @@ def find_boxes(table: Table, options: ReadOptions) -> BoxColumns | None:
     if not sides or not chosen.isdisjoint(sides):
         return None
 
-    free = [name for name in table.columns if name not in sides]
+    free = without(table.columns, sides)
     near = (name for name in free if normal_name(name) in _OBJECTS)
     label = "" if options.class_column else usual_column("class", free) or next(near, "")
-    others = {name: table.columns[name] for name in free if name != label}
+    others = omit(table.columns, {*sides, label})
     return BoxColumns(table, replace(table, columns=others), sides, pattern in _CORNERS, label)
 
 
@@ -61,9 +63,9 @@ def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> di
 
     Those from 0 to 1 are relative, and of no use without columns of the images' sizes.
     """
-    texts = [boxes.table.columns[side].to_pandas().astype(str) for side in boxes.sides]
-    filled = np.array([~text.str.strip().isin({*MISSING}) for text in texts])
-    sides = np.array([pd.to_numeric(text, errors="coerce") for text in texts], dtype=np.float64)
+    texts = pa.table(boxes.table.columns).select([*boxes.sides]).to_pandas().astype(str)
+    filled = ~texts.apply(lambda text: text.str.strip()).isin({*MISSING}).to_numpy().T
+    sides = texts.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64).T
 
     values = sides.copy()
     if boxes.are_corners:

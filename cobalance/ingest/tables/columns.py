@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from cobalance.base import Setting, clean_name, suggest_names
 from cobalance.ingest.frames import TEXT
+from cobalance.ingest.names import without
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.tables.loading import Table
 
@@ -71,7 +72,7 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
     )
 
     chosen = {*column_of.values(), *indicators}
-    free = [name for name in table.columns if name not in chosen]
+    free = without(table.columns, chosen)
     guessed = []
     for role in roles if options.by_name else ():
         if role in column_of or (role == "concepts" and indicators):
@@ -83,7 +84,7 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
             guessed.append(f"{role} = {column}")
 
     if not indicators and options.by_name:
-        indicators = tuple(name for name in table.concept_columns if name not in column_of.values())
+        indicators = tuple(without(table.concept_columns, column_of.values()))
     return ColumnMap(column_of, indicators, tuple(guessed))
 
 

@@ -116,7 +116,7 @@ def read_cells(
 
 def are_spaced(cells: list[str]) -> bool:
     """Whether each of some different cells of several words shares one with another, as tags do."""
-    words = [set(cell.split()) for cell in cells]
+    words = list(map(set, map(str.split, cells)))
     cells_with = Counter(chain.from_iterable(words))
     shared = {word for word, n_cells in cells_with.items() if n_cells > 1}
     of_several_words = [cell for cell in words if len(cell) > 1]
@@ -141,7 +141,7 @@ def delimited_parts(texts: Collection[str]) -> tuple[str | None, list[str]]:
 
 def words_in_each(texts: Collection[str]) -> float:
     """Average number of words in a text; 0 without texts."""
-    return sum(len(text.split()) for text in texts) / max(len(texts), 1)
+    return sum(map(len, map(str.split, texts))) / max(len(texts), 1)
 
 
 def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
@@ -364,4 +364,6 @@ def parse_list(cell: str) -> Items:
 
 def _unescape(match: re.Match[str]) -> str:
     code = match[1] or match[2] or match[3]
-    return chr(int(code, 16)) if code else _LETTERS.get(match[4], match[4])
+    if code:
+        return chr(int(code, 16))
+    return _LETTERS.get(match[4], match[4])

@@ -79,9 +79,9 @@ class Croissant:
             for name in _find_files(file, tree.names):
                 with tree.local(name) as local:
                     table = self.load_table(local, problems.beside(str(local)), progress)
-                columns = {title: column.to_pandas() for title, column in table.columns.items()}
-                columns |= {"/fullpath": name, "/filename": PurePosixPath(name).name}
-                parts.append(pd.DataFrame(columns))
+                frame = pa.table(table.columns).to_pandas()
+                path_names = {"/fullpath": name, "/filename": PurePosixPath(name).name}
+                parts.append(frame.assign(**path_names))
                 problems.within("rows", sum(map(len, parts)))
 
         if not parts:

@@ -116,10 +116,14 @@ def _array(column: "pd.Series[Any]") -> pa.Array:
         # A column of several kinds of values.
         present = column.notna()
         array = pa.array(column.where(present, None).map(str, na_action="ignore"), from_pandas=True)
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if isinstance(array, pa.ChunkedArray):
+        return array.combine_chunks()
+    return array
 
 
 def _plain(value: object) -> object:
     if isinstance(value, set | frozenset):
         return sorted(value)
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return list(value)
+    return value

@@ -38,7 +38,7 @@ class Delimited:
             path.open("rb") as raw,
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
         ):
-            header_line = next((line for line in lines_of(file, problems.file) if line.strip()), "")
+            header_line = next(filter(str.strip, lines_of(file, problems.file)), "")
             # The separator is the one that splits the header into most columns.
             separator = max(
                 self.separators,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cobalance.ingest.names import split_named
+from cobalance.ingest.names import map_values, split_named, without
 from cobalance.ingest.tables.columns import USUAL_NAMES, usual_column
 from cobalance.ingest.tables.concept_cells import (
     delimited_parts,
@@ -63,7 +63,7 @@ def guess_columns(
     indicators : collection of str
         Columns of one concept each, with 0 and 1: none of them is a class.
     """
-    search = _Search({name: _Values(values) for name, values in columns.items()}, dict(named))
+    search = _Search(map_values(_Values, columns), dict(named))
     search.guess(indicators)
     return {name: search.guess_of(name) for name in columns}
 
@@ -172,8 +172,7 @@ class _Search:
             self.of["id"] = picture
             self.why[picture] = _JOINED
 
-        names = self._fitting(lambda values: values.is_class)
-        names = [name for name in names if name not in indicators]
+        names = without(self._fitting(lambda values: values.is_class), indicators)
         names.sort(key=lambda name: self.columns[name].is_number)
         self._take("class", names, "{} different values.")
         self._take("caption", self._fitting(lambda values: values.is_caption))

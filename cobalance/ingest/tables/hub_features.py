@@ -46,11 +46,13 @@ class HubParquet:
 def hub_features(text: bytes | str | None) -> Mapping[str, Any]:
     """Features by column, as a file's metadata tells them; none if all are plain values."""
     try:
-        features = decode_json(text or b"{}")["info"]["features"]
+        features: Mapping[str, Any] = decode_json(text or b"{}")["info"]["features"]
         plain = all(feature["_type"] == "Value" for feature in features.values())
     except (ValueError, LookupError, TypeError, AttributeError):
         return {}
-    return {} if plain else features
+    if plain:
+        return {}
+    return features
 
 
 def _rows(
@@ -92,7 +94,9 @@ def name_labels(value: Any, feature: Any) -> Any:
     if kind == "ClassLabel" and isinstance(names := feature.get("names"), list):
         return str(names[value]) if isinstance(value, int) and 0 <= value < len(names) else None
     if kind == "Image":
-        return value.get("path") if isinstance(value, dict) else value
+        if isinstance(value, dict):
+            return value.get("path")
+        return value
 
     is_list = kind in _LISTS
     inner = feature.get("feature") if is_list else feature

@@ -29,11 +29,12 @@ class PlainList(Delimited):
 
     def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
         """Whether the first line names an image file, and all have as many fields: two or three."""
-        lines = head.decode("utf-8", "replace").strip().split("\n")[:_LOOKED_AT]
-        fields = [re.split(r"[\t, ]+", line.strip()) for line in lines]
+        text = head.decode("utf-8", "replace").strip()
+        lines = list(map(str.strip, text.split("\n")[:_LOOKED_AT]))
+        fields = list(map(re.compile(r"[\t, ]+").split, lines))
 
         widths = set(map(len, fields))
-        is_short = widths in ({2}, {3}) or all(_BOXES.match(line.strip()) for line in lines)
+        is_short = widths in ({2}, {3}) or all(map(_BOXES.match, lines))
         return is_short and any(map(IMAGE_FILE.search, fields[0]))
 
     def names(self, row: list[str], file: str) -> list[str]:

@@ -127,7 +127,7 @@ class Rows(Generic[Row]):
     def _is_decoded(self, line: int, row: Row) -> bool:
         """Whether a row is UTF-8; other bytes were read as lone surrogates and are reported."""
         try:
-            "".join(text or "" for text in row).encode()
+            "".join(filter(None, row)).encode()
         except UnicodeEncodeError as error:
             byte = ord(error.object[error.start]) & 0xFF
             self._problems.record(

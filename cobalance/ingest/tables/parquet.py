@@ -182,7 +182,9 @@ def _check_sizes(
         for number, path in enumerate(paths)
         if not wanted_columns.isdisjoint(accumulate(path.split("."), "{}.{}".format))
     ]
-    for number in range(n_groups) if leaves else ():
+    if not leaves:
+        return []
+    for number in range(n_groups):
         list(file.reader.iter_batches(0, [number], leaves))
         parts = map(file.metadata.row_group(number).column, leaves)
         smallest += sum(
@@ -221,8 +223,7 @@ def write_out(column: pa.Array, budget: _Budget) -> pa.Array:
 
     if pa.types.is_struct(kind):
         parts = [write_out(part, budget) for part in column.flatten()]
-        names = [kind.field(position).name for position in range(kind.num_fields)]
-        return pa.StructArray.from_arrays(parts, names, mask=column.is_null())
+        return pa.StructArray.from_arrays(parts, kind.names, mask=column.is_null())
     return column
 
 

@@ -43,7 +43,7 @@ def table_of_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], problems: Probl
     for number, (place, row) in enumerate(rows):
         places.append(place)
         texts = {str(name): _text(name, value) for name, value in row.items()}
-        collected.add(number, texts, sum(len(text or "") for text in texts.values()))
+        collected.add(number, texts, sum(map(len, filter(None, texts.values()))))
 
     return replace(collected.table(), place=lambda row: places[row])
 
