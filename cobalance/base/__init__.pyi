@@ -49,6 +49,7 @@ from .errors import (
     UnknownNameError as UnknownNameError,
     WaitedTooLongError as WaitedTooLongError,
     Words as Words,
+    argument_text as argument_text,
     check_known as check_known,
     needs_extra as needs_extra,
     parts_of as parts_of,
@@ -62,7 +63,12 @@ from .files import (
     make_folder as make_folder,
     replacing as replacing,
 )
-from .grouping import group_pairs as group_pairs
+from .grouping import (
+    group_pairs as group_pairs,
+    map_optional as map_optional,
+    positions_of as positions_of,
+    values_at as values_at,
+)
 from .installation import install_command as install_command
 from .judges import assign as assign
 from .libraries import (
@@ -88,6 +94,7 @@ from .names import (
     is_image_property as is_image_property,
 )
 from .options import (
+    NO_LIMIT as NO_LIMIT,
     MayBePath as MayBePath,
     Options as Options,
     first_fault as first_fault,
@@ -111,7 +118,7 @@ from .plugins import (
     list_extras as list_extras,
     misfit as misfit,
 )
-from .plurals import inflect as inflect
+from .plurals import inflect as inflect, text_if as text_if
 from .progress import Progress as Progress, silent as silent
 from .readable_names import (
     begins_with_a_vowel as begins_with_a_vowel,

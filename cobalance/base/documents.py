@@ -106,4 +106,6 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
 
 def decoding_fault(error: Exception) -> str:
     """Describe one of `UNDECODABLE` as a clause."""
-    return _TOO_DEEP if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, RecursionError):
+        return _TOO_DEEP
+    return str(error)

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from cobalance.base.installation import install_command
+from cobalance.base.plurals import text_if
 from cobalance.base.safe_text import safe_text
 
 T = TypeVar("T")
@@ -30,7 +31,14 @@ class Setting:
     value: object = None
 
     def __str__(self) -> str:
-        return self.name if self.value is None else f"{self.name}={self.value!r}"
+        return self.name + text_if(self.value is not None, f"={self.value!r}")
+
+
+def argument_text(value: object) -> str:
+    """An argument as Python writes it; an ellipsis stands for one that only the reader knows."""
+    if value is ...:
+        return "..."
+    return repr(value)
 
 
 @dataclass(init=False)
@@ -53,7 +61,7 @@ class Action:
         self.name, self.arguments, self.options = name, arguments, options
 
     def __str__(self) -> str:
-        arguments = ["..." if value is ... else repr(value) for value in self.arguments]
+        arguments = list(map(argument_text, self.arguments))
         arguments += [f"{name}={value!r}" for name, value in self.options.items()]
         return f"run `{self.name}({', '.join(arguments)})`"
 
@@ -68,7 +76,9 @@ Words = Callable[[Setting | Action], str]
 
 def parts_of(text: Text) -> tuple[Part, ...]:
     """The parts of a text, to put it into a longer one."""
-    return (text,) if isinstance(text, str) else tuple(text)
+    if isinstance(text, str):
+        return (text,)
+    return tuple(text)
 
 
 def render(text: Text, words: Words = str) -> str:
@@ -171,7 +181,7 @@ def suggest_names(name: str, known: Iterable[str], title: str = "Known") -> str:
     """
     names = list(known)
     meant = _near_name(name, names[:_COMPARED])
-    hint = "" if meant is None else f"Did you mean {meant!r}? "
+    hint = text_if(meant is not None, f"Did you mean {meant!r}? ")
     if len(names) <= _LISTED:
         return f"{hint}{title}: {', '.join(names) or 'none'}."
     return f"{hint}{title}: {', '.join(names[:_FEW])} and {len(names) - _FEW} more."

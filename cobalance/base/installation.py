@@ -35,5 +35,6 @@ def _origin() -> tuple[str, str]:
     source = url2pathname(url.path)
     if url.scheme != "file" or not Path(source).exists():
         return "", f"cobalance-{installed.version}-py3-none-any.whl"
-    is_editable = record.get("dir_info", {}).get("editable")
-    return "-e " if is_editable else "", source
+    if record.get("dir_info", {}).get("editable"):
+        return "-e ", source
+    return "", source

@@ -1,5 +1,7 @@
 """Draw people for pairs that are judged: who sees which, in which order."""
 
+from itertools import repeat
+
 import numpy as np
 import pandas as pd
 
@@ -47,13 +49,13 @@ def assign(n: int, people: int, overlap: int, rng: np.random.Generator) -> pd.Da
         )
 
     loads = np.zeros(people, np.int64)
-    rows = []
+    rows: list[tuple[int, int]] = []
     for pair in range(n):
         # Those with the fewest pairs so far; chance decides among people with equally many.
         order = rng.permutation(people)
         judges = order[np.argsort(loads[order], kind="stable")][:overlap]
         loads[judges] += 1
-        rows += [(person, pair) for person in judges.tolist()]
+        rows += zip(judges.tolist(), repeat(pair))
 
     drawn = pd.DataFrame(rows, columns=["person", "pair"]).astype(np.int64)
     # Each person has an order of their own.

@@ -68,4 +68,6 @@ class MentionRows:
 
     def _rows(self, places: Any) -> Any:
         """Rows of the mentions at some places in `order`."""
-        return places if self.order is None else self.order[places]
+        if self.order is None:
+            return places
+        return self.order[places]

@@ -32,11 +32,7 @@ class MayBePath:
 
 def path_options(kind: type[Options]) -> list[str]:
     """Names of the options marked with `MayBePath`."""
-    return [
-        name
-        for name, field in kind.model_fields.items()
-        if any(isinstance(mark, MayBePath) for mark in field.metadata)
-    ]
+    return [name for name, field in kind.model_fields.items() if MayBePath() in field.metadata]
 
 
 def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:

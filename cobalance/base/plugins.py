@@ -140,7 +140,9 @@ class Declarations(Registry[Any], Generic[RecordT]):
 
     def offers(self) -> dict[str, list[Offer]]:
         """Offers of packages and files, by name."""
-        return find_offers(self.group) if self.group else {}
+        if not self.group:
+            return {}
+        return find_offers(self.group)
 
     def list_offered(self, *names: str | None) -> list[str]:
         """Which of some names are not cobalance's own, each with its kind: ``filter mine``."""

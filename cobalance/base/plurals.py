@@ -1,4 +1,4 @@
-"""Counts in English: 1 image, 7,308 images."""
+"""Counts in English, such as 1 image and 7,308 images, and parts of sentences."""
 
 import re
 
@@ -22,4 +22,17 @@ def inflect(number: int, things: str) -> str:
 
 def _singular(plural: re.Match[str]) -> str:
     stem, ending = plural.groups()
-    return f"{stem}y" if ending == "ies" else stem
+    return stem + text_if(ending == "ies", "y")
+
+
+def text_if(condition: object, text: str) -> str:
+    """A part of a sentence, or an empty text where its condition does not hold.
+
+    Examples
+    --------
+    >>> f"3 images{text_if(0, ', 0 pending')}{text_if(2, ', 2 rejected')}"
+    '3 images, 2 rejected'
+    """
+    if condition:
+        return text
+    return ""

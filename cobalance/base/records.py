@@ -13,6 +13,7 @@ import pyarrow as pa
 from pandas.api.types import union_categoricals
 
 from cobalance.base.arrays import STRING, FloatArray, IntArray
+from cobalance.base.grouping import values_at
 
 Box = tuple[float, float, float, float]
 
@@ -372,6 +373,14 @@ class Annotations:
             **others,
         )
 
+    def concepts_by_image(self) -> list[list[str]]:
+        """Concepts of each image, each once and in the order of its mentions."""
+        concepts: list[dict[str, None]] = [{} for _ in range(len(self.images))]
+        rows, names = self.mentions["image"].tolist(), self.mentions["concept"].tolist()
+        for row, name in zip(rows, names, strict=True):
+            concepts[row][name] = None
+        return list(map(list, concepts))
+
     def cluster_codes(self) -> IntArray | None:
         """Cluster code of each image, -1 for one on its own; None where no image has a cluster."""
         clusters = self.images.get("cluster")
@@ -535,7 +544,7 @@ def plain_values(column: "pd.Series[Any]") -> list[Any]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         # The code -1, of a missing value, finds the last name.
         names = [*column.cat.categories.tolist(), None]
-        return [names[code] for code in column.cat.codes.tolist()]
+        return values_at(names, column.cat.codes.tolist())
     return column.astype(object).where(column.notna(), None).tolist()
 
 
@@ -576,4 +585,6 @@ def _mention(row: Sequence[Any]) -> Mention:
 
 
 def _or_none(number: float) -> float | None:
-    return None if isnan(number) else number
+    if isnan(number):
+        return None
+    return number

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from cobalance.base.errors import OptionError
+from cobalance.base.plurals import text_if
 from cobalance.base.safe_text import safe_text
 
 P = ParamSpec("P")
@@ -67,7 +68,7 @@ def log_run(function: Callable[P, R]) -> Callable[P, R]:
             def progress(stage: str, done: int, total: int | None) -> None:
                 if stage not in stages:
                     write("stage", f": {stage}", stage=stage)
-                stages[stage] = f"{stage} {done}" if total is None else f"{stage} {done}/{total}"
+                stages[stage] = f"{stage} {done}{text_if(total is not None, f'/{total}')}"
                 report(stage, done, total)
 
             call.arguments["progress"] = progress
@@ -135,7 +136,9 @@ def _safe(value: Any) -> Any:
         return list(map(_safe, value))
     if isinstance(value, float) and isfinite(value):
         return round(value, 6)
-    return value if isinstance(value, int) else safe_text(str(value))
+    if isinstance(value, int):
+        return value
+    return safe_text(str(value))
 
 
 class _Terminal(logging.Handler):

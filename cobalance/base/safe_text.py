@@ -108,4 +108,6 @@ def show_controls(text: str) -> str:
 
 def _escape(control: re.Match[str]) -> str:
     code = ord(control[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}"

@@ -17,7 +17,9 @@ def open_progress(*, quiet: bool = False, notebook_only: bool = False) -> Progre
     in_notebook = hasattr(shell, "kernel")
     if quiet or (notebook_only and not in_notebook):
         return silent
-    return NotebookBar(shell) if in_notebook else Announcer()
+    if in_notebook:
+        return NotebookBar(shell)
+    return Announcer()
 
 
 class Announcer:

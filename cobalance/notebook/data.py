@@ -97,7 +97,9 @@ def _convert(option: str, value: Any) -> Any:
             return tuple(map(Path, [value] if isinstance(value, str | Path) else value))
         case "keep_class" | "keep_split" | "concept_columns":
             return list_names(value)
-    return str(value) if option.endswith("_column") else value
+    if option.endswith("_column"):
+        return str(value)
+    return value
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import ImageRecord, OptionError, Progress, clean_name, silent
+from cobalance.base import (
+    NO_LIMIT,
+    ImageRecord,
+    OptionError,
+    Progress,
+    clean_name,
+    map_optional,
+    silent,
+)
 from cobalance.counting import Engine, MiningOptions
 from cobalance.generation.planning import PlanOptions, simulate
 from cobalance.graph.database import GraphStore
@@ -32,7 +40,7 @@ from cobalance.graph.queries import (
     read_clustered_images,
     result_frame,
 )
-from cobalance.notebook.arguments import check_options
+from cobalance.notebook.arguments import check_options, list_names
 from cobalance.notebook.data import Data
 from cobalance.notebook.diagnosis import (
     Comparison,
@@ -40,7 +48,7 @@ from cobalance.notebook.diagnosis import (
     PublishedComparison,
     SplitComparison,
 )
-from cobalance.notebook.display import ALL, Result
+from cobalance.notebook.display import Result
 from cobalance.notebook.embeddings import Embedded
 from cobalance.notebook.evaluations import Evaluations
 from cobalance.notebook.graphs import ConceptGraph
@@ -126,7 +134,7 @@ class Questions(SpeaksPython):
 
     def jobs(self) -> pd.DataFrame:
         """A row a job, the newest first."""
-        return jobs_frame(list_jobs(self.graph, self.scope().get("dataset"), limit=ALL))
+        return jobs_frame(list_jobs(self.graph, self.scope().get("dataset"), limit=NO_LIMIT))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,7 +194,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             max_cliques=max_cliques,
             engine=engine,
             master=master,
-            classes=(classes,) if isinstance(classes, str) else classes,
+            classes=map_optional(list_names, classes),
             progress=self.progress,
         )
         return self
@@ -379,7 +387,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             They have different classes, or one has not been mined.
         """
         name = _name_of(other)
-        compared = compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=ALL)
+        compared = compare_imbalances(self.graph, self.name, name, min_gap=min_gap, limit=NO_LIMIT)
         return Comparison(compared)
 
     def compare_splits(
@@ -596,11 +604,13 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
 
 
 def _clean(name: str | None) -> str | None:
-    return None if name is None else clean_name(name)
+    return map_optional(clean_name, name)
 
 
 def _name_of(dataset: Dataset | str) -> str:
-    return clean_name(dataset) if isinstance(dataset, str) else dataset.name
+    if isinstance(dataset, str):
+        return clean_name(dataset)
+    return dataset.name
 
 
 def job_of(graph: GraphStore, settings: Settings, job: str, report: Progress) -> Job[Dataset]:

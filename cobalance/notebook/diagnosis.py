@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import IntArray, OptionError, UnknownNameError, clean_name, render
+from cobalance.base import (
+    NO_LIMIT,
+    IntArray,
+    OptionError,
+    UnknownNameError,
+    clean_name,
+    map_optional,
+    render,
+    text_if,
+)
 from cobalance.counting import (
     MAX_CLIQUES,
     Cliques,
@@ -22,7 +31,7 @@ from cobalance.ingest.published import Published, read_published
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import CLASSES, Data
-from cobalance.notebook.display import ALL, Result, matching_rows, rows_at
+from cobalance.notebook.display import Result, matching_rows, rows_at
 from cobalance.notebook.plots import draw_skews
 from cobalance.notebook.remedies import in_python, speaks_python
 from cobalance.statistics import (
@@ -235,7 +244,7 @@ class Imbalances(Result):
         reason = not_compared(class_sizes)
         if not reason and not len(self.cliques.counts):
             reason = f"{NO_COMMON_CONCEPT}; common=() keeps the others."
-        return f"{title}. {reason}" if reason else title
+        return title + text_if(reason, f". {reason}")
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -397,7 +406,7 @@ def imbalances_with_spark(
     columns = ReadOptions(
         class_column=class_column, concepts_column=concepts_column, delimiter=delimiter
     )
-    mining = MiningOptions(max_size, min_support, None if common is None else tuple(common))
+    mining = MiningOptions(max_size, min_support, map_optional(tuple, common))
     with spark_session(master) as session:
         options, _ = decide_columns(session, path, columns)
         cliques = SparkImages(session, path, options).count(mining, max_cliques).cliques
@@ -422,7 +431,9 @@ def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Compa
     DataError
         They have different classes.
     """
-    return Comparison(compare_cliques(before.cliques, after.cliques, min_gap=min_gap, limit=ALL))
+    return Comparison(
+        compare_cliques(before.cliques, after.cliques, min_gap=min_gap, limit=NO_LIMIT)
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

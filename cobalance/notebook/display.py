@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import IntArray, OptionError, UnknownNameError, check_known
+from cobalance.base import IntArray, OptionError, UnknownNameError, check_known, text_if
 from cobalance.base.safe_text import safe_text
 from cobalance.notebook.plots import draw_bars
 from cobalance.notebook.remedies import SpeaksPython
@@ -20,8 +20,6 @@ from cobalance.workflows.cells import cell_text, is_missing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ALL = 2**31
-"""Rows where there is no limit."""
 ROWS = 10
 """Rows of a table; `.frame` has all."""
 WIDTH = 120
@@ -89,7 +87,9 @@ class Result(SpeaksPython):
             check_known("column", [at], frame.columns)
             return frame[at]
         rows = frame.iloc[rows_at(at, len(frame))]
-        return rows if isinstance(rows, pd.DataFrame) else rows.to_dict()
+        if isinstance(rows, pd.DataFrame):
+            return rows
+        return rows.to_dict()
 
     def __iter__(self) -> Iterator[Any]:
         yield from self.frame.to_dict("records")
@@ -226,4 +226,4 @@ def _bar(colour: str, share: float) -> str:
 
 
 def _more(total: int, rows: int = ROWS) -> str:
-    return f"\n… and {total - rows:,} more" if total > rows else ""
+    return text_if(total > rows, f"\n… and {total - rows:,} more")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import Progress, inflect, silent
+from cobalance.base import Progress, inflect, silent, text_if
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.database import GraphStore
@@ -219,4 +219,4 @@ class Evaluations(Result):
         """How many there are, and how many are done."""
         states = Counter(evaluation.state for evaluation in self.records())
         title = f"{inflect(states.total(), 'evaluations')}, {states['done']:,} done"
-        return f"{title}, {states['failed']:,} failed" if states["failed"] else title
+        return title + text_if(states["failed"], f", {states['failed']:,} failed")

@@ -89,7 +89,9 @@ class JobProgress(Result):
         if job.is_active and job.best_of > 1:
             steps = ", {:,} of {:,} candidates made".format(*job.steps)
 
-        remaining = "" if job.seconds_left is None else f", about {job.seconds_left:,.0f} s left"
+        remaining = ""
+        if job.seconds_left is not None:
+            remaining = f", about {job.seconds_left:,.0f} s left"
         return (
             f"Job {job.id} is {job.state}: {job.covered:,} of {job.wanted:,} images accepted, "
             f"{job.rejected:,} rejected{steps}, {job.workers:,} workers{remaining}"

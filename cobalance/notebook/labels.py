@@ -151,7 +151,9 @@ class Labels(Result):
 
     def shown(self) -> pd.DataFrame:
         """The concepts and how often they were found; nothing before all images are labelled."""
-        return self.frame if self.record().has_labels else pd.DataFrame()
+        if self.record().has_labels:
+            return self.frame
+        return pd.DataFrame()
 
     def _decide(self, state: Any, decided_by: str) -> "Labels":
         decide_labels(

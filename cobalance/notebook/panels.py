@@ -6,7 +6,7 @@ from typing import Self
 
 import pandas as pd
 
-from cobalance.base import inflect
+from cobalance.base import inflect, text_if
 from cobalance.graph.database import GraphStore
 from cobalance.graph.panels import (
     Audit as AuditRecord,
@@ -165,7 +165,7 @@ class Study(_Panel):
     def title(self) -> str:
         """Number of pairs and people, and progress."""
         study = self.record()
-        closed = "" if study.closed_at is None else ", closed"
+        closed = text_if(study.closed_at is not None, ", closed")
         pairs = inflect(len(study.pairs), "pairs")
         return f"Study of {pairs} of job {study.job} {self._by_people()}{closed}"
 

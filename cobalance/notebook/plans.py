@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import IntArray, OptionError, PlannedQuery, check_known, render, replacing
+from cobalance.base import (
+    IntArray,
+    OptionError,
+    PlannedQuery,
+    check_known,
+    render,
+    replacing,
+    text_if,
+)
 from cobalance.counting import Cliques, Incidence, MiningOptions
 from cobalance.generation.planning import (
     PLANNERS,
@@ -33,7 +41,7 @@ from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.diagnosis import Imbalances, imbalances
 from cobalance.notebook.display import Result, card, table_html
 from cobalance.notebook.remedies import in_python, speaks_python
-from cobalance.workflows.cells import change_text
+from cobalance.workflows.cells import change_text, count_texts
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
 from cobalance.workflows.plan import count_contradicted, describe_balance, no_images, plan_warnings
 
@@ -66,7 +74,7 @@ class _KeptPlan(Result):
     def _count_images(self) -> str:
         """Count the images in all and of each class."""
         sizes = self.record.images_by_class().items()
-        by_class = shorten_list((f"{n:,} {name}" for name, n in sizes), CLASSES)
+        by_class = shorten_list(count_texts(sizes), CLASSES)
         return f"{self.images:,} images to make ({by_class or 'none'})"
 
 
@@ -483,4 +491,4 @@ class CounterfactualPlan(_KeptPlan):
         """Images to make and to edit, and how many are left out."""
         title = f"{self._count_images()} from {self.summary['sources']:,} images"
         left_out = sum(self.left_out.values())
-        return f"{title}; {left_out:,} others are left out" if left_out else title
+        return title + text_if(left_out, f"; {left_out:,} others are left out")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from cobalance.base import Action, CobalanceError, Setting, UnknownNameError
+from cobalance.base import Action, CobalanceError, Setting, UnknownNameError, argument_text
 from cobalance.notebook.arguments import check_call
 
 P = ParamSpec("P")
@@ -56,7 +56,7 @@ def in_python(part: Setting | Action) -> str:
         return f"run `store.load(read(..., captions={part.options['captions']!r}), ...)`"
 
     # A call has at most two arguments; an ellipsis stands for each that is not known.
-    arguments = ["..." if value is ... else repr(value) for value in part.arguments]
+    arguments = list(map(argument_text, part.arguments))
     arguments += ["..."] * (2 - len(arguments))
     keywords = dict(part.options)
     planner_options = keywords.pop("planner_options", {})

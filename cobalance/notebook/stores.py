@@ -16,9 +16,11 @@ from cobalance.base import (
     clean_name,
     first_fault,
     inflect,
+    map_optional,
     mask_credentials,
     render,
     silent,
+    text_if,
 )
 from cobalance.graph.database import GraphStore, encryption
 from cobalance.graph.dataset import IfExists, Sample, dataset_state, list_datasets
@@ -197,7 +199,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         if self.settings.neo4j_uri is None:
             home = self.settings.cobalance_home.expanduser().absolute()
             return f"{self.graph.uri}, the local server of {home}"
-        database = "" if self.graph.database == "neo4j" else f", database {self.graph.database}"
+        database = text_if(self.graph.database != "neo4j", f", database {self.graph.database}")
         return f"{mask_credentials(self.graph.uri)}{database}"
 
     def shown(self) -> pd.DataFrame:
@@ -276,7 +278,7 @@ def connect(
         "cobalance_home": home,
         "cobalance_cache": cache,
         "cobalance_images": None if images is None else tuple(map(str, images)),
-        "cobalance_output": None if output is None else str(output),
+        "cobalance_output": map_optional(str, output),
         "cobalance_queue": queue,
     }
 

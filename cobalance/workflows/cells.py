@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base import text_if
 from cobalance.base.safe_text import safe_text
 
 ARROW = "\N{RIGHTWARDS ARROW}"
@@ -78,9 +79,14 @@ def number_text(number: Any, form: str) -> str:
     return "-" if pd.isna(number) else format(number, form)
 
 
+def count_texts(counts: Iterable[tuple[str, int]]) -> list[str]:
+    """Names after their counts, such as ``"7,308 cats"``."""
+    return [f"{n:,} {name}" for name, n in counts]
+
+
 def more_text(n: int) -> str:
     """How many more there are than are named, after their names; empty for none."""
-    return f" and {n:,} more" if n > 0 else ""
+    return text_if(n > 0, f" and {n:,} more")
 
 
 def change_text(before: Any, after: Any, form: str = ",.0f") -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.base import text_if
 from cobalance.statistics import (
     COUNT,
     COUNT_AFTER,
@@ -50,7 +51,7 @@ def describe_comparison(comparison: Comparison) -> str:
     totals = comparison.summary.sum(numeric_only=True)
     counts = ", ".join(f"{int(totals[name]):,} {name}" for name in STATUSES)
     left_out = sum(comparison.left_out.values())
-    more = f" Smaller changes not listed: {left_out:,} (see --limit)." if left_out else ""
+    more = text_if(left_out, f" Smaller changes not listed: {left_out:,} (see --limit).")
     gaps = cells.change_text(totals["total_gap_before"], totals["total_gap_after"])
     return f"Imbalances: {counts}. Sum of gaps: {gaps}.{more}"
 

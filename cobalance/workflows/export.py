@@ -111,13 +111,7 @@ def export_job(
 
 def _images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame:
     annotations = read_annotations(store, dataset, progress)
-    images, mentions = annotations.images, annotations.mentions
-    concepts: list[list[str]] = [[] for _ in range(len(images))]
-    for row, name in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
-        # A concept counts once an image, in the order of its mentions.
-        if name not in concepts[row]:
-            concepts[row].append(name)
-
+    images = annotations.images
     return pd.DataFrame(
         {
             "id": images["id"].astype(object),
@@ -126,7 +120,7 @@ def _images(store: GraphStore, dataset: str, progress: Progress) -> pd.DataFrame
             "uri": images["uri"],
             "width_px": images["width_px"],
             "height_px": images["height_px"],
-            "concepts": concepts,
+            "concepts": annotations.concepts_by_image(),
             "synthetic": images["synthetic"],
         }
     )

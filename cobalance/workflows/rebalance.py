@@ -19,6 +19,7 @@ from cobalance.base import (
     clean_name,
     inflect,
     log_run,
+    map_optional,
     silent,
 )
 from cobalance.generation.export import ExportError
@@ -196,7 +197,7 @@ def copy_rebalanced(
         dataset=name,
         generated=len(images),
         report=report,
-        real=None if real is None else len(real),
+        real=map_optional(len, real),
         left_out=left_out,
         stay=stay,
     )

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base import FloatArray
+from cobalance.base import FloatArray, positions_of
 from cobalance.workflows.concept_graph.skew_layout import LABEL_HEIGHT_PX
 
 # A ring's width, as a multiple of its height: screens are wide, and so are labels.
@@ -254,7 +254,7 @@ def _angles(
     for node in reversed(order):
         leaves[node] = max(1, sum(leaves[child] for child in children.get(node, ())))
 
-    row_of = {node: row for row, node in enumerate(order)}
+    row_of = positions_of(order)
     angle = np.zeros(len(order))
     depth = np.zeros(len(order), dtype=np.int64)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import hypot
 
+from cobalance.base import text_if
 from cobalance.base.safe_text import safe_text
 from cobalance.workflows.concept_graph.colors import NEUTRAL
 from cobalance.workflows.concept_graph.elements import GraphNode, GraphPicture
@@ -100,7 +101,7 @@ def _axis(picture: GraphPicture, top: float) -> Iterator[str]:
 
     for skew, label in _TICKS.items():
         x = first + (skew + 1) / 2 * (last - first)
-        dashes = ' stroke-dasharray="2 5"' if skew else ""
+        dashes = text_if(skew, ' stroke-dasharray="2 5"')
         yield (
             f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{foot - 26:.1f}" '
             f'stroke="{NEUTRAL}"{dashes}/>'
@@ -115,7 +116,7 @@ def _axis(picture: GraphPicture, top: float) -> Iterator[str]:
 def _key(picture: GraphPicture, left: float, middle: float) -> Iterator[str]:
     """Circles with the images that they stand for, from the left."""
     for position, (size, images) in enumerate(picture.sizes):
-        label = images if position else f"{images} images"
+        label = f"{images}{text_if(position == 0, ' images')}"
         yield (
             f'<circle cx="{left + size / 2 + 2:.1f}" cy="{middle:.1f}" r="{size / 2:.1f}" '
             f'fill="none" stroke="{NEUTRAL}"/>'

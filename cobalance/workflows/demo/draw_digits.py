@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.base import Annotations, Image, ImageRecord, Mention
+from cobalance.base import Annotations, Image, ImageRecord, Mention, values_at
 from cobalance.generation.backends.compositing.exemplars import Exemplar, write_exemplars
 from cobalance.vision.images import mask_region
 from cobalance.workflows.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
@@ -144,7 +144,7 @@ def make_training_digits(seed: int) -> Digits:
             # Pairs take turns, so that each is as frequent as the number of images allows.
             groups += [(name, *pairs[order[number % len(pairs)]]) for number in range(images)]
 
-    return _draw([groups[position] for position in rng.permutation(len(groups))], "train", seed)
+    return _draw(values_at(groups, rng.permutation(len(groups))), "train", seed)
 
 
 def make_held_out_digits(seed: int, per_group: int = 4) -> Digits:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cobalance.base import join_names, with_article
+from cobalance.base import join_names, text_if, values_at, with_article
 
 NAME = "figures"
 GROUPS = ("man", "woman")
@@ -134,7 +134,7 @@ def _arrange(group: str, things: tuple[str, ...], rng: np.random.Generator) -> S
 def _captions(
     group: str, things: tuple[str, ...], ground: str, rng: np.random.Generator
 ) -> Iterator[str]:
-    objects = join_names([with_article(thing) for thing in things])
+    objects = join_names(list(map(with_article, things)))
     behind = _GROUNDS[ground]
     texts = [f"A {group} in front of {behind}.", f"The {group} stands before {behind}."]
     if things:
@@ -144,9 +144,9 @@ def _captions(
             f"The {group} looks at {_POSSESSIVE[group]} {things[-1]}.",
         ]
 
-    chosen = [texts[i] for i in rng.permutation(len(texts))[:2]]
+    chosen = values_at(texts, rng.permutation(len(texts))[:2])
     # Annotators do not always say who it is.
     if rng.integers(3) == 0:
-        details = f", with {objects}" if objects else ""
+        details = text_if(objects, f", with {objects}")
         chosen.insert(0, f"Somebody before {behind}{details}.")
     yield from chosen

@@ -19,7 +19,7 @@ from itertools import groupby
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from cobalance.base import Annotations, ImageRecord, Progress, silent
+from cobalance.base import Annotations, ImageRecord, Progress, silent, text_if
 from cobalance.evaluation.metrics import group_accuracy
 from cobalance.evaluation.reports import mean_text
 from cobalance.evaluation.shortcuts import COMMON, Shortcuts
@@ -122,7 +122,7 @@ def run_full_demo(
         scikit-learn is not installed.
     """
     runner = Runner(store, settings, progress)
-    names = [draw_digits.NAME if seed == 0 else f"{draw_digits.NAME}-{seed}" for seed in seeds]
+    names = [draw_digits.NAME + text_if(seed != 0, f"-{seed}") for seed in seeds]
     runner.check_leftovers({f"{name}-rebalanced": name for name in names})
     plans: list[Planned] = []
     orders: list[str] = []

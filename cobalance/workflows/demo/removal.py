@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from cobalance.base import Action, ConflictError, Progress, silent
+from cobalance.base import NO_LIMIT, Action, ConflictError, Progress, silent
 from cobalance.graph.database import GraphStore
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.dataset import find_dataset, list_datasets, make_dataset
@@ -11,7 +11,7 @@ from cobalance.graph.evaluations import list_evaluations
 from cobalance.graph.jobs import list_jobs
 from cobalance.workflows.evaluate.stored import delete_evaluations
 from cobalance.workflows.folders import Folders
-from cobalance.workflows.load.dataset import ALL_RUNS, drop_dataset
+from cobalance.workflows.load.dataset import drop_dataset
 
 
 def claim_name(store: GraphStore, name: str) -> None:
@@ -47,8 +47,8 @@ def remove_demos(store: GraphStore, folders: Folders, progress: Progress = silen
 
 def _remove_files(store: GraphStore, folders: Folders, name: str) -> None:
     """Delete the files of a dataset's jobs and of its evaluations."""
-    jobs = list_jobs(store, name, limit=ALL_RUNS)
-    evaluations = list_evaluations(store, name, limit=ALL_RUNS)
+    jobs = list_jobs(store, name, limit=NO_LIMIT)
+    evaluations = list_evaluations(store, name, limit=NO_LIMIT)
     trained = [evaluation.id for evaluation in evaluations if evaluation.train == name]
     # A first demonstration has neither, nor the extra worker that opens the output folder.
     if not (jobs or trained):

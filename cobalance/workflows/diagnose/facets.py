@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cobalance.base import values_at
 from cobalance.counting import Cliques
 from cobalance.graph.annotations import list_attributes
 from cobalance.graph.database import GraphStore
@@ -87,4 +88,4 @@ def _read_communities(cliques: Cliques) -> Iterator[list[str]]:
         members = np.flatnonzero(codes == code)
         if len(members) > 1:
             ordered = members[np.argsort(-frequency[members], kind="stable")]
-            yield [cliques.concepts[member] for member in ordered.tolist()]
+            yield values_at(cliques.concepts, ordered.tolist())

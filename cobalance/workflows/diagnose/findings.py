@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import ALL_IMAGES, Action, Text, inflect
+from cobalance.base import ALL_IMAGES, Action, Text, inflect, text_if
 from cobalance.counting import MiningOptions
 from cobalance.statistics import EVIDENCE, MAX_Q_VALUE, OWN, RATE, SMALLEST_FIRST
 
@@ -33,7 +33,7 @@ def not_compared(class_sizes: Mapping[str, int], split: str | None = None) -> st
         return ""
     if classes == [ALL_IMAGES]:
         return "The images have no classes, so that nothing leans to one."
-    where = "" if split is None else f"in split {split!r} "
+    where = text_if(split is not None, f"in split {split!r} ")
     subject = f"only class {classes[0]!r} has" if classes else "no class has"
     return f"Nothing can be compared: {where}{subject} images."
 
@@ -52,7 +52,7 @@ def no_clique(dataset: str, options: MiningOptions, class_sizes: Mapping[str, in
     support = f"in {options.min_support:,} images"
     if options.common != ():
         classes = "every class" if options.common is None else " and ".join(options.common)
-        often = f" {support}" if options.min_support > 1 else ""
+        often = text_if(options.min_support > 1, f" {support}")
         text = f"No concept is shown by {classes}{often}, so nothing was counted. To keep concepts "
         return (f"{text}that some class never shows, ", Action("mine", dataset, common=()), ".")
     if options.min_support > 1:
@@ -189,7 +189,7 @@ def describe_lean(
     times = most / least
     # From 9.95 on a number with one digit after the point would be rounded to 10.0.
     number = f"{times:,.0f}" if times >= 9.95 else f"{times:.1f}".removesuffix(".0")
-    than = f" than in {shown(low)}" if len(class_sizes) > 2 else ""
+    than = text_if(len(class_sizes) > 2, f" than in {shown(low)}")
     return f"{name} is {number} times likelier in {shown(high)}{than}."
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import inflect
+from cobalance.base import inflect, text_if
 from cobalance.base.safe_text import safe_text
 from cobalance.counting import MiningOptions, rest_of
 from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE
@@ -39,7 +39,7 @@ def describe_mining(options: MiningOptions) -> str:
     "Counted in split 'train': cliques of up to 2 concepts, in at least 5 images of a class."
     """
     images = "all images" if options.split is None else f"split {options.split!r}"
-    condition = "" if options.common == () else " that every class shows"
+    condition = text_if(options.common != (), " that every class shows")
     if options.common:
         verb = agree(len(options.common), "shows", "show")
         condition = f" that {' and '.join(options.common)} {verb}"
@@ -49,7 +49,7 @@ def describe_mining(options: MiningOptions) -> str:
         often = f", in at least {inflect(options.min_support, 'images')} of a class"
 
     size = inflect(options.max_size, "concepts")
-    level = "" if options.confidence == 0.95 else f" Intervals of {options.confidence:.4g}."
+    level = text_if(options.confidence != 0.95, f" Intervals of {options.confidence:.4g}.")
     return f"Counted in {images}: cliques of up to {size}{condition}{often}.{level}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import CobalanceError, DataError, log_run
+from cobalance.base import CobalanceError, DataError, log_run, values_at
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.features.features import Features
@@ -127,7 +127,7 @@ def _require_one(examples: Examples, unread: dict[int, str]) -> None:
 
 def _describe_unread(unread: Mapping[int, str]) -> str:
     """How many images could not be read, with the reason for the first; empty for none."""
-    return describe_unread([unread[row] for row in sorted(unread)])
+    return describe_unread(values_at(unread, sorted(unread)))
 
 
 def _examples(read: ReadPixels, images: pd.DataFrame, unread: dict[int, str]) -> Examples:

@@ -30,7 +30,7 @@ def read_dataset_images(
         There is no such dataset, or it is not complete.
     """
     annotations = read_annotations(store, dataset, progress)
-    images, mentions = annotations.images, annotations.mentions
+    images = annotations.images
 
     frame = images[["synthetic"]].reset_index(drop=True)
     frame.insert(0, "image", images["id"].astype(object).to_numpy())
@@ -38,14 +38,10 @@ def read_dataset_images(
         column = images[name].astype(object)
         frame[name] = column.where(column.notna(), None).to_numpy()
 
-    # A concept counts once an image, in the order of its mentions.
-    concepts: list[dict[str, None]] = [{} for _ in range(len(images))]
-    for row, concept in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
-        concepts[row][concept] = None
-    frame["concepts"] = [list(names) for names in concepts]
+    frame["concepts"] = annotations.concepts_by_image()
 
     sources = read_sources(store, dataset)
-    frame["source"] = [sources.get(image) for image in frame["image"]]
+    frame["source"] = list(map(sources.get, frame["image"]))
     changed = read_changed(store, dataset)
-    frame["changed"] = pd.Series([changed.get(image) for image in frame["image"]], dtype=object)
+    frame["changed"] = pd.Series(list(map(changed.get, frame["image"])), dtype=object)
     return LabelledImages(dataset, frame, read)

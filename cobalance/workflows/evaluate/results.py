@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cobalance.base import OptionError, replacing
+from cobalance.base import OptionError, replacing, text_if
 from cobalance.evaluation.differences import mean_and_sd
 from cobalance.evaluation.metrics.comparison import compare_methods
 from cobalance.evaluation.reports import REPORTS, RUN, SCORE, arrange
@@ -77,7 +77,7 @@ def name_rows(evaluations: Sequence[Evaluation], *, brief: bool = False) -> dict
     names = {}
     for run, values in zip(evaluations, parts, strict=True):
         details = ", ".join(filter(None, compress(values, is_named)))
-        names[run.id] = f"{run.method} ({details})" if details else run.method
+        names[run.id] = run.method + text_if(details, f" ({details})")
     return names
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import CobalanceError, Progress, log_run, silent
+from cobalance.base import CobalanceError, Progress, log_run, positions_of, silent, values_at
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.captions import caption_cosines, clip_score
 from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, Scored, stack
@@ -226,7 +226,7 @@ def _score_captions(predictions: pd.DataFrame, test: Examples, options: Any) -> 
     if not options.scorer:
         return _join_scores(*scores)
 
-    rows = {image: row for row, image in enumerate(test.ids)}
+    rows = positions_of(test.ids)
 
     def read(image: str) -> Pixels:
         return test.read(np.array([rows[image]]))[0]
@@ -272,4 +272,4 @@ def _ratio_inputs(predictions: pd.DataFrame, words: str) -> Inputs:
 
 
 def _classes(images: Examples) -> list[str]:
-    return [images.classes[label] for label in images.labels.tolist()]
+    return values_at(images.classes, images.labels.tolist())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.base import text_if
 from cobalance.counting import Cliques
 from cobalance.statistics import COUNT, imbalance_table
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables
@@ -130,7 +131,7 @@ def _edge_file(
 
 def _id(role: str, label: str) -> str:
     """The type of a column of ids; as a property, too, an id is a text unless the header says."""
-    kind = "{id-type: long}" if label == "Clique" else ""
+    kind = text_if(label == "Clique", "{id-type: long}")
     return f"{role}({label}){kind}"
 
 

@@ -17,7 +17,15 @@ from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.language import ChatModel, Transcript, Usage, in_order, select_told
 from cobalance.annotation.proposing import QUESTION, Extracted, singular_names
 from cobalance.annotation.proposing.extract import extract
-from cobalance.base import Action, CobalanceError, DataError, Progress, silent
+from cobalance.base import (
+    Action,
+    CobalanceError,
+    DataError,
+    Progress,
+    positions_of,
+    silent,
+    values_at,
+)
 from cobalance.graph.annotations import change_settings, end_run, read_run
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_annotations
@@ -212,7 +220,7 @@ def _write(
     concepts: list[str],
 ) -> None:
     """Write 1 where a caption of an image names a concept, else 0, in chunks of images."""
-    column_of = {name: column for column, name in enumerate(concepts)}
+    column_of = positions_of(concepts)
     columns = {name: column_of[concept] for name, concept in counts_as.items()}
     image_columns = images[["id", "uri", "synthetic"]]
     files.write_images(pa.Table.from_pandas(image_columns, preserve_index=False))
@@ -222,5 +230,5 @@ def _write(
         scores = np.zeros((len(rows), len(concepts)), np.float32)
         for row, captions in enumerate(rows["captions"]):
             for caption in captions:
-                scores[row, [columns[name] for name in replies[caption].found]] = 1
+                scores[row, values_at(columns, replies[caption].found)] = 1
         files.write_scores(chunk, rows["id"].tolist(), Scores(scores, only_seen=True))

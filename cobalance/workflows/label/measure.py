@@ -21,7 +21,7 @@ from cobalance.annotation.measuring import (
     vocabulary_recall,
 )
 from cobalance.annotation.proposing import Embed, ngram_vectors
-from cobalance.base import BoolArray, DataError, FloatArray, OptionError
+from cobalance.base import BoolArray, DataError, FloatArray, OptionError, positions_of, text_if
 from cobalance.graph.annotations import list_attributes, list_runs, read_run, source_of
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_annotations
@@ -103,7 +103,7 @@ def measure_run(
     matches = _match_concepts(concepts, truth, mapping)
     used, truth_rows = _match_images(files, truth)
 
-    columns = {name: column for column, name in enumerate(truth.shows.columns)}
+    columns = positions_of(truth.shows.columns)
     shows = truth.shows.to_numpy()[truth_rows]
     shows = shows[:, [columns[match.attribute] for match in matches.values()]]
     inverted = np.array([match.inverted for match in matches.values()], dtype=bool)
@@ -112,7 +112,7 @@ def measure_run(
 
     scores, labels = _of_concepts(files, settings, list(matches))
     table = label_scores(list(matches), scores[used], labels[used], shows)
-    names = [f"{'not ' if match.inverted else ''}{match.attribute}" for match in matches.values()]
+    names = [f"{text_if(match.inverted, 'not ')}{match.attribute}" for match in matches.values()]
     table.insert(1, "truth", names)
     return Measured(
         scores=table,

@@ -24,6 +24,7 @@ from cobalance.base import (
     log_run,
     readable,
     silent,
+    text_if,
 )
 from cobalance.graph.annotations import AttributeKey, Level, NewRun, create_run, list_attributes
 from cobalance.graph.database import GraphStore
@@ -199,7 +200,7 @@ def _concept(name: str, category: str, *, shared: bool) -> str:
     details = [category] if shared else []
     if tells_sensitive(name) and PERCEIVED not in name.lower().split():
         details.insert(0, PERCEIVED)
-    return f"{name} ({', '.join(details)})" if details else name
+    return name + text_if(details, f" ({', '.join(details)})")
 
 
 def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]:

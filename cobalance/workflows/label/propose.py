@@ -26,6 +26,7 @@ from cobalance.base import (
     Progress,
     check_known,
     is_installed,
+    map_optional,
     needs_extra,
     read_options,
     silent,
@@ -309,6 +310,6 @@ def open_model(settings: Settings, which: str) -> ChatModel:
         )
 
     file = settings.cobalance_chat_key_file
-    key_file = None if file is None else str(file)
+    key_file = map_optional(str, file)
     endpoint = {"url": url, "model": model, "key_file": key_file}
     return open_endpoint(read_options(EndpointSettings, endpoint, "The language model"))

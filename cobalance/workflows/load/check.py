@@ -23,6 +23,7 @@ from cobalance.ingest.options import ReadOptions, declared_options
 from cobalance.ingest.preview import first_images, images_by_class, images_by_concept
 from cobalance.ingest.problems import reword_all
 from cobalance.vision.images import regions_in
+from cobalance.workflows.cells import count_texts
 from cobalance.workflows.load.sources import WHOLE, Source, inside
 
 
@@ -160,7 +161,7 @@ class CheckedImport:
         total = sum(counts.values())
         if total < MANY_LEFT_OUT * (total + len(self.annotations.images)):
             return 0, []
-        return total, [f"{count:,} {reason}" for reason, count in counts.items()]
+        return total, count_texts(counts.items())
 
 
 def check_import(
@@ -232,15 +233,11 @@ def proof_of(annotations: Annotations) -> Proof:
     """Choose images of each class, as many of each, from its whole length; with concepts if any."""
     chosen = annotations.take(_rows(annotations))
     images = chosen.images
-    concepts: list[dict[str, None]] = [{} for _ in range(len(images))]
-    for row, concept in zip(chosen.mentions["image"], chosen.mentions["concept"], strict=True):
-        concepts[row][concept] = None
-
     proof_images = map(
         ProofImage,
         plain_values(images["id"]),
         plain_values(images["class_name"]),
-        map(tuple, concepts),
+        map(tuple, chosen.concepts_by_image()),
         plain_values(images["uri"]),
     )
     return Proof(tuple(proof_images), regions_in(chosen))

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from cobalance.base import Annotations, Progress, clean_name, inflect, log_run, silent
+from cobalance.base import NO_LIMIT, Annotations, Progress, clean_name, inflect, log_run, silent
 from cobalance.graph.annotations import has_accepted, list_runs
 from cobalance.graph.database import GraphStore
 from cobalance.graph.database.statements import UPDATE_DATASET
@@ -25,8 +25,6 @@ from cobalance.vision.stored import DatasetFiles
 from cobalance.workflows.folders import Folders, place_files
 from cobalance.workflows.label.decide import apply_accepted
 from cobalance.workflows.properties import property_files, show_properties
-
-ALL_RUNS = 2**31 - 1
 
 
 def default_dataset_name(file: Path | str) -> str:
@@ -118,7 +116,7 @@ def drop_dataset(
         The files cannot be deleted; the graph is as it was.
     """
     dataset_state(store, dataset)
-    runs = list_runs(store, dataset, limit=ALL_RUNS)
+    runs = list_runs(store, dataset, limit=NO_LIMIT)
     if runs:
         folder = folders.open_output()
         for run in runs:

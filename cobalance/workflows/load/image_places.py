@@ -29,6 +29,7 @@ from cobalance.base import (
     is_installed,
     mask_credentials,
     silent,
+    text_if,
 )
 from cobalance.base.safe_text import safe_text
 from cobalance.vision.images import ImageRoots, strip_secrets
@@ -236,7 +237,7 @@ class FoundImages:
         files = f"{self.looked_for:,} files"
         if self.looked_for < self.named:
             files += f" looked for ({self.named:,} in all)"
-        kept = "" if self.kept is None else f"; {self.kept} is kept for later commands"
+        kept = text_if(self.kept is not None, f"; {self.kept} is kept for later commands")
 
         parts: list[Part] = [f"Images: {self.looked_for:,} of {files} found{kept}."]
         if self.missing:

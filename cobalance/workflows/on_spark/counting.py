@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base import IntArray, TooManyCliquesError, check_known, sql
+from cobalance.base import IntArray, TooManyCliquesError, check_known, sql, values_at
 from cobalance.counting import (
     Cliques,
     Incidence,
@@ -79,7 +79,7 @@ def count_cliques(
     cliques = Cliques(
         members=_matrix(rows, _member_columns(max_size), np.dtype(np.int32)),
         counts=_matrix(rows, _count_columns(len(classes)), np.dtype(np.int64)),
-        class_sizes=np.array([sizes[name] for name in classes], dtype=np.int64),
+        class_sizes=np.array(values_at(sizes, classes), dtype=np.int64),
         concepts=names,
         classes=classes,
     )

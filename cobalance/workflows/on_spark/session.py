@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cobalance.base import Progress, StaleError, UnknownNameError, needs_extra, silent
+from cobalance.base import Progress, StaleError, UnknownNameError, needs_extra, silent, values_at
 from cobalance.counting import Cliques, CoOccurrence, MiningOptions
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import (
@@ -302,9 +302,9 @@ def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, Read
     concepts = pa.array(incidence.concepts, pa.string()).take(pa.array(incidence.indices))
 
     columns: dict[str, object] = {
-        "class": [incidence.classes[code] for code in incidence.labels.tolist()],
+        "class": values_at(incidence.classes, incidence.labels.tolist()),
         "concepts": pa.ListArray.from_arrays(pa.array(incidence.indptr, pa.int32()), concepts),
-        "split": pa.array([splits[code] for code in images.splits.tolist()], pa.string()),
+        "split": pa.array(values_at(splits, images.splits.tolist()), pa.string()),
     }
     if images.uris:
         columns |= {"id": images.ids, "uri": images.uris}
@@ -332,7 +332,7 @@ def _totals(images: SparkImages) -> ImageTotals:
         by_class[class_codes, concept_codes],
     )
 
-    without = np.array([singles.without_concepts[name] for name in classes], dtype=np.int64)
+    without = np.array(values_at(singles.without_concepts, classes), dtype=np.int64)
     return ImageTotals(
         concepts,
         classes,

@@ -145,7 +145,7 @@ def answer_task(
 
 
 def _save(store: GraphStore, panel: Audit | Study, answers: Mapping[Key, str]) -> None:
-    names = ["person", *(name for name in panel.kind.columns if name != "person"), "answer"]
+    names = [*dict.fromkeys(["person", *panel.kind.columns]), "answer"]
     rows = [(*key, answer) for key, answer in answers.items()]
     save_answers(store, panel, pd.DataFrame(rows, columns=names, dtype=object))
 
@@ -273,7 +273,7 @@ def clean_people(given: Sequence[str]) -> list[str]:
     OptionError
         There is none, one is there twice, or one is no name.
     """
-    people = [clean_name(name) for name in given]
+    people = list(map(clean_name, given))
 
     if not people:
         raise OptionError("Nobody is named who judges. Name them with ", Setting("people"), ".")

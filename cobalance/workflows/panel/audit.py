@@ -10,7 +10,15 @@ from scipy import sparse
 from cobalance.annotation.auditing import PER_STRATUM, assign_people, draw_labels
 from cobalance.annotation.labelling import LabelSettings, present
 from cobalance.annotation.labelling.score_files import ScoreFiles
-from cobalance.base import BoolArray, ConflictError, DataError, IntArray, OptionError, check_known
+from cobalance.base import (
+    BoolArray,
+    ConflictError,
+    DataError,
+    IntArray,
+    OptionError,
+    check_known,
+    positions_of,
+)
 from cobalance.graph.annotations import AnnotationRun, read_labelling
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_annotations
@@ -125,7 +133,7 @@ class _Labels:
             )
         settings = LabelSettings.read(run.settings)
         self.concepts = list(dict.fromkeys(label.concept for label in settings.attributes))
-        self._column = {name: column for column, name in enumerate(self.concepts)}
+        self._column = positions_of(self.concepts)
         ids, labelled = self._read_labels(ScoreFiles(folder, run.id), settings)
 
         annotations = read_annotations(store, run.dataset)

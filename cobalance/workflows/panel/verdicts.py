@@ -15,11 +15,12 @@ from cobalance.annotation.auditing import (
     select_agreed,
 )
 from cobalance.annotation.labelling import LabelSettings
-from cobalance.base import PlannedQuery, inflect
+from cobalance.base import PlannedQuery, inflect, values_at
 from cobalance.counting import Cliques
 from cobalance.graph.annotations import list_runs
 from cobalance.graph.database import GraphStore
 from cobalance.graph.panels import Audit, list_panels, read_answers
+from cobalance.workflows.cells import count_texts
 
 
 def audit_rates(store: GraphStore, audit: Audit) -> pd.DataFrame:
@@ -70,7 +71,7 @@ def query_verdicts(
     corrections = read_corrections(store, dataset)
     if corrections is None:
         return None
-    most = [cliques.classes[code] for code in cliques.counts.argmax(axis=1)]
+    most = values_at(cliques.classes, cliques.counts.argmax(axis=1))
     most_by_clique = dict(zip(cliques.names(), most, strict=True))
 
     # A class that has the most images of a clique is under-represented by no other.
@@ -101,7 +102,7 @@ def warn_unsupported(
 
     if not counts:
         return ""
-    reasons = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(counts.items()))
+    reasons = ", ".join(count_texts(sorted(counts.items())))
     return (
         f"No audit supports the imbalances of {inflect(counts.total(), 'queries')} of "
         f"{len(queries):,} ({inflect(n_images, 'images')}): {reasons}."

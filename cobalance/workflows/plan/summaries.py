@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from cobalance.base import IntArray, Setting, Text, inflect
+from cobalance.base import IntArray, Setting, Text, inflect, text_if
 from cobalance.counting import Cliques, MiningOptions
 from cobalance.generation.planning import (
     WHOLE_IMAGES,
@@ -17,7 +17,7 @@ from cobalance.generation.planning import (
     widened_rows,
 )
 from cobalance.statistics import MAX_Q_VALUE, disagreements, find_rows, rate_differences
-from cobalance.workflows.cells import change_text, change_texts, more_text
+from cobalance.workflows.cells import change_text, change_texts, count_texts, more_text
 from cobalance.workflows.diagnose.findings import NAMED, agree, no_clique, not_compared
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def describe_worse(measures: Mapping[str, int | float]) -> str:
         noise = _NOISE.get(name, 2 * measures.get(f"{name}_error", 0.0) + 1e-9)
         if name in measures and measures[name] > measures[f"{name}_before"] + noise:
             worse.append(f"{words} ({_change(measures, name, ',.4g')})")
-    return f"The plan makes something worse: {'; '.join(worse)}." if worse else ""
+    return text_if(worse, f"The plan makes something worse: {'; '.join(worse)}.")
 
 
 def describe_more(planned: "Planned") -> str:
@@ -152,7 +152,7 @@ def describe_more(planned: "Planned") -> str:
 
 def describe_plan(plan: Plan) -> str:
     """Summarize a plan in one sentence."""
-    by_class = ", ".join(f"{n:,} {name}" for name, n in plan.images_by_class().items())
+    by_class = ", ".join(count_texts(plan.images_by_class().items()))
     images = inflect(plan.images, "images")
     if by_class:
         images += f" ({by_class})"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import Progress, silent
+from cobalance.base import NO_LIMIT, Progress, silent
 from cobalance.counting import Cliques, MiningOptions
 from cobalance.generation.planning import Plan, PlanOptions, measure_all, simulation
 from cobalance.graph.annotations import has_accepted
@@ -55,8 +55,6 @@ MAX_CONCEPTS, MAX_EDGES = 40, 80
 """Of the picture of the concept graph."""
 OWN = ["group", "about", "own_over", "own_effect", "explained", "own_q_value"]
 """Columns that tell what of an imbalance is its own."""
-# For queries that need a limit where all rows are meant.
-_ALL = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -290,7 +288,7 @@ def _note_counts(log: _QueryLog, own_imbalances: pd.DataFrame, compare: str | No
         log.query(f"Counts of {' + '.join(names)}", "clique", concepts=list(names))
     if compare is not None:
         for name in (dataset, compare):
-            log.query(f"Gaps of {name}", "imbalances-by-gap", dataset=name, limit=_ALL)
+            log.query(f"Gaps of {name}", "imbalances-by-gap", dataset=name, limit=NO_LIMIT)
 
 
 def _note_picture(log: _QueryLog, overview: Overview) -> None:
@@ -308,7 +306,7 @@ def _read_plan(log: _QueryLog, name: str) -> PlanContents:
     queries = read_plan(store, dataset, name)
     plans = log.rows("The plan", "plans")
     (row,) = (row for row in plans if row["plan"] == name)
-    log.query("Queries of the plan", "plan-queries", plan=name, limit=_ALL)
+    log.query("Queries of the plan", "plan-queries", plan=name, limit=NO_LIMIT)
 
     options = PlanOptions(row["min_size"] or 1)
     plan = Plan(row["planner"], options, tuple(queries), json.loads(row["planner_options"]))

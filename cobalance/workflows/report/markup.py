@@ -8,6 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from cobalance.base import text_if
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph import CLASS_COLORS, text
 
@@ -47,8 +48,8 @@ def paragraph(words: str | Sequence[str], kind: str = "") -> str:
     content = ""
     for part in [words] if isinstance(words, str) else words:
         content += _cell(part) if isinstance(part, Name) else text(part)
-    attribute = f" class={kind}" if kind else ""
-    return f"<p{attribute}>{content}</p>" if content else ""
+    attribute = text_if(kind, f" class={kind}")
+    return text_if(content, f"<p{attribute}>{content}</p>")
 
 
 def section(heading: str, *parts: str) -> str:
@@ -124,7 +125,7 @@ def document(title: str, body: Sequence[str]) -> str:
 
 
 def _kind(column: Column) -> str:
-    return ' class="n"' if column.is_number else ""
+    return text_if(column.is_number, ' class="n"')
 
 
 def _cell(value: Any) -> str:
@@ -134,11 +135,11 @@ def _cell(value: Any) -> str:
     if not isinstance(value, str):
         return text(cell_text(value))
     short = cell_text(value, _LONGEST)
-    tooltip = f' title="{text(value)}"' if len(short) < len(value) else ""
+    tooltip = text_if(len(short) < len(value), f' title="{text(value)}"')
     return f"<bdi{tooltip}>{text(short)}</bdi>"
 
 
 def rest(total: int, what: str) -> str:
     """Note on the rows that a table leaves out; empty if none."""
     more = total - MAX_ROWS
-    return paragraph(f"{more:,} more {what} are not listed.", "muted") if more > 0 else ""
+    return text_if(more > 0, paragraph(f"{more:,} more {what} are not listed.", "muted"))

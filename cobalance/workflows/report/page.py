@@ -18,6 +18,7 @@ from cobalance.base import (
     render,
     replacing,
     silent,
+    text_if,
 )
 from cobalance.graph.database import GraphStore
 from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE
@@ -117,7 +118,7 @@ def headline(contents: Contents) -> list[list[str]]:
     leaning = describe_leaning(totals.leaning, totals.unproven)
     finding = [f"Of {inflect(totals.cliques, 'combinations')} of concepts {leaning}"]
     if n_own:
-        least = "at least " if n_own == MOST else ""
+        least = text_if(n_own == MOST, "at least ")
         verb = agree(n_own, "stands on its", "stand on their")
         finding.append(f"; {least}{n_own:,} {verb} own: no smaller one explains them")
 
@@ -148,7 +149,7 @@ def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
         rate = "".join(rate_texts([row[RATE + name]]))
         images = f"{row[COUNT + name]:,} of {sizes[name]:,} images of "
         words += [separator + images, markup.Name(name), f" ({rate})"]
-    disagreement = "" if is_missing(row["disagreement"]) else f" ({row['disagreement']})"
+    disagreement = text_if(not is_missing(row["disagreement"]), f" ({row['disagreement']})")
     odds = sections.odds_texts(row.to_frame().T)[0]
     return [*words, f"; odds ratio {odds}{disagreement}."]
 
@@ -241,7 +242,7 @@ def method(contents: Contents) -> Iterator[str]:
     )
 
     tests = sorted({*map(str, contents.largest.get("test", []))} - {"none"})
-    tests_text = f" Tests of the imbalances above: {', '.join(tests)}." if tests else ""
+    tests_text = text_if(tests, f" Tests of the imbalances above: {', '.join(tests)}.")
     yield (
         "p-values are of equal rates in all classes: Fisher's exact test where an expected count "
         "is below five and there are two classes, else the chi-square test of homogeneity. "

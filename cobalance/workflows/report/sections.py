@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import inflect, render
+from cobalance.base import inflect, render, text_if
 from cobalance.statistics import COUNT, COUNT_AFTER, COUNT_BEFORE, EVIDENCE, RATE, Comparison
 from cobalance.workflows.cells import (
     cell_text,
@@ -333,7 +333,7 @@ def evaluation(contents: Contents) -> str:
     run, scores = contents.evaluation, contents.scores
     if run is None:
         return ""
-    seed = "" if run.seed is None else f", seed {run.seed}"
+    seed = text_if(run.seed is not None, f", seed {run.seed}")
     facts = [
         ("Evaluation", run.id),
         ("Method", run.method + seed),
@@ -344,7 +344,7 @@ def evaluation(contents: Contents) -> str:
     if scores.empty:
         return section("The evaluation", pairs(facts), paragraph("It has no scores yet."))
 
-    outdated = "Images of its datasets have changed since." if run.outdated else ""
+    outdated = text_if(run.outdated, "Images of its datasets have changed since.")
     limits = zip(scores["low"], scores["high"], strict=True)
     columns = [
         Column("metric", scores["metric"].astype(object).tolist()),
@@ -361,7 +361,7 @@ def audits(contents: Contents) -> str:
     counts = contents.corrections
     if counts is None:
         words = "Models labelled concepts of this dataset, and no audit has checked their labels."
-        return section("Labels by models", paragraph(words)) if contents.by_models else ""
+        return text_if(contents.by_models, section("Labels by models", paragraph(words)))
 
     rows = counts.head(MAX_ROWS)
     corrected, intervals = [], []

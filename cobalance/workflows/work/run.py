@@ -21,6 +21,7 @@ from cobalance.base import (
     inflect,
     needs_extra,
     silent,
+    text_if,
 )
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import JobSettings
@@ -167,7 +168,7 @@ def run_worker(
     with progress_bars() as progress:
         worker = Worker(worker_resources(settings), options, progress)
         with _stopping(worker, say) as was_stopped:
-            hint = "" if idle_s is not None else " (Ctrl-C ends it)"
+            hint = text_if(idle_s is None, " (Ctrl-C ends it)")
             say(f"Worker {worker.id} writes to {settings.folders().output}{hint}.")
             worker.run()
 
@@ -222,7 +223,7 @@ def _say_left(name: str, missing: str, say: Callable[[str], None]) -> None:
 def _describe(work: Job | Task) -> str:
     if isinstance(work, Task):
         return f"Task {work.id} ({work.kind} of {work.dataset}) is {work.state}."
-    pending = f", {work.pending:,} pending" if work.pending else ""
+    pending = text_if(work.pending, f", {work.pending:,} pending")
     return (
         f"Job {work.id} is {work.state}: {work.accepted:,} of {work.wanted:,} images "
         f"accepted, {work.rejected:,} rejected{pending}."
