@@ -166,7 +166,7 @@ def _title(name: str) -> str:
 
 def _draw_vocabulary(current: CurrentDataset, truth: GroundTruth) -> None:
     embed, compared_by = open_embedder()
-    attributes = [str(name) for name in truth.shows.columns]
+    attributes = list(map(str, truth.shows.columns))
     measured = measure_vocabulary(current.store, current.name, attributes, embed=embed)
 
     with st.container(horizontal=True):

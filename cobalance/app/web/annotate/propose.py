@@ -27,6 +27,7 @@ from cobalance.app.web.widgets import (
     shorten,
     show_kept_error,
     show_task,
+    unless_empty,
     viewer_note,
 )
 from cobalance.base import DataError, Progress, inflect
@@ -193,7 +194,7 @@ def show_propose(current: CurrentDataset) -> None:
             created_by=name,
             progress=progress,
         )
-        left_out = f" Left out: {', '.join(report.left_out)}." if report.left_out else ""
+        left_out = unless_empty(" Left out: {}.", ", ".join(report.left_out))
         return (
             f"{inflect(report.attributes, 'attributes')} wait under “Review”, {report.flagged} of "
             f"them flagged.{left_out} {report.usage.describe()}"

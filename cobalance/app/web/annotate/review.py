@@ -9,13 +9,16 @@ import streamlit as st
 from cobalance.app.web.annotate import pictures
 from cobalance.app.web.state import CurrentDataset, may_edit, session, user_name
 from cobalance.app.web.widgets import (
+    button_type,
     choose_one,
     draw_columns,
     edits,
     empty_state,
     escape,
+    row_values,
     shorten,
     show_kept_error,
+    unless_empty,
     viewer_note,
 )
 from cobalance.base import OptionError
@@ -69,8 +72,8 @@ def _draw_attribute(
 
     key = _keys(undecided)[0] if chosen is None else keys[chosen]
     position = _keys(attributes).index(key)
-    row = {str(name): value for name, value in attributes.iloc[position].items()}
-    decided_by = f" by {escape(row['decided_by'])}" if row["decided_by"] else ""
+    row = row_values(attributes, position)
+    decided_by = unless_empty(" by {}", escape(row["decided_by"] or ""))
 
     with st.container(border=True):
         st.markdown(
@@ -127,7 +130,7 @@ def _fields(
                 label,
                 key=f"_{decision.state} {widget}",
                 shortcut=shortcut,
-                type="primary" if decision.state == "accepted" else "secondary",
+                type=button_type(decision.state == "accepted"),
                 disabled=is_disabled,
                 on_click=_decide,
                 args=(current.name, [decision]),

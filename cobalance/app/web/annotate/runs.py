@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -16,12 +16,14 @@ from cobalance.app.web.state import (
     in_url,
     may_edit,
     number_in_url,
+    refreshing_while,
     rerun_page,
     session,
     tasks,
     user_name,
 )
 from cobalance.app.web.widgets import (
+    button_type,
     choose_one,
     count_column,
     draw_table,
@@ -33,6 +35,7 @@ from cobalance.app.web.widgets import (
     shorten,
     show_kept_error,
     show_task,
+    unless_empty,
     viewer_note,
 )
 from cobalance.base import Progress, inflect
@@ -66,8 +69,7 @@ def show(current: CurrentDataset) -> None:
         draw_workers()
     show_kept_error()
     show_task(_task(current.name))
-    refresh_s = REFRESH_S if active else None
-    st.fragment(run_every=refresh_s)(_draw)(current.name, _states(runs))
+    refreshing_while(bool(active), REFRESH_S)(_draw)(current.name, _states(runs))
 
     runs_by_id = {run.id: run for run in runs}
     ids = list(runs_by_id)
@@ -138,7 +140,7 @@ def _cells(run: AnnotationRun) -> dict[str, object]:
 
 def _describe(run: AnnotationRun) -> None:
     """Draw the state of a run in words, and its error."""
-    decided_by = f" by {escape(shorten(run.decided_by, 60))}" if run.decided_by else ""
+    decided_by = unless_empty(" by {}", escape(shorten(run.decided_by or "", 60)))
     facts = [f"{run.state}{decided_by}"]
     if run.created_by:
         facts.append(f"ordered by {escape(shorten(run.created_by, 60))}")
@@ -182,7 +184,7 @@ def _buttons(run: AnnotationRun) -> None:
             st.button(
                 label,
                 key=f"_annotate_{label} {run.id}",
-                type="primary" if label == "Accept" else "secondary",
+                type=button_type(label == "Accept"),
                 disabled=busy or not sure,
                 on_click=edits(act),
             )
@@ -193,18 +195,22 @@ def _decide(run: AnnotationRun, *, accepted: bool) -> None:
     store, name = session.store(), user_name()
     folder = session.settings().folders().open_output()
 
+    state: Literal["accepted", "rejected"] = "rejected"
+    verb = "Rejecting"
+    if accepted:
+        state, verb = "accepted", "Accepting"
+
     def work(progress: Progress) -> str:
         report = decide_labels(
             store,
             folder,
             run.id,
-            "accepted" if accepted else "rejected",
+            state,
             decided_by=name,
             progress=progress,
         )
         return f"{inflect(report.updated, 'images')} changed. Mine the dataset to count them anew."
 
-    verb = "Accepting" if accepted else "Rejecting"
     tasks.start(_task(run.dataset), f"{verb} the run {run.id[:6]}", work)
 
 

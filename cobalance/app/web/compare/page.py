@@ -31,6 +31,7 @@ from cobalance.app.web.widgets import (
     escape,
     in_app,
     shorten,
+    unless_empty,
 )
 from cobalance.base import render
 from cobalance.graph.dataset import dataset_state
@@ -267,7 +268,7 @@ def _table(comparison: Comparison, compare: Callable[..., Comparison]) -> None:
     )
 
     n_more = sum(comparison.left_out.values())
-    more = f"; {n_more:,} more are in the file" if n_more else ""
+    more = unless_empty("; {:,} more are in the file", n_more)
     caption_with_csv(
         f"{len(cliques):,} cliques, the largest change first{more}. A dash: the clique is absent "
         "there. Click a number for its images.",

@@ -12,6 +12,7 @@ from cobalance.app.web.widgets import (
     draw_columns,
     empty_state,
     escape,
+    unless_empty,
 )
 from cobalance.graph.dataset import split_sizes
 from cobalance.graph.queries import compare_dataset_splits
@@ -107,7 +108,7 @@ def _draw(comparison: ComparedSplits) -> None:
     )
 
     n_more = len(cliques) - len(top)
-    more = f"; {n_more:,} more are in the file" if n_more else ""
+    more = unless_empty("; {:,} more are in the file", n_more)
     caption_with_csv(
         f"{len(top):,} cliques, the surest difference first{more}.",
         lambda: cliques,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from cobalance.app.web.state import may_edit, session, tasks, url
-from cobalance.app.web.widgets import show_task, viewer_note
+from cobalance.app.web.widgets import button_type, show_task, viewer_note
 from cobalance.base import Progress
 from cobalance.graph.database import GraphStore
 from cobalance.workflows.demo.loading import ensure_demo, ensure_digits
@@ -89,7 +89,7 @@ def offer_more(names: Collection[str]) -> None:
 
 def _button(name: str, label: str, *, primary: bool = False) -> None:
     """Draw the button that loads an example."""
-    if st.button(label, key=f"_load_demo {name}", type="primary" if primary else "secondary"):
+    if st.button(label, key=f"_load_demo {name}", type=button_type(primary)):
         _start(name)
         st.rerun()
 

@@ -147,10 +147,12 @@ def _one_class(
 ) -> list[str]:
     """Draw a page of the images of a class; return their ids."""
     listed = min(total, current.state.sample or total)
-    sampled = "" if listed == total else f" · a sample of {listed:,}"
-    size = current.class_sizes.get(class_name, 0)
-    share = f" · {total / size:.1%} of the class" if size else ""
-    st.markdown(f"**{escape(class_name)}** · {inflect(total, 'images')}{share}{sampled}")
+    heading = f"**{escape(class_name)}** · {inflect(total, 'images')}"
+    if size := current.class_sizes.get(class_name, 0):
+        heading += f" · {total / size:.1%} of the class"
+    if listed != total:
+        heading += f" · a sample of {listed:,}"
+    st.markdown(heading)
     if not total:
         st.caption("No image of this class shows them together.")
         return []

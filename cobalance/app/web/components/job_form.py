@@ -8,7 +8,14 @@ import streamlit as st
 
 from cobalance.app.web.components.option_fields import draw_options
 from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url, names_of, number_in_url
-from cobalance.app.web.widgets import escape, in_app, shorten_middle, show_error
+from cobalance.app.web.widgets import (
+    escape,
+    in_app,
+    index_or_first,
+    shorten_middle,
+    show_error,
+    unless_empty,
+)
 from cobalance.base import CobalanceError, OptionError, install_command, is_installed, path_options
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
@@ -34,7 +41,7 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
     place = st.container(gap="xxsmall")
     label = "Recipe and settings" if edits else "How to make them"
     with place.expander(label, key="_making", expanded=edits):
-        recipes = [name for name, recipe in RECIPES.items() if (recipe.plan is not None) == edits]
+        recipes = _recipes(edits=edits)
         values = _fields(this, recipes)
 
     with place:
@@ -58,10 +65,14 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
     return checked
 
 
+def _recipes(*, edits: bool) -> list[str]:
+    return [name for name, recipe in RECIPES.items() if (recipe.plan is not None) == edits]
+
+
 def chosen_recipe() -> Recipe:
     """The recipe that the form has, or that the URL names, before the form is drawn."""
     name = st.session_state.get("recipe", st.query_params.get("recipe"))
-    names = [name for name, recipe in RECIPES.items() if recipe.plan is None]
+    names = _recipes(edits=False)
 
     # A link may name a recipe that is not installed, or one that edits images.
     if name not in names:
@@ -99,7 +110,7 @@ for an image
         facts.append(f"{name.replace('_', ' ')} {text}")
 
     if settings.masks.object:
-        names = ", ".join("any" if name == ANY else name for name in settings.masks.object)
+        names = ", ".join({ANY: "any"}.get(name, name) for name in settings.masks.object)
         facts.append(f"object {names}")
     chosen = settings.filter_options()
     filters = ", ".join(name for name in FILTERS if name in chosen)
@@ -123,7 +134,7 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
         name = st.selectbox(
             "Recipe",
             recipes,
-            index=recipes.index(DEFAULT) if DEFAULT in recipes else 0,
+            index=index_or_first(recipes, DEFAULT),
             **choice_in_url("recipe"),
             width=150,
         )
@@ -133,7 +144,7 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
         making = draw_options(offered, kind)
 
     choices = "".join(f"\n- {choice}" for choice in recipe.choices)
-    reference = f"{recipe.reference}\n{choices}" if choices else recipe.reference
+    reference = recipe.reference + unless_empty("\n{}", choices)
     st.caption(recipe.purpose, help=reference)
     values: dict[str, Any] = {"recipe": name, **_ask_consent(recipe)}
     filters = _choose_filters(recipe)
@@ -142,7 +153,7 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
         objects = st.multiselect(
             "Concept of the object",
             [ANY, *(concept for concept in names_of(this, schema.CONCEPT) if concept != ANY)],
-            format_func=lambda concept: "any region" if concept == ANY else concept,
+            format_func=lambda concept: {ANY: "any region"}.get(concept, concept),
             **in_url("object"),
             placeholder=", ".join(recipe.masks.object) or "the class's own regions",
             width=320,

@@ -6,7 +6,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from cobalance.app.web.state import access, session
-from cobalance.app.web.widgets import edits, errors_in_fragment, escape, show_kept_error
+from cobalance.app.web.widgets import (
+    edits,
+    errors_in_fragment,
+    escape,
+    show_kept_error,
+    unless_empty,
+)
 from cobalance.graph.tags import delete_view, list_views, rename_view, save_view
 
 MENU = "_views"
@@ -49,7 +55,7 @@ def draw_menu(path: str) -> None:
         if views.empty:
             st.caption("No saved views. One keeps this page's link: filters, order, selection.")
         for view in views.to_dict("records"):
-            creator = f" by {view['created_by']}" if view["created_by"] else ""
+            creator = unless_empty(" by {}", view["created_by"])
             st.link_button(
                 escape(view["view"]),
                 link(view["page"], view["query"], dataset),

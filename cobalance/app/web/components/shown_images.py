@@ -48,7 +48,7 @@ def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
 
 def open_image(name: str | None) -> None:
     """Open an image in the lightbox by its id, or close that for None."""
-    url.write(OPENED, [] if name is None else [name])
+    url.write_one(OPENED, name)
 
 
 def draw_grid(

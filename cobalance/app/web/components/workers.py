@@ -7,6 +7,8 @@ import streamlit as st
 
 from cobalance.app.web.state import may_edit, session
 from cobalance.app.web.widgets import (
+    button_type,
+    by_number,
     download,
     duration_text,
     edits,
@@ -32,7 +34,7 @@ def _draw_start(*, first: bool) -> None:
         st.button(
             "Start worker",
             key="_worker_start",
-            type="primary" if first else "secondary",
+            type=button_type(first),
             icon=":material/play_arrow:",
             on_click=edits(WORKERS.start),
             args=(_workers_allowed(),),
@@ -138,7 +140,7 @@ def draw_workers() -> None:
 
         if elsewhere:
             hosts = ", ".join(sorted({escape(worker.host or worker.id) for worker in elsewhere}))
-            noun = "worker runs" if len(elsewhere) == 1 else "workers run"
+            noun = by_number(len(elsewhere), "worker runs", "workers run")
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f":green[:material/circle:] {len(elsewhere):,} {noun} on {hosts}.")
                 _draw_start(first=False)

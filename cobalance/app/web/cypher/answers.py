@@ -39,7 +39,7 @@ def as_frame(
     >>> as_frame(result).to_dict("list")
     {'n': [1, None], 'of': ['{"a": 2}', '[3]']}
     """
-    rows = [[without_ids(value, names) for value in row] for row in result.rows]
+    rows = [without_ids(list(row), names) for row in result.rows]
     frame = answer_frame(result.columns, rows)
     for name, column in frame.items():
         holds_lists = all(is_names(value) for value in column if value is not None)

@@ -29,6 +29,7 @@ from cobalance.app.web.widgets import (
     empty_state,
     shorten,
     show_error,
+    unless_empty,
 )
 from cobalance.base import OptionError, QueryTextError
 from cobalance.graph.console import EXAMPLE
@@ -323,4 +324,4 @@ def schema_in_cypher() -> str:
 
 def _properties(*names: str) -> str:
     listed = ", ".join(name for name in names if name != "digest")
-    return f" {{{listed}}}" if listed else ""
+    return unless_empty(" {{{}}}", listed)

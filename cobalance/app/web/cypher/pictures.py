@@ -154,7 +154,7 @@ def _collect_names(
     weight, description = _weight(row)
     members = row.get("concepts")
     if is_names(members):
-        nodes = [elements.add(name) for name in members or ()]
+        nodes = list(map(elements.add, members or ()))
         for start, end in combinations(nodes, 2):
             elements.link(start, end, weight, description)
 
@@ -179,7 +179,7 @@ def picture_of(elements: Elements, classes: Sequence[str]) -> GraphPicture:
     """
     ids = list(elements.nodes)[:MOST_NODES]
     found_nodes = [elements.nodes[node] for node in ids]
-    row_of = {node: row for row, node in enumerate(ids)}
+    row_of = dict(zip(ids, range(len(ids)), strict=True))
     links = {
         (row_of[source], row_of[target]): link
         for (source, target), link in elements.links.items()

@@ -253,7 +253,7 @@ def _read(current: CurrentDataset | None, node: FoundNode) -> NodeDetails | None
         return read_node(session.store(), node.element_id)
     if current is None:
         return None
-    kind = schema.CLASS if node.kind == "class" else schema.CONCEPT
+    kind = {"class": schema.CLASS, "concept": schema.CONCEPT}[node.kind]
     return read_named(current.store, kind, current.name, node.name)
 
 

@@ -20,7 +20,7 @@ def draw(current: CurrentDataset, concepts: tuple[str, ...], height_px: int) -> 
 
     st.caption(COOCCURRENCES)
     rows = cooccurrence_table(frame)
-    rows["concepts"] = [" + ".join(names) for names in frame["concepts"]]
+    rows["concepts"] = list(map(" + ".join, frame["concepts"]))
     cliques = frame["concepts"].tolist()
 
     def open_images() -> None:

@@ -48,8 +48,8 @@ def cells_of(contrasts: Contrasts, classes: Sequence[str], concepts: Sequence[st
         ``expected`` (images if class and concept were independent), ``step``: what its colour
         stands for, and ``ink``: the colour of its number.
     """
-    rows = [contrasts.concepts.index(name) for name in concepts]
-    columns = [list(contrasts.class_sizes).index(name) for name in classes]
+    rows = list(map(contrasts.concepts.index, concepts))
+    columns = list(map(list(contrasts.class_sizes).index, classes))
     drawn = np.ix_(rows, columns)
 
     # If class and concept were independent, each class would have its share of the images.

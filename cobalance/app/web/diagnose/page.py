@@ -30,7 +30,16 @@ from cobalance.app.web.state import (
     session,
     url,
 )
-from cobalance.app.web.widgets import download, escape, meaning, shorten
+from cobalance.app.web.widgets import (
+    button_type,
+    download,
+    escape,
+    index_or_first,
+    meaning,
+    row_values,
+    shorten,
+    unless_empty,
+)
 from cobalance.base import ALL_IMAGES, inflect
 from cobalance.graph.database import schema
 from cobalance.graph.dataset import clique_totals, compare_by
@@ -127,7 +136,7 @@ def _choose_comparison(current: CurrentDataset) -> None:
     chosen = st.selectbox(
         "Compare by",
         options,
-        index=options.index(now) if now in names else 0,
+        index=index_or_first(options, now),
         format_func=lambda name: f"Compare by {name or classes}",
         label_visibility="collapsed",
         width=240,
@@ -135,7 +144,7 @@ def _choose_comparison(current: CurrentDataset) -> None:
         key=f"_compare {current.state.mined_as} {compared}",
     )
     if chosen != now:
-        compare_by(current.store, current.name, [chosen] if chosen else [])
+        compare_by(current.store, current.name, list(filter(None, [chosen])))
         st.rerun()
 
 
@@ -163,7 +172,7 @@ def _headline_text(current: CurrentDataset) -> str:
     imbalances = current.read(read_imbalances, Ranking(limit=1))
     strongest = None
     if not imbalances.empty:
-        strongest = {str(column): value for column, value in imbalances.iloc[0].items()}
+        strongest = row_values(imbalances)
     return findings.headline(
         totals.leaning, totals.cliques, strongest, current.class_sizes, _emphasise
     )
@@ -177,7 +186,7 @@ def _next_step(current: CurrentDataset, progress: DatasetProgress) -> None:
     action, path = next_action(progress, leaning=current.read(clique_totals).leaning)
     hidden = bool(url.selected_cliques())
     with st.container(key="_next_step_hidden" if hidden else None, width="content"):
-        if st.button(action, type="secondary" if hidden else "primary", key="_next_step"):
+        if st.button(action, type=button_type(not hidden), key="_next_step"):
             url.go_to(path)
 
 
@@ -203,7 +212,7 @@ def _summary(current: CurrentDataset) -> None:
 
     with st.expander(label):
         texts = summary_table(frame, current.class_sizes)
-        texts["concepts"] = [" + ".join(names) for names in frame["concepts"]]
+        texts["concepts"] = list(map(" + ".join, frame["concepts"]))
         texts = texts.map(lambda value: escape(cell_text(value))).rename(columns=escape)
         st.table(texts.set_index("group"))
         st.caption(escape(describe_summary(len(frame), current.read(clique_totals).cliques)))
@@ -388,7 +397,7 @@ def _color_graph(
 def _legend(axis: Axis, overview: Overview) -> None:
     """Draw the meaning of places and sizes in the graph."""
     hidden = overview.hidden_concepts
-    rarer = f"{hidden:,} rarer concepts are not drawn. " if hidden else ""
+    rarer = unless_empty("{:,} rarer concepts are not drawn. ", hidden)
 
     st.caption(
         f"Left: more often in images of **{escape(axis.left_name)}**; right: of "

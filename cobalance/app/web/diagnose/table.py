@@ -122,7 +122,7 @@ def _select_as_in_url(key: str, cliques: Sequence[url.Clique], classes: list[str
         "selection": {
             "rows": [i for i, clique in enumerate(cliques) if clique in selected],
             "columns": [],
-            "cells": [] if cell is None else [cell],
+            "cells": list(filter(None, [cell])),
         }
     }
     st.session_state[_FROM_TABLE] = state
@@ -139,8 +139,8 @@ def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
     if clicked:
         row, column = clicked[0]
         # Of another column, such as the gap, the images are those of all classes.
-        names = [name for name in classes if column in (COUNT + name, RATE + name)]
-        url.show_images(cliques[row], names[0] if names else None)
+        names = (name for name in classes if column in (COUNT + name, RATE + name))
+        url.show_images(cliques[row], next(names, None))
     st.session_state[_FROM_TABLE] = (url.selected_cliques(), url.shown_images())
 
 

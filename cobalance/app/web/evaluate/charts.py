@@ -10,6 +10,7 @@ from cobalance.app.web.widgets import (
     name_color,
     names_axis,
     shorten,
+    unless_empty,
 )
 from cobalance.evaluation.differences import mean_and_sd
 from cobalance.evaluation.reports import mean_text
@@ -70,7 +71,7 @@ def draw_bars(scores: pd.DataFrame, metric: str) -> None:
     st.altair_chart(chart, width="stretch", key="_evaluate_bars")
 
     left_out = bars["group"].nunique() - len(groups)
-    more = f" {left_out:,} more groups are in the table." if left_out else ""
+    more = unless_empty(" {:,} more groups are in the table.", left_out)
     st.caption(f"Bar: mean over seeds. Line: 95% interval of a seed, as mean. Dots: seeds.{more}")
 
 
@@ -127,8 +128,12 @@ def _factor(metric: str) -> int:
 
 
 def _axis_title(metric: str) -> str:
-    name = metric.replace("_", " ")
-    return f"{name}, %" if is_share(metric) else name
+    return with_unit(metric.replace("_", " "), metric)
+
+
+def with_unit(title: str, metric: str) -> str:
+    """The title of a metric's numbers, with its unit if they are percentages."""
+    return f"{title}, %" if is_share(metric) else title
 
 
 def cells_of(scores: pd.DataFrame, metric: str) -> pd.DataFrame:

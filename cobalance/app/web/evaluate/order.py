@@ -21,11 +21,13 @@ from cobalance.app.web.state import (
 )
 from cobalance.app.web.widgets import (
     choose_one,
+    default_unless_set,
     edits,
     escape,
     shorten,
     show_error,
     show_kept_error,
+    unless_empty,
 )
 from cobalance.base import CobalanceError, Options, inflect, readable
 from cobalance.evaluation.shortcuts import Shortcuts
@@ -136,30 +138,25 @@ def _choose_training(
     train = st.multiselect(
         "Train on",
         names,
-        default=_default("evaluate_train", current.name),
+        default=default_unless_set("evaluate_train", [current.name]),
         **train_in_url,
         help="Each by itself: such as this dataset and what a job made of it.",
     )
     sets = st.multiselect(
         "Images of them",
         list(SETS),
-        default=_default("evaluate_sets", _USUAL),
+        default=default_unless_set("evaluate_sets", [_USUAL]),
         **in_url("evaluate_sets"),
         help="  \n".join(f"**{name}**: {SETS[name][0]}" for name in SETS),
     )
     methods = st.multiselect(
         "Methods",
         list(dict(METHODS.items())),
-        default=_default("evaluate_methods", "erm"),
+        default=default_unless_set("evaluate_methods", ["erm"]),
         **in_url("evaluate_methods"),
         help=_purposes(dict(METHODS.items()), lambda name: METHODS[name].purpose),
     )
     return train, sets, methods
-
-
-def _default(key: str, name: str) -> list[str] | None:
-    """Default of a choice of several; None where the session has one, as Streamlit would warn."""
-    return None if key in st.session_state else [name]
 
 
 def _choose_shortcuts() -> tuple[Shortcuts | Literal["none"] | None, bool]:
@@ -235,7 +232,7 @@ def _say_ordered() -> None:
     if ordered is None:
         return
     new = len(ordered.ids) - len(ordered.known)
-    before = f" {len(ordered.known):,} were ordered before." if ordered.known else ""
+    before = unless_empty(" {:,} were ordered before.", len(ordered.known))
     st.success(
         f"{inflect(new, 'evaluations')} ordered. Workers run them: `cobalance work`.{before}",
         icon=":material/check:",
@@ -285,7 +282,9 @@ def _offered(kind: type[Options]) -> list[str]:
 def _takers(option: str, methods: Sequence[str]) -> str:
     """Which of some methods have an option, where several do."""
     takers = [name for name in methods if option in METHODS[name].options.model_fields]
-    return f"For {', '.join(map(escape, takers))}." if len(takers) > 1 else ""
+    if len(takers) < 2:
+        return ""
+    return f"For {', '.join(map(escape, takers))}."
 
 
 def send_shortcuts() -> Shortcuts | None:

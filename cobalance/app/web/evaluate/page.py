@@ -14,6 +14,7 @@ from cobalance.app.web.widgets import (
     draw_table,
     errors_in_fragment,
     percent_column,
+    percent_done,
     show_error,
     show_kept_error,
 )
@@ -48,10 +49,11 @@ def page() -> None:
 
 def _show_running(dataset: str, evaluations: Sequence[Evaluation]) -> None:
     """Draw the evaluations that are not done; nothing where all are."""
-    if all(evaluation.state == "done" for evaluation in evaluations):
+    states = {evaluation.state for evaluation in evaluations}
+    if states <= {"done"}:
         return
     refresh_s = None
-    if any(evaluation.state in _ACTIVE for evaluation in evaluations):
+    if not states.isdisjoint(_ACTIVE):
         draw_workers()
         refresh_s = REFRESH_S
     st.fragment(run_every=refresh_s)(_draw_running)(dataset, _done(evaluations))
@@ -107,7 +109,6 @@ def _table(evaluations: Sequence[Evaluation]) -> None:
 def _cells(evaluation: Evaluation, settings: str) -> dict[str, object]:
     """An evaluation's row of the table."""
     stage = evaluation.stage if evaluation.state == "running" else None
-    done, total = evaluation.done or 0, evaluation.total
     return {
         "method": evaluation.method,
         "train": evaluation.train or "-",
@@ -116,7 +117,7 @@ def _cells(evaluation: Evaluation, settings: str) -> dict[str, object]:
         "seed": evaluation.seed,
         "state": evaluation.state,
         "stage": stage or "",
-        "progress": 100 * done / total if total else 0,
+        "progress": percent_done(evaluation.done, evaluation.total),
         "error": evaluation.error,
     }
 

@@ -7,9 +7,23 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.evaluate import examples
-from cobalance.app.web.evaluate.charts import ALL, cells_of, draw_bars, draw_changes, is_share
+from cobalance.app.web.evaluate.charts import (
+    ALL,
+    cells_of,
+    draw_bars,
+    draw_changes,
+    is_share,
+    with_unit,
+)
 from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url, named_in_url
-from cobalance.app.web.widgets import download, draw_table, empty_state
+from cobalance.app.web.widgets import (
+    by_number,
+    download,
+    draw_table,
+    empty_state,
+    index_or_first,
+    unless_empty,
+)
 from cobalance.base import inflect
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.evaluations import Evaluation
@@ -77,7 +91,7 @@ def _choose_test(scored: list[Evaluation]) -> list[Evaluation]:
 def _say_outdated(scored: Sequence[Evaluation]) -> None:
     n_outdated = sum(evaluation.outdated for evaluation in scored)
     if n_outdated:
-        verb = "is" if n_outdated == 1 else "are"
+        verb = by_number(n_outdated, "is", "are")
         st.warning(
             f"{inflect(n_outdated, 'results')} of {len(scored):,} {verb} outdated: images of their "
             "datasets have changed since. Train these models again.",
@@ -103,7 +117,7 @@ def _overview(scores: pd.DataFrame) -> None:
     for name in metrics:
         cells[name] = cells_of(whole[whole["metric"] == name], name).loc[ALL]
         title = name.replace("_", " ").capitalize()
-        columns[name] = text(f"{title}, %" if is_share(name) else title, alignment="right")
+        columns[name] = text(with_unit(title, name), alignment="right")
 
     # Grouping aligns by name: each row is of a run, in the order of the scores.
     of_run = scores.groupby("run", sort=False)
@@ -125,7 +139,7 @@ def _metric(
         metric = st.selectbox(
             "Metric",
             metrics,
-            index=metrics.index(USUAL) if USUAL in metrics else 0,
+            index=index_or_first(metrics, USUAL),
             format_func=lambda name: name.replace("_", " "),
             **choice_in_url("evaluate_metric", metrics),
             width=260,
@@ -166,7 +180,7 @@ def _exports(current: CurrentDataset, scored: Sequence[Evaluation]) -> None:
 def _cells(scores: pd.DataFrame, metric: str) -> tuple[str, str] | None:
     """Draw the metric by group and model; return the run and group of a number that was clicked."""
     cells = cells_of(scores, metric)
-    runs = [str(run) for run in cells]
+    runs = list(map(str, cells))
     images = scores.groupby("group", sort=False)["n"].max().reindex(cells.index)
     rows = pd.DataFrame({"group": cells.index, "images": images.to_numpy()})
 
@@ -231,7 +245,7 @@ def _draw_changes(current: CurrentDataset, test: str, stamps: Sequence[tuple[obj
     metric = st.selectbox(
         "Metric of the change",
         metrics,
-        index=metrics.index("worst_group") if "worst_group" in metrics else 0,
+        index=index_or_first(metrics, "worst_group"),
         format_func=lambda name: name.replace("_", " "),
         **choice_in_url("evaluate_change", metrics),
         width=260,
@@ -295,4 +309,4 @@ def _signed(value: float, limits: Sequence[float | None], factor: float, digits:
         return "-"
     difference = f"{factor * value:+.{digits}f}"
     ends = [f"{factor * limit:+.{digits}f}" for limit in limits if limit is not None]
-    return f"{difference} [{', '.join(ends)}]" if ends else difference
+    return difference + unless_empty(" [{}]", ", ".join(ends))

@@ -42,7 +42,7 @@ def box_of(selection: Mapping[str, Any]) -> list[float] | None:
 def _box_in_url() -> list[float] | None:
     ends = next(iter(url.texts(BOX)), "").split(",")
     try:
-        box = [float(end) for end in ends]
+        box = list(map(float, ends))
     except ValueError:
         return None
     return box if len(box) == 4 else None

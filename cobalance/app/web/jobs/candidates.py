@@ -27,7 +27,15 @@ from cobalance.app.web.jobs.job_cards import (
 from cobalance.app.web.jobs.origin import draw_details
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.server.streamlit_internals import came_back
-from cobalance.app.web.state import MOST_NUMBER, choice_in_url, in_url, may_edit, session, url
+from cobalance.app.web.state import (
+    MOST_NUMBER,
+    choice_in_url,
+    in_url,
+    may_edit,
+    refreshing_while,
+    session,
+    url,
+)
 from cobalance.app.web.widgets import (
     choose_one,
     errors_in_fragment,
@@ -71,8 +79,7 @@ _LOOKS = "**Enter** or a click opens · **O** originals · **M** masks · **D** 
 
 def show(job: Job) -> None:
     """Draw a page of a job's candidates; new ones join at the end while it runs."""
-    refresh_s = REFRESH_S if job.is_active else None
-    st.fragment(run_every=refresh_s)(_candidates)(job, filter_words(job))
+    refreshing_while(job.is_active, REFRESH_S)(_candidates)(job, filter_words(job))
 
 
 def _candidates(job: Job, words: FilterWords) -> None:

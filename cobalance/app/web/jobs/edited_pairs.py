@@ -12,7 +12,7 @@ from cobalance.app.web.jobs.job_cards import (
     draw_original,
     filter_words,
 )
-from cobalance.app.web.state import may_edit, number_in_url, session
+from cobalance.app.web.state import may_edit, number_in_url, refreshing_while, session
 from cobalance.app.web.widgets import errors_in_fragment, grid, show_kept_error
 from cobalance.base import inflect
 from cobalance.generation.jobs.filter_words import FilterWords
@@ -35,7 +35,7 @@ REFRESH_S = 4
 def show(job: Job) -> None:
     """Draw the images a few at a time; more is made of them while the job runs."""
     st.caption(f"{inflect(count_edited_of(job), 'images')} edited.")
-    st.fragment(run_every=REFRESH_S if job.is_active else None)(_twins)(
+    refreshing_while(job.is_active, REFRESH_S)(_twins)(
         job.id, sum(job.queries.values()), filter_words(job)
     )
 

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from cobalance.app.web.components.shown_images import draw_one, image_files
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
-from cobalance.app.web.widgets import escape, grid, shorten
+from cobalance.app.web.widgets import escape, grid, shorten, unless_empty
 from cobalance.base import inflect, join_names
 from cobalance.generation.jobs.filter_words import FilterWords
 from cobalance.graph.jobs import (
@@ -47,7 +47,7 @@ def draw_original(image: EditedImage, row_px: int, columns: int) -> list[DeltaGe
         return image_files().with_mask(image.uri, image.mask_uri, MASK_EDGE, size_px)
 
     concepts = " + ".join(image.concepts)
-    suffix = f" · {escape(shorten(concepts, _MOST))}" if concepts else ""
+    suffix = unless_empty(" · {}", escape(shorten(concepts, _MOST)))
     st.markdown(f"**{escape(shorten(image.source_image, _MOST))}**{suffix}")
 
     places = grid(1 + len(image.groups), columns)
@@ -55,9 +55,12 @@ def draw_original(image: EditedImage, row_px: int, columns: int) -> list[DeltaGe
         st.markdown("Edited")
         name = f"Original: {image.source_image}"
         drawn = draw_one(name, name, concepts, row_px, picture)
-        outlined = ", what is painted outlined" if image.mask_uri else ""
-        problem = f": {escape(drawn.problem)}" if drawn.problem is not None else ""
-        st.caption(f"Original{outlined}{problem}")
+        caption = "Original"
+        if image.mask_uri:
+            caption += ", what is painted outlined"
+        if drawn.problem is not None:
+            caption += f": {escape(drawn.problem)}"
+        st.caption(caption)
     return places[1:]
 
 
@@ -125,12 +128,12 @@ def describe_request(
     """Describe the request of a query: a class and concepts, or an image and the new group."""
     if source_image:
         return f"{class_name} in {source_image}"
-    return f"{class_name}: {' + '.join(concepts)}" if concepts else class_name
+    return class_name + unless_empty(": {}", " + ".join(concepts))
 
 
 def describe_picture(candidate: Candidate) -> str:
     """Alternative text of a candidate's picture."""
-    concepts = f"{join_names(candidate.concepts)} in " if candidate.concepts else ""
+    concepts = unless_empty("{} in ", join_names(candidate.concepts))
     return f"Candidate for {concepts}{candidate.class_name}"
 
 
@@ -172,7 +175,9 @@ def by_whom(candidate: Candidate) -> str:
     # Empty for a person without a login, None for the filters and the ranking.
     if candidate.decided_by is not None:
         return "by hand"
-    return "by the filters" if candidate.rank is None else "by its rank"
+    if candidate.rank is None:
+        return "by the filters"
+    return "by its rank"
 
 
 def count_edited_of(job: Job) -> int:

@@ -1,12 +1,12 @@
 """Details of a candidate: request, generation and decision."""
 
 import json
-from datetime import datetime
 from typing import Any
 
 import streamlit as st
 
 from cobalance.app.web.jobs.job_cards import by_whom, describe_request, describe_scores
+from cobalance.app.web.jobs.progress import time_text
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets import download, escape
 from cobalance.generation.jobs.filter_words import FilterWords
@@ -51,7 +51,7 @@ def facts_of(
     verdict = "being compared"
     if candidate.verdict != "pending":
         decided_at = candidate.decided_at if candidate.decided_by is not None else None
-        verdict = f"{candidate.verdict} {by_whom(candidate)} {_time(decided_at)}".strip()
+        verdict = f"{candidate.verdict} {by_whom(candidate)} {time_text(decided_at, '')}".strip()
     seconds = "" if candidate.seconds is None else f", in {candidate.seconds:.3g} s"
 
     facts = {
@@ -66,7 +66,7 @@ def facts_of(
         "Seed": candidate.seed,
         "Settings": ", ".join(settings_texts),
         "Source image": candidate.source_image,
-        "Made": _time(candidate.created_at) + seconds,
+        "Made": time_text(candidate.created_at, "") + seconds,
         "File": candidate.uri or "not kept",
     }
     return {name: str(value) for name, value in facts.items() if value not in (None, "")}
@@ -89,7 +89,3 @@ def provenance_of(store: GraphStore, candidate: Candidate) -> dict[str, Any]:
     others = [name for name in facts if name not in _FIRST and name not in _LAST]
     names = [*_FIRST, *others, *_LAST]
     return {name: facts[name] for name in names if facts.get(name) is not None}
-
-
-def _time(moment: datetime | None) -> str:
-    return "" if moment is None else f"{moment:%d %b %Y %H:%M} UTC"

@@ -11,7 +11,15 @@ import streamlit as st
 from cobalance.app.web.components import job_form
 from cobalance.app.web.components.workers import task_buttons
 from cobalance.app.web.jobs.job_cards import filter_words
-from cobalance.app.web.state import in_url, may_edit, number_in_url, rerun_page, session, url
+from cobalance.app.web.state import (
+    in_url,
+    may_edit,
+    number_in_url,
+    refreshing_while,
+    rerun_page,
+    session,
+    url,
+)
 from cobalance.app.web.widgets import (
     count_column,
     draw_columns,
@@ -21,6 +29,7 @@ from cobalance.app.web.widgets import (
     errors_in_fragment,
     escape,
     percent_column,
+    percent_done,
     show_kept_error,
 )
 from cobalance.base import inflect, install_command
@@ -49,9 +58,9 @@ _STATES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def time_text(moment: datetime | None) -> str:
-    """A moment in UTC, to the minute."""
-    return f"{moment:%d %b %Y %H:%M} UTC" if moment is not None else "-"
+def time_text(moment: datetime | None, missing: str = "-") -> str:
+    """A moment in UTC, to the minute; `missing` for None."""
+    return missing if moment is None else f"{moment:%d %b %Y %H:%M} UTC"
 
 
 def facts_of(job: Job) -> tuple[bool, bool]:
@@ -114,13 +123,17 @@ def _job_cells(job: Job) -> dict[str, object]:
     }
 
 
+def _duration_or_dash(seconds: float | None) -> str:
+    return "-" if seconds is None or pd.isna(seconds) else duration_text(seconds)
+
+
 def left_text(job: Job | Task) -> str:
     """Time left, if a rate is measured and a worker runs."""
     if job.state != "running":
         return "-"
     if not job.workers:
         return "waits for a worker"
-    return "-" if job.seconds_left is None else duration_text(job.seconds_left)
+    return _duration_or_dash(job.seconds_left)
 
 
 def _head(job: Job) -> None:
@@ -247,9 +260,7 @@ def _draw_query_table(frame: pd.DataFrame) -> None:
     """Draw a row for each query; with the image where any of them edits one."""
     config = st.column_config
     share = (100 * frame["accepted"] // frame["n"]).clip(upper=100)
-    time_left = [
-        "-" if pd.isna(left_s) else duration_text(left_s) for left_s in frame["seconds_left"]
-    ]
+    time_left = list(map(_duration_or_dash, frame["seconds_left"]))
     help_left = "Of one worker, at the rate measured so far."
     columns = {
         "number": (frame["position"] + 1, config.NumberColumn("No.", width=50)),
@@ -278,8 +289,8 @@ def draw_tasks(dataset: str) -> None:
     if not tasks:
         return
 
-    refresh_s = REFRESH_S if any(task.is_active for task in tasks) else None
-    st.fragment(run_every=refresh_s)(_draw_all_tasks)(dataset)
+    is_any_active = any(task.is_active for task in tasks)
+    refreshing_while(is_any_active, REFRESH_S)(_draw_all_tasks)(dataset)
     if any(task.kind == KIND for task in tasks) and st.button(
         "See the evaluations", key="_tasks_to_evaluate", icon=":material/analytics:"
     ):
@@ -361,4 +372,4 @@ def _task_cells(task: Task) -> dict[str, object]:
 def _task_percent(task: Task) -> int:
     if task.state == "done":
         return 100
-    return int(100 * (task.done or 0) / task.total) if task.total else 0
+    return int(percent_done(task.done, task.total))

@@ -19,6 +19,7 @@ from cobalance.app.web.jobs.job_cards import (
 from cobalance.app.web.state import rerun_page, session
 from cobalance.app.web.widgets import (
     KEPT_ERROR,
+    button_type,
     errors_in_fragment,
     escape,
     grid,
@@ -176,7 +177,7 @@ def _candidates(job: str, image: EditedImage, group: EditedGroup, words: FilterW
                 args=(job, [candidate.id], "accepted", image.position),
                 shortcut=key,
                 disabled=candidate.uri is None,
-                type="primary" if candidate.verdict == "accepted" else "secondary",
+                type=button_type(candidate.verdict == "accepted"),
                 width="stretch",
             )
             draw_badge(candidate.verdict)

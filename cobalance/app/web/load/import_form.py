@@ -160,7 +160,9 @@ class _Form(ChosenFile):
     def options(self, format_: str, options: ReadOptions) -> ReadOptions:
         """Draw the options of this format, in addition to its columns."""
         uses = FORMATS[format_].reader.uses
-        titles = [_CLASS, _CAPTIONS, _KEPT] if "vocabulary" in uses else [_CLASS, _KEPT]
+        titles = [_CLASS, _KEPT]
+        if "vocabulary" in uses:
+            titles.insert(1, _CAPTIONS)
         first = _CAPTIONS if format_ == "coco-captions" else _CLASS
         tabs = dict(zip(titles, st.tabs(titles, default=first), strict=True))
 

@@ -14,6 +14,7 @@ from cobalance.app.web.load.chosen_file import cached_by_files
 from cobalance.app.web.load.import_form import PATTERN, import_form
 from cobalance.app.web.state import accept_uploads, require_editor, session, tasks
 from cobalance.app.web.widgets import (
+    button_type,
     draw_table,
     empty_state,
     errors_shown,
@@ -209,7 +210,7 @@ def _check_button(*, again: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Check again" if again else "Check",
-            type="secondary" if again else "primary",
+            type=button_type(not again),
             icon=":material/fact_check:",
             key="_import_go",
             on_click=lambda: st.session_state.update({_REQUESTED: True}),

@@ -10,6 +10,7 @@ from cobalance.app.web.components import first_steps, mine_button
 from cobalance.app.web.load import image_folders, importing
 from cobalance.app.web.state import CurrentDataset, may_edit, number_in_url, session, tasks, url
 from cobalance.app.web.widgets import (
+    button_type,
     choose_view,
     count_column,
     draw_table,
@@ -42,7 +43,9 @@ def page() -> None:
     _follow()
     frame = session.datasets()
     names: list[str] = frame["dataset"].tolist()
-    views = ["details"] if names else []
+    views = []
+    if names:
+        views.append("details")
     if may_edit():
         views += ["load", "images"]
     if not views:
@@ -280,7 +283,7 @@ def _dialog_button(
         dialog.capitalize(),
         icon=f":material/{icon}:",
         key=key,
-        type="primary" if primary else "secondary",
+        type=button_type(primary),
         disabled=disabled,
         on_click=st.session_state.update,
         args=({_DIALOG: dialog},),

@@ -21,7 +21,15 @@ from cobalance.app.web.neighbourhood.choices import (
 )
 from cobalance.app.web.neighbourhood.rings import MOST_NODES, links_table, picture_of
 from cobalance.app.web.state import CurrentDataset, names_of, session, url
-from cobalance.app.web.widgets import bold, count_column, download, draw_table, empty_state, shorten
+from cobalance.app.web.widgets import (
+    bold,
+    by_number,
+    count_column,
+    download,
+    draw_table,
+    empty_state,
+    shorten,
+)
 from cobalance.base import inflect
 from cobalance.graph.database import GraphStore, schema
 from cobalance.graph.queries import (
@@ -106,7 +114,7 @@ def _graph(
     if judged is not None:
         picture = colors.color_by_accuracy(picture, judged)
 
-    nodes = [node_id(name) for name in link.concepts] if link else []
+    nodes = list(map(node_id, link.concepts)) if link else []
     selection = concept_graph(
         picture,
         key=_GRAPH,
@@ -251,7 +259,7 @@ def link_in_words(link: Link) -> str:
     if not counts:
         return chain
 
-    verb = "shows" if link.images[0] == 1 else "show"
+    verb = by_number(link.images[0], "shows", "show")
     if len(counts) == 1:
         return f"{chain}: {counts[0]} {verb} both."
     between = "".join(f"{count} the next, " for count in counts[1:-1])
@@ -269,7 +277,7 @@ def read_chain(
     ]
 
     # The query gives all edges between these concepts, of which the chain has some.
-    pairs = [{*pair} for pair in pairwise(concepts)]
+    pairs = list(map(set, pairwise(concepts)))
     edges = [
         row | {"source_kind": "concept", "source": row["concept_1"], "target": row["concept_2"]}
         for row in counted.ask("edges-between-concepts", concepts=list(concepts), limit=10_000)

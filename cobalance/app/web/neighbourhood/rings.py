@@ -1,6 +1,8 @@
 """Draw a neighbourhood around its centre, and list its links."""
 
 from collections.abc import Sequence
+from itertools import compress
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +40,7 @@ def picture_of(
     """
     nodes = neighbourhood.nodes.head(MOST_NODES)
     ids = list(map(node_id, nodes["name"], nodes["kind"]))
-    row_of = {node: row for row, node in enumerate(ids)}
+    row_of = _positions(ids)
     edges, ends = _edges_between(neighbourhood.edges, row_of)
 
     lean = _lean_of_nodes(nodes, neighbourhood, axis)
@@ -92,6 +94,10 @@ def _stages(n: int, links: Sequence[tuple[int, int]], expanded: Sequence[int]) -
     return [*stages, sorted(set(range(n)) - placed)]
 
 
+def _positions(items: Sequence[Any]) -> dict[Any, int]:
+    return dict(zip(items, range(len(items)), strict=True))
+
+
 def _places(
     stages: Sequence[Sequence[int]],
     links: Sequence[tuple[int, int]],
@@ -103,7 +109,7 @@ def _places(
     rows: list[int] = []
     for stage in stages:
         rows += stage
-        code_of = {row: code for code, row in enumerate(rows)}
+        code_of = _positions(rows)
         ends = [
             (code_of[source], code_of[target])
             for source, target in links
@@ -144,7 +150,7 @@ def _edges_between(
         for source, target in zip(sources, targets, strict=True)
     ]
     is_drawn = np.array([min(pair) >= 0 for pair in ends], dtype=bool)
-    return edges[is_drawn], [pair for pair in ends if min(pair) >= 0]
+    return edges[is_drawn], list(compress(ends, is_drawn))
 
 
 def _lean_of_nodes(nodes: pd.DataFrame, neighbourhood: Neighbourhood, axis: Axis) -> FloatArray:
@@ -188,7 +194,7 @@ def links_table(
 
     # A link is from the end that was expanded first; one of a class is from the class.
     first = [centre] if kind == "concept" else []
-    order = {name: place for place, name in enumerate([*first, *expanded])}
+    order = _positions([*first, *expanded])
     source_places = edges["source"].map(order).fillna(len(order))
     target_places = edges["target"].map(order).fillna(len(order))
     is_swapped = ~is_of_class & (source_places > target_places).to_numpy()

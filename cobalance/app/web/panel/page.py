@@ -9,6 +9,7 @@ from cobalance.annotation.auditing import DOES_NOT, SHOWS, UNKNOWN
 from cobalance.app.web.components.shown_images import image_files
 from cobalance.app.web.state import UNPROVEN, NotAllowedError, in_url, session, user
 from cobalance.app.web.widgets import (
+    button_type,
     choose_one,
     empty_state,
     errors_in_fragment,
@@ -187,7 +188,7 @@ def _draw_choices(
                 on_click=_answer,
                 args=(frame, place, number, answer, following),
                 shortcut=key,
-                type="primary" if answer == task.answer else "secondary",
+                type=button_type(answer == task.answer),
             )
 
 

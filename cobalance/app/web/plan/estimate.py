@@ -38,7 +38,7 @@ def _seconds(label: str, key: str, usual: float, width: int) -> float:
     typed: float | None = st.number_input(
         label, 0.01, value=None, **number_in_url(key), placeholder=f"{usual:g}", width=width
     )
-    return usual if typed is None else typed
+    return typed or usual
 
 
 def _speeds_of(measured: pd.DataFrame, backend: str, best_of: int) -> "pd.Series[float]":
@@ -59,9 +59,11 @@ def _speeds_of(measured: pd.DataFrame, backend: str, best_of: int) -> "pd.Series
 def _range(speeds: "pd.Series[float]", recipe: Recipe, best_of: int) -> tuple[float, float, str]:
     """Lowest and highest seconds per image, and a sentence on their origin."""
     backend = recipe.backend
-    image = "an accepted image" if best_of == 1 else f"the {best_of:,} candidates of an image"
+    image, more = "an accepted image", "; rejected images come on top"
+    if best_of != 1:
+        image = f"the {best_of:,} candidates of an image"
+        more = f" for {image}"
     if not len(speeds):
-        more = "; rejected images come on top" if best_of == 1 else f" for {image}"
         origin = f"No job has measured the backend {backend} yet, so the numbers are assumed{more}."
         low, high = recipe.seconds
         return best_of * low, best_of * high, origin

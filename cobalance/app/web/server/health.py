@@ -45,13 +45,14 @@ class DatabaseProbe:
                 self._asked_at = time.monotonic()
             problem = self._problem
 
+        status, code = ("ok", 200) if problem is None else ("unavailable", 503)
         return JSONResponse(
             {
-                "status": "ok" if problem is None else "unavailable",
+                "status": status,
                 "database": problem or "ok",
                 "version": version("cobalance"),
             },
-            status_code=200 if problem is None else 503,
+            status_code=code,
             headers={"Cache-Control": "no-store"},
         )
 

@@ -60,7 +60,7 @@ class HostAndOriginCheck:
     def __init__(self, app: ASGIApp, host: str | None = None, origin: str | None = None) -> None:
         self._app = app
         self._origin = origin
-        self._host = None if host is None else host.lower()
+        self._host = host and host.lower()
         self._names = {"localhost", socket.gethostname().lower()}
         if self._host is not None:
             self._names.add(self._host)

@@ -137,7 +137,9 @@ def _resolve(address: str) -> tuple[socket.AddressFamily, str]:
 def _url_host(address: str) -> str:
     if address in ("0.0.0.0", "::"):  # noqa: S104 -- compared, not bound
         return "localhost"
-    return f"[{address}]" if ":" in address else address
+    if ":" in address:
+        return f"[{address}]"
+    return address
 
 
 def _take_port(

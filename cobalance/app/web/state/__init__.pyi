@@ -15,7 +15,11 @@ from .access import (
     user as user,
     user_name as user_name,
 )
-from .refreshing import rerun_page as rerun_page, run_began_s as run_began_s
+from .refreshing import (
+    refreshing_while as refreshing_while,
+    rerun_page as rerun_page,
+    run_began_s as run_began_s,
+)
 from .session import (
     CurrentDataset as CurrentDataset,
     names_of as names_of,

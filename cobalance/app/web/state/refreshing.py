@@ -11,11 +11,15 @@ click is safe in a button's callback, which runs before anything is drawn. For a
 """
 
 import time
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
 from cobalance.app.web.server.streamlit_internals import fragments_drawn, leave_containers
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _ASKED = "_page_asked"
 _BEGAN = "_page_began"
 
@@ -31,6 +35,11 @@ def rerun_page() -> None:
         st.session_state[_ASKED] = True
     elif drawn == 1:
         st.rerun()
+
+
+def refreshing_while(is_active: bool, every_s: float) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Make functions fragments, which draw themselves anew every few seconds if `is_active`."""
+    return st.fragment(run_every=every_s if is_active else None)
 
 
 def begin_run() -> None:

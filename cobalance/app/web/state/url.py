@@ -125,7 +125,7 @@ def id_in_url(key: str, ids: Collection[str], first: str | None = None) -> dict[
 
     def write_choice() -> None:
         choice = st.session_state.get(widget)
-        write(key, [] if choice is None else [choice])
+        write_one(key, choice)
 
     return {"key": widget, "on_change": write_choice}
 
@@ -184,7 +184,7 @@ def selected_cliques() -> list[Clique]:
 
 def select_cliques(cliques: Iterable[Clique]) -> None:
     """Set the selected cliques."""
-    texts = [_text_of(clique) for clique in dict.fromkeys(cliques)]
+    texts = list(map(_text_of, dict.fromkeys(cliques)))
     if texts == _texts():
         return
     st.session_state[_KEPT] = texts
@@ -216,6 +216,11 @@ def write(key: str, values: Sequence[str]) -> None:
         del st.query_params[key]
 
 
+def write_one(key: str, value: str | None) -> None:
+    """Set the only value of a parameter of the URL that is no widget's; None takes it out."""
+    write(key, [] if value is None else [value])
+
+
 def shown_images() -> tuple[Clique, str | None] | None:
     """The clique whose images are shown, and the one class that they are of, if it is one."""
     text = st.query_params.get(IMAGES)
@@ -226,7 +231,7 @@ def shown_images() -> tuple[Clique, str | None] | None:
 def show_images(clique: Clique | None, class_name: str | None = None) -> None:
     """Set whose images are shown; None for no clique's."""
     write(IMAGES, [] if clique is None else [_text_of(clique)])
-    write(IMAGES_OF, [] if class_name is None else [class_name])
+    write_one(IMAGES_OF, class_name)
 
 
 def compare(before: str, after: str | None) -> None:

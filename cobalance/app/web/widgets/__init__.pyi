@@ -4,11 +4,14 @@ from .charts import (
     names_axis as names_axis,
 )
 from .controls import (
+    button_type as button_type,
     caption_with_csv as caption_with_csv,
     choose_one as choose_one,
     choose_view as choose_view,
+    default_unless_set as default_unless_set,
     download as download,
     download_table as download_table,
+    index_or_first as index_or_first,
 )
 from .messages import (
     KEPT_ERROR as KEPT_ERROR,
@@ -28,16 +31,20 @@ from .tables import (
     draw_table as draw_table,
     grid as grid,
     percent_column as percent_column,
+    percent_done as percent_done,
+    row_values as row_values,
     table_height as table_height,
 )
 from .theme import (
     bold as bold,
+    by_number as by_number,
     clique_labels as clique_labels,
     distinct_labels as distinct_labels,
     duration_text as duration_text,
     escape as escape,
     shorten as shorten,
     shorten_middle as shorten_middle,
+    unless_empty as unless_empty,
 )
 from .wording import (
     IF_EXISTS as IF_EXISTS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -74,6 +74,27 @@ def choose_one(
     return choice
 
 
+def default_unless_set(key: str, default: T) -> T | None:
+    """Default of a widget; None where the session has its value, as Streamlit would warn."""
+    return None if key in st.session_state else default
+
+
+def index_or_first(options: Sequence[T], usual: T) -> int:
+    """Where the usual option stands; the first place where it is not offered.
+
+    Examples
+    --------
+    >>> index_or_first(["a", "b"], "b"), index_or_first(["a", "b"], "c")
+    (1, 0)
+    """
+    return options.index(usual) if usual in options else 0
+
+
+def button_type(is_primary: bool) -> Literal["primary", "secondary"]:
+    """Look of a button: the one that most will press, or another."""
+    return "primary" if is_primary else "secondary"
+
+
 def choose_view(
     label: str,
     views: Sequence[str],
@@ -92,7 +113,7 @@ def choose_view(
     chosen: str | None = st.segmented_control(
         label,
         views,
-        default=None if key in st.session_state else views[0],
+        default=default_unless_set(key, views[0]),
         required=True,
         format_func=name_of,
         **in_url(key),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -50,7 +51,7 @@ def draw_columns(
 def grid(n: int, columns: int, **options: Any) -> list[DeltaGenerator]:
     """Containers for `n` elements, `columns` side by side, with options of `st.columns`."""
     rows = [st.columns(columns, **options) for _ in range(math.ceil(n / columns))]
-    return [place for row in rows for place in row][:n]
+    return list(chain.from_iterable(rows))[:n]
 
 
 def count_column(
@@ -61,6 +62,22 @@ def count_column(
 ) -> ColumnConfig:
     """A column of whole numbers, with separators."""
     return st.column_config.NumberColumn(label, format="localized", width=width, help=help)
+
+
+def percent_done(done: int | None, total: int | None) -> float:
+    """How much of a total is done, in percent; 0 while the total is not known.
+
+    Examples
+    --------
+    >>> percent_done(1, 4), percent_done(None, None)
+    (25.0, 0)
+    """
+    return 100 * (done or 0) / total if total else 0
+
+
+def row_values(frame: pd.DataFrame, position: int = 0) -> dict[str, Any]:
+    """The values of a row by column, each of its own type."""
+    return {str(column): value for column, value in frame.iloc[position].items()}
 
 
 def percent_column(width: int) -> ColumnConfig:

@@ -14,7 +14,9 @@ def shorten(text: str, most: int = 40) -> str:
     >>> shorten("a" * 50, 10)
     'aaaaaaaaa…'
     """
-    return text if len(text) <= most else text[: most - 1] + "…"
+    if len(text) <= most:
+        return text
+    return f"{text[: most - 1]}…"
 
 
 def shorten_middle(text: str, most: int) -> str:
@@ -92,6 +94,28 @@ def bold(name: str, most: int = 60) -> str:
     # Markdown reads no stars beside a space, which a cut may leave at the end.
     text = shorten(name.strip() or "(no name)", most)
     return f"**{escape(text.strip())}**"
+
+
+def unless_empty(form: str, value: object) -> str:
+    """A phrase with a number or text in its braces; nothing for 0, None or an empty text.
+
+    Examples
+    --------
+    >>> unless_empty("; {:,} more", 1200), unless_empty(" by {}", "")
+    ('; 1,200 more', '')
+    """
+    return form.format(value) if value else ""
+
+
+def by_number(number: int, singular: str, plural: str) -> str:
+    """The word that agrees with a number.
+
+    Examples
+    --------
+    >>> by_number(1, "is", "are"), by_number(0, "is", "are")
+    ('is', 'are')
+    """
+    return singular if number == 1 else plural
 
 
 def duration_text(seconds: float) -> str:

@@ -57,9 +57,9 @@ def gpu_of(number: int, environment: Mapping[str, str], devices: Path = _DEVICES
     if visible is None:
         # The driver's devices are /dev/nvidia0, nvidia1 and so on, among others such as nvidiactl.
         n_devices = sum(path.name[6:].isdigit() for path in devices.glob("nvidia*"))
-        gpus = [str(index) for index in range(n_devices)]
+        gpus = list(map(str, range(n_devices)))
     else:
-        gpus = [gpu.strip() for gpu in visible.split(",")]
+        gpus = list(map(str.strip, visible.split(",")))
 
     # With one GPU there is nothing to choose.
     if len(gpus) < 2:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from cobalance.app.web.state import CurrentDataset, named_in_url
-from cobalance.app.web.widgets import escape, shorten
+from cobalance.app.web.widgets import by_number, escape, shorten
 from cobalance.base import inflect
 from cobalance.graph.queries import Contrasts, Kind, read_contrasts
 from cobalance.workflows.concept_graph import ALL_OTHERS, Axis
@@ -39,9 +39,9 @@ def choose_axis(current: CurrentDataset) -> Axis:
 
 def default_sides(contrasts: Contrasts, classes: list[str]) -> tuple[str, str]:
     """The two classes that differ most, if both can be chosen; else the first, and all others."""
-    strength = contrasts.strongest.strength if contrasts.strongest is not None else 0.0
-    if contrasts.pair is not None and strength and {*contrasts.pair} <= {*classes}:
-        return contrasts.pair
+    pair, strongest = contrasts.pair, contrasts.strongest
+    if pair and strongest is not None and strongest.strength and {*pair} <= {*classes}:
+        return pair
     return classes[0], ALL_OTHERS
 
 
@@ -67,7 +67,7 @@ differs as much.
     first, second = (escape(shorten(name)) for name in contrasts.pair)
     text = f"{first} and {second} differ most in their concepts' rates, beyond the margin of error"
     if ties := strongest.ties:
-        verb = "differs" if ties == 1 else "differ"
+        verb = by_number(ties, "differs", "differ")
         text += f"; {inflect(ties, 'more pairs')} {verb} as much"
     return f"{text}."
 
@@ -79,7 +79,7 @@ EXPANDED = "near_expanded"
 def make_centre(name: str, kind: Kind = "concept") -> None:
     """Make a concept or class the centre."""
     st.session_state[KIND] = kind.capitalize()
-    st.session_state[CONCEPT if kind == "concept" else CLASS] = name
+    st.session_state[{"concept": CONCEPT, "class": CLASS}[kind]] = name
     collapse_all()
 
 

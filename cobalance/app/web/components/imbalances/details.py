@@ -10,7 +10,7 @@ import streamlit as st
 from cobalance.app.web.components import gallery
 from cobalance.app.web.components.shown_images import OPENED
 from cobalance.app.web.state import CurrentDataset, url
-from cobalance.app.web.widgets import choose_view, escape, meaning, shorten
+from cobalance.app.web.widgets import button_type, choose_view, escape, meaning, row_values, shorten
 from cobalance.base import OptionError, UnknownNameError
 from cobalance.graph.queries import Ranking, count_in_images, read_imbalances, read_own_effects
 from cobalance.statistics import COUNT
@@ -143,7 +143,7 @@ def _shows_after() -> bool:
 def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
     """Draw how strongly a mined clique leans, and how sure that is."""
     own_effects = current.read(read_own_effects, tuple(row["concepts"]))
-    values = {str(name): value for name, value in row.iloc[0].items()}
+    values = row_values(row)
     if values["effect"]:
         st.markdown(describe_lean(values, current.class_sizes, escape))
         high, low = values["highest_rate"], values["lowest_rate"]
@@ -170,7 +170,7 @@ def plan_button(
         label,
         key=key,
         icon=icon,
-        type="primary" if primary else "secondary",
+        type=button_type(primary),
         on_click=url.toggle_clique,
         args=(clique,),
         disabled=not mined,

@@ -90,7 +90,7 @@ def choose_facet(current: CurrentDataset, place: DeltaGenerator) -> Facet | None
         "(communities of the graph), by their most frequent concepts; with how many of them lean "
         "to a class by themselves.",
     )
-    return None if chosen is None else facets[chosen]
+    return facets.get(chosen or "")
 
 
 def _facet_text(facet: Facet) -> str:

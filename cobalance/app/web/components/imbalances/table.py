@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.widgets import count_column
+from cobalance.app.web.widgets import count_column, unless_empty
 from cobalance.statistics import COUNT, EVIDENCE, GAP, OWN, RATE
 from cobalance.workflows.cells import log_odds_texts, q_text
 from cobalance.workflows.concept_graph import class_colors
@@ -151,12 +151,12 @@ def imbalance_view(
     """
     classes = list(class_sizes)
     has_few_classes = len(classes) <= MAX_BARS
-    view = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
+    view = pd.DataFrame({"concepts": list(map(list, frame["concepts"]))})
     if "repeats" in frame and frame["repeats"].map(len).any():
-        view["repeats"] = [f"+{len(same)}" if same else "" for same in frame["repeats"]]
+        view["repeats"] = [unless_empty("+{}", len(same)) for same in frame["repeats"]]
 
     view["rate difference"] = effect_texts(frame)
-    view["q-value"] = [q_text(q) for q in frame["q_value"]]
+    view["q-value"] = list(map(q_text, frame["q_value"]))
     for name, texts in disagreement_texts(frame).items():
         view[name] = [_SHORTER.get(text, text) for text in texts]
     if accuracy is not None:
