@@ -37,7 +37,10 @@ def place_of_parts(parts: Sequence[Sequence[Point]], *, cuts_holes: bool) -> dic
     {'box': (0, 0, 9, 4), 'segmentation': b'[[0, 0, 4, 0, 4, 4], [7, 1, 9, 1, 9, 2]]'}
     """
     place = place_of(list(chain.from_iterable(parts)), is_area=False)
-    areas = [list(part) for part in parts if len(part) > 2]
+    areas: list[list[Point]] = []
+    for part in map(list, parts):
+        if len(part) > 2 and part not in areas:  # an outline that is there twice is one
+            areas.append(part)
     if not areas:
         return place
     if cuts_holes:
@@ -52,13 +55,14 @@ def _flat(points: Sequence[Point]) -> list[float]:
 
 def _cut_holes(areas: Sequence[list[Point]]) -> list[list[Point]]:
     """Outlines of areas, of which those within an odd number of others are holes."""
-    # The positions of the areas that each area is within.
+    # The positions of the larger areas that each area is within.
+    sizes = [_size(area) for area in areas]
     around = []
-    for area in areas:
+    for area, size in zip(areas, sizes, strict=True):
         others = [
             position
             for position, other in enumerate(areas)
-            if other is not area and _is_inside(area[0], other)
+            if sizes[position] > size and _is_inside(area[0], other)
         ]
         around.append(others)
 
@@ -67,11 +71,25 @@ def _cut_holes(areas: Sequence[list[Point]]) -> list[list[Point]]:
         if len(around[position]) % 2 == 0:
             outlines[position] = area.copy()
     for position, hole in enumerate(areas):
-        if position not in outlines:
-            # The area that is within the most others is the one next around the hole.
-            innermost = max(around[position], key=lambda other: len(around[other]))
-            outlines[innermost] += [areas[innermost][0], *hole, hole[0]]
+        if position in outlines:
+            continue
+        # Areas that cross each other may leave a hole without an area to cut it from.
+        cut = [other for other in around[position] if len(around[other]) % 2 == 0]
+        if not cut:
+            outlines[position] = hole.copy()
+            continue
+        # The area that is within the most others is the one next around the hole.
+        innermost = max(cut, key=lambda other: len(around[other]))
+        outlines[innermost] += [areas[innermost][0], *hole, hole[0]]
     return list(outlines.values())
+
+
+def _size(area: Sequence[Point]) -> float:
+    """Area within an outline, in square pixels."""
+    doubled = 0.0
+    for (left, top), (right, bottom) in pairwise([*area, area[0]]):
+        doubled += left * bottom - right * top
+    return abs(doubled) / 2
 
 
 def _is_inside(point: Point, area: Sequence[Point]) -> bool:
