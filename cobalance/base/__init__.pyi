@@ -118,7 +118,7 @@ from .plugins import (
     list_extras as list_extras,
     misfit as misfit,
 )
-from .plurals import inflect as inflect, text_if as text_if
+from .plurals import agree as agree, inflect as inflect, text_if as text_if
 from .progress import Progress as Progress, silent as silent
 from .readable_names import (
     begins_with_a_vowel as begins_with_a_vowel,

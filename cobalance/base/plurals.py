@@ -25,6 +25,17 @@ def _singular(plural: re.Match[str]) -> str:
     return stem + text_if(ending == "ies", "y")
 
 
+def agree(n: int, singular: str, plural: str) -> str:
+    """The form of a verb that goes with a number.
+
+    Examples
+    --------
+    >>> agree(1, "leans", "lean"), agree(0, "leans", "lean")
+    ('leans', 'lean')
+    """
+    return singular if n == 1 else plural
+
+
 def text_if(condition: object, text: str) -> str:
     """A part of a sentence, or an empty text where its condition does not hold.
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cobalance.base import FloatArray, IntArray, sparse
+from cobalance.base import FloatArray, IntArray, positions_of, sparse
 from cobalance.counting.cliques import Cliques
 from cobalance.counting.incidence import Incidence
 from cobalance.counting.subsets import SubsetIndex
@@ -41,7 +41,7 @@ def count_in_clusters(incidence: Incidence, cliques: Cliques) -> Iterator[Cluste
     cuts = starts[np.flatnonzero(np.diff(starts // IMAGES, prepend=0))]
 
     # A concept that no image of the incidence shows has a row behind the others, which is empty.
-    code_of = {name: code for code, name in enumerate(incidence.concepts)}
+    code_of = positions_of(incidence.concepts)
     codes = np.array([code_of.get(name, len(code_of)) for name in cliques.concepts], dtype=int)
     halves = _halves(cliques)
     singles = cliques.members[cliques.sizes() == 1, 0]

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 
-from cobalance.base import BoolArray, FloatArray, IntArray
+from cobalance.base import BoolArray, FloatArray, IntArray, positions_of
 from cobalance.counting.cliques import Cliques, intersect_ascending
 from cobalance.counting.incidence import Incidence
 
@@ -66,11 +66,11 @@ def sample_rows(
     """
     order = np.argsort(priority, kind="stable")
     showing = _Lists(incidence, order)
-    code_of = {name: code for code, name in enumerate(incidence.concepts)}
+    code_of = positions_of(incidence.concepts)
     codes = np.array([*(code_of.get(name, -2) for name in cliques.concepts), -1])
     members = codes[cliques.members]
 
-    label_of = {name: code for code, name in enumerate(incidence.classes)}
+    label_of = positions_of(incidence.classes)
     chosen: BoolArray = np.zeros(len(order), dtype=bool)
     for column, name in enumerate(cliques.classes):
         if name not in label_of:

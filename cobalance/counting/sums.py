@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from cobalance.base import BoolArray, IntArray, OptionError, check_known
+from cobalance.base import BoolArray, IntArray, OptionError, check_known, positions_of
 from cobalance.counting.cliques import Cliques, clique_order, first_of_equal
 
 
@@ -94,7 +94,7 @@ def align_members(parts: Sequence[Cliques], concepts: tuple[str, ...]) -> IntArr
 
     Names ascend in both, so that members do.
     """
-    code_of = {name: code for code, name in enumerate(concepts)}
+    code_of = positions_of(concepts)
     tables = []
     for part in parts:
         # The code -1, behind the last member, is the last.

@@ -7,7 +7,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from cobalance.base import FloatArray, IntArray, OptionError, check_known, clean_name, group_pairs
+from cobalance.base import (
+    FloatArray,
+    IntArray,
+    OptionError,
+    check_known,
+    clean_name,
+    group_pairs,
+    positions_of,
+)
 from cobalance.counting import Cliques
 from cobalance.statistics.association import leading_classes
 from cobalance.statistics.clustered_tests import clustered_p_values
@@ -117,7 +125,7 @@ def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
     int64 array, shape (n_wanted,)
         The row of each in the table; -1 for one that is not in it.
     """
-    code_of = {name: code for code, name in enumerate(cliques.concepts)}
+    code_of = positions_of(cliques.concepts)
     width = cliques.members.shape[1]
     wanted_members = np.full((len(wanted), width), MISSING, dtype=np.int64)
     for position, names in enumerate(wanted):
@@ -154,7 +162,7 @@ def fold_repeats(cliques: Sequence[tuple[str, ...]], counts: IntArray) -> list[l
     >>> fold_repeats(rows, np.array([[5, 2], [5, 2], [5, 2], [6, 3]]))
     [[2, 0], [1], [3]]
     """
-    row_of = {names: row for row, names in enumerate(cliques)}
+    row_of = positions_of(cliques)
     group = list(range(len(cliques)))
 
     # Rows form a forest: each leads to an earlier one of its group, the first of all to itself.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import BoolArray, FloatArray, check_known
+from cobalance.base import BoolArray, FloatArray, check_known, positions_of
 from cobalance.counting import Cliques, Incidence, build_incidence, mine_cliques
 from cobalance.statistics.association import class_rates
 from cobalance.statistics.clustered_tests import clustered_p_values
@@ -208,8 +208,8 @@ def _put_together(
     first: Incidence, second: Incidence, concepts: list[str], classes: list[str]
 ) -> Incidence:
     """The images of both sets, where a class of the first and of the second count as two."""
-    concept_code = {name: code for code, name in enumerate(concepts)}
-    class_code = {name: code for code, name in enumerate(classes)}
+    concept_code = positions_of(concepts)
+    class_code = positions_of(classes)
     images, codes, labels, n_images = [], [], [], 0
     for number, part in enumerate((first, second)):
         new_concepts = np.array([concept_code[name] for name in part.concepts], dtype=np.int64)

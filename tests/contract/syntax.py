@@ -17,13 +17,23 @@ def trees(package: str) -> dict[str, ast.Module]:
 
 
 @cache
-def faces() -> dict[str, str]:
-    """The module that defines each name of a package's stub, by the name that others import."""
+def modules() -> dict[str, ast.Module]:
+    """The product's modules, by name."""
     return {
-        f"{package}.{alias.name}": f"{package}.{node.module}.{alias.name}"
-        for path in sorted((ROOT / "cobalance").rglob("*/__init__.pyi"))
-        for package in [path.parent.relative_to(ROOT).as_posix().replace("/", ".")]
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
+        path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): tree
+        for path, tree in trees("cobalance").items()
     }
+
+
+@cache
+def stubs() -> dict[str, dict[str, str]]:
+    """By package with a stub: the place of each name that others may import from it."""
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted((ROOT / "cobalance").rglob("*/__init__.pyi")):
+        package = path.parent.relative_to(ROOT).as_posix().replace("/", ".")
+        names = found.setdefault(package, {})
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ImportFrom):
+                home = f"{package}.{node.module}" if node.module else package
+                names.update({alias.name: f"{home}.{alias.name}" for alias in node.names})
+    return found

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from cobalance.app.cli.main import HOMES
-from tests.contract.syntax import ROOT, faces, trees
+from tests.contract.syntax import ROOT, modules, stubs
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
@@ -85,21 +85,14 @@ def declared(*extras: str) -> set[str]:
     return names
 
 
-def modules() -> dict[str, ast.Module]:
-    """The product's modules, by name."""
-    found = trees("cobalance").items()
-    names = (path.removesuffix(".py").removesuffix("/__init__") for path, _ in found)
-    return {name.replace("/", "."): tree for name, (_, tree) in zip(names, found, strict=True)}
-
-
 def imports(node: ast.AST, *, at_once: bool) -> Iterator[str]:
     """What code imports: as soon as it is imported itself, or ever."""
     match node:
         case ast.Import(names=names):
             yield from (alias.name for alias in names)
         case ast.ImportFrom(module=str(module), level=0, names=names):
-            imported = (f"{module}.{alias.name}" for alias in names)
-            yield from (faces().get(name, name) for name in imported)
+            homes = stubs().get(module, {})
+            yield from (homes.get(alias.name, f"{module}.{alias.name}") for alias in names)
         case ast.FunctionDef() | ast.AsyncFunctionDef() if at_once:
             pass
         case ast.If(test=ast.Name(id="TYPE_CHECKING")) if at_once:

@@ -2,20 +2,15 @@
 
 import ast
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
 import pytest
 
-from tests.contract.syntax import ROOT, trees
+from tests.contract.syntax import ROOT, modules, stubs
 
 MOST_DOORS = 195
 """How many modules and faces of all rooms others import; it may only fall."""
 
-FACES = sorted(
-    path.parent.relative_to(ROOT).as_posix().replace("/", ".")
-    for path in (ROOT / "cobalance").rglob("*/__init__.pyi")
-)
+FACES = sorted(stubs())
 """Packages whose stub names what others import from them; `lazy_loader` imports it when used."""
 
 # The contracts in pyproject.toml forbid front ends to import these: a face would hide them.
@@ -26,15 +21,6 @@ WITHOUT_FACE = (
     "cobalance.graph.database.sync",
     "cobalance.vision.stored.output_folder",
 )
-
-
-def module_name(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
-@cache
-def modules() -> dict[str, ast.Module]:
-    return {module_name(path): tree for path, tree in trees("cobalance").items()}
 
 
 def room_of(module: str) -> str:
@@ -80,16 +66,6 @@ def listed_doors(room: str) -> tuple[str, ...]:
     return tuple(ast.literal_eval(values[0])) if values else ()
 
 
-def names_of(face: str) -> set[str]:
-    stub = ROOT / Path(*face.split(".")) / "__init__.pyi"
-    return {
-        alias.name
-        for node in ast.parse(stub.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-
-
 ROOMS = sorted(path.parent.name for path in (ROOT / "cobalance").glob("*/__init__.py"))
 
 
@@ -117,7 +93,7 @@ def test_a_face_has_the_names_that_others_take(face: str) -> None:
                 taken.add(name)
             elif target.startswith(f"{face}.") and not needs_no_face:
                 past_the_face.append(f"{module}: {target}.{name}")
-    assert taken == names_of(face)
+    assert taken == stubs()[face].keys()
     assert past_the_face == []
 
 

@@ -11,6 +11,7 @@ from cobalance.app.cli.shared import TableOutput, environment, folders, notes, o
 from cobalance.base import (
     OptionError,
     Progress,
+    agree,
     inflect,
     install_command,
     join_names,
@@ -249,7 +250,7 @@ def _edits_made(result: "edited.CounterfactualDemo") -> Parts:
     )
 
     mistakes = result.mistakes
-    have = "has" if mistakes.chosen_flawed == 1 else "have"
+    have = agree(mistakes.chosen_flawed, "has", "have")
     yield (
         f"{inflect(mistakes.candidates, 'candidates')} were made, two of each image at guidance "
         f"7.5, 9.5 and 15. Mistakes were planted in {mistakes.flawed}, something added or colours "

@@ -20,7 +20,7 @@ from cobalance.app.cli.shared import (
     output_folder,
 )
 from cobalance.app.cli.shared.declared import declared
-from cobalance.base import OptionError, inflect, pandas as pd, records, render
+from cobalance.base import OptionError, agree, inflect, pandas as pd, records, render
 from cobalance.counting import Engine, MiningOptions
 from cobalance.graph.database import EVALUATION
 from cobalance.graph.dataset import (
@@ -120,7 +120,7 @@ def mine(
 
     for name, combinations in leaning.items():
         count = inflect(combinations, "combinations")
-        verb = "differs" if combinations == 1 else "differ"
+        verb = agree(combinations, "differs", "differ")
         notes.print(f"Between images with {name!r} and without it {count} {verb} (q ≤ 0.05).")
 
     sizes = dict(state.mined_classes)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared import DatasetName, TableOutput, cleaned, notes, opened_store
-from cobalance.base import OptionError, inflect
+from cobalance.base import OptionError, agree, inflect
 from cobalance.graph.database import store as stores
 from cobalance.graph.tags import TagRole, applying, tags as kept_tags
 from cobalance.ingest import reader
@@ -143,7 +143,7 @@ def _describe(changes: "applying.TagChanges") -> str:
     parts = []
     for n, singular, plural in verbs:
         if n:
-            parts.append(f"{inflect(n, 'images')} {singular if n == 1 else plural}")
+            parts.append(f"{inflect(n, 'images')} {agree(n, singular, plural)}")
     return ", ".join(parts)
 
 

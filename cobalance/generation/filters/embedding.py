@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from cobalance.base import JobBlockedError, readable, transformers
+from cobalance.base import JobBlockedError, positions_of, readable, transformers
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -181,7 +181,7 @@ def judge_pool(pool: Pool, options: EmbeddingOptions) -> dict[str, Judgement]:
     of_group = np.zeros(len(pool.candidates), dtype=np.int64)
     of_group[passes] = group
 
-    row_of = {name: row for row, name in enumerate(pool.real)}
+    row_of = positions_of(pool.real)
     sources = pool.real_vectors[[row_of[name] for name in pool.sources]]
     cosines = np.vecdot(pool.vectors, sources, dtype=np.float64)
 

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from cobalance.base import FloatArray, IntArray
+from cobalance.base import FloatArray, IntArray, positions_of
 from cobalance.counting import Cliques, Incidence, SubsetIndex
 from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import (
@@ -17,7 +17,7 @@ from cobalance.generation.planning.plan import (
     PlanOptions,
     run_planner,
 )
-from cobalance.generation.planning.simulation import add_to_counts, number_names, simulate_images
+from cobalance.generation.planning.simulation import add_to_counts, simulate_images
 from cobalance.statistics import MOST_IMAGES, leading_classes, rate_differences
 from cobalance.statistics.concepts_alone import concepts_alone
 
@@ -194,7 +194,7 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
         the first; ``bits_before`` and ``bits``; see
         `cobalance.statistics.concepts_alone.concepts_alone`.
     """
-    code_of = number_names(images.concepts)
+    code_of = positions_of(images.concepts)
     recode = np.array([*(code_of.get(name, -1) for name in cliques.concepts), -1])
     is_known = [name in cliques.classes for name in images.classes]
     classes = [cliques.classes.index(name) for name in images.classes if name in cliques.classes]

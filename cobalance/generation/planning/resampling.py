@@ -8,10 +8,10 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from cobalance.base import FloatArray, IntArray, check_known
+from cobalance.base import FloatArray, IntArray, check_known, positions_of
 from cobalance.counting import Cliques, Incidence, SubsetIndex
 from cobalance.generation.planning.lean import Lean, match_cliques
-from cobalance.generation.planning.simulation import PADDING, add_to_counts, number_names
+from cobalance.generation.planning.simulation import PADDING, add_to_counts
 
 BASELINES: Mapping[str, str] = MappingProxyType(
     {
@@ -88,7 +88,7 @@ def _recode(cliques: Cliques, incidence: Incidence) -> tuple[IntArray, IntArray]
     used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
     used[cliques.members] = True
     code_of = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
-    label_of = number_names(cliques.classes)
+    label_of = positions_of(cliques.classes)
     concepts = [code_of.get(name, PADDING) for name in incidence.concepts]
     classes = [label_of.get(name, -1) for name in incidence.classes]
     return np.array(concepts, dtype=np.int64), np.array(classes, dtype=np.int64)

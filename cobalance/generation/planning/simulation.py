@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base import IntArray, PlannedQuery, check_known
+from cobalance.base import IntArray, PlannedQuery, check_known, positions_of
 from cobalance.counting import Cliques, SubsetIndex
 from cobalance.generation.planning.plan import Plan, PlannedImages, check_query
 
@@ -60,7 +60,7 @@ def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
 
 def sets_of(cliques: Cliques, queries: Iterable[PlannedQuery]) -> PlannedImages:
     """Convert queries to planned images, a row a query, with the errors of `simulate`."""
-    concept_codes, class_codes = number_names(cliques.concepts), number_names(cliques.classes)
+    concept_codes, class_codes = positions_of(cliques.concepts), positions_of(cliques.classes)
     queries = tuple(queries)
     width = max((len(query.concepts) for query in queries), default=1)
     members = np.full((len(queries), width), PADDING, dtype=np.int64)
@@ -87,11 +87,6 @@ def simulate_images(cliques: Cliques, planned: PlannedImages) -> Cliques:
     counts = cliques.counts.astype(np.int64)
     add_to_counts(SubsetIndex(cliques.members), counts, members, images)
     return replace(cliques, counts=counts, class_sizes=cliques.class_sizes + images.sum(axis=0))
-
-
-def number_names(names: Iterable[str]) -> dict[str, int]:
-    """Number names from 0 on, by name."""
-    return {name: code for code, name in enumerate(names)}
 
 
 def _look_up(kind: str, codes: dict[str, int], names: Sequence[str]) -> list[int]:

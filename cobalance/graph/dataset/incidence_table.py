@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from cobalance.base import IntArray
+from cobalance.base import IntArray, positions_of
 from cobalance.counting import Incidence
 from cobalance.graph.database import Claim, GraphStore, schema
 from cobalance.graph.database.statements import clear_statement
@@ -64,7 +64,7 @@ class SplitIncidence:
 
         # The code -1, of no split, is the last of the new codes.
         names = sorted({self.split_names[code] for code in np.unique(self.splits) if code >= 0})
-        code_of = {name: code for code, name in enumerate(names)}
+        code_of = positions_of(names)
         new_codes = [code_of.get(name, -1) for name in self.split_names]
         splits = np.array([*new_codes, -1], dtype=np.int64)[self.splits]
 

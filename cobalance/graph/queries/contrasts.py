@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cobalance.base import FloatArray, IntArray
+from cobalance.base import FloatArray, IntArray, positions_of
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import class_sizes, dataset_state
 from cobalance.graph.queries.catalogue import CATALOGUE
@@ -61,7 +61,7 @@ def read_contrasts(store: GraphStore, dataset: str) -> Contrasts:
     edges = store.read_frame(query.text, **query.bind({"dataset": dataset}))
 
     names, rows = np.unique(edges["concept"].to_numpy(dtype=object), return_inverse=True)
-    codes = {name: code for code, name in enumerate(sizes)}
+    codes = positions_of(sizes)
     counts = np.zeros((len(names), len(codes)), dtype=np.int64)
     counts[rows, [codes[name] for name in edges["class"]]] = edges["images"]
 

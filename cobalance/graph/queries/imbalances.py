@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base import OptionError, UnknownNameError, check_known
+from cobalance.base import OptionError, UnknownNameError, check_known, positions_of
 from cobalance.graph.database import Cypher, GraphStore, schema
 from cobalance.graph.dataset import DatasetState, dataset_state, read_cliques, read_compared_table
 from cobalance.graph.queries import statements
@@ -193,7 +193,7 @@ def read_imbalances_of(
     lists = [list(names) for names in cliques]
     frame = store.read_frame(statements.IMBALANCES_OF, dataset=dataset, cliques=lists)
     table = _as_table(frame, dict(state.mined_classes))
-    positions = {names: position for position, names in enumerate(cliques)}
+    positions = positions_of(cliques)
     order = table["concepts"].map(positions.__getitem__).argsort(kind="stable")
     return table.iloc[order].reset_index(drop=True)
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from cobalance.base import positions_of
 from cobalance.graph.database import GraphStore, Row
 from cobalance.graph.queries import statements
 from cobalance.graph.queries.concept_counts import CountedDataset
@@ -48,7 +49,7 @@ def with_images(overview: Overview, added: Iterable[Images]) -> Overview:
     """
     concepts, edges = overview.concepts.copy(), overview.edges.copy()
     sizes, pair_sizes = dict(overview.class_sizes), dict(overview.pair_class_sizes)
-    codes = {name: code for code, name in enumerate(concepts["concept"])}
+    codes = positions_of(concepts["concept"])
     starts = edges[_PAIR[0]].map(codes).to_numpy(dtype=np.int64)
     ends = edges[_PAIR[1]].map(codes).to_numpy(dtype=np.int64)
 

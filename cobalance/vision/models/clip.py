@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base import transformers
+from cobalance.base import positions_of, transformers
 from cobalance.vision.images import ImageArray
 from cobalance.vision.models.loading import load_processor
 from cobalance.vision.models.options import ModelOptions
@@ -56,7 +56,7 @@ class ImageTextClip:
             _unit_rows(model.get_text_features(**self.vision.tokens(self.tokenizer, batch)))
             for batch in self.vision.batches(unique_texts)
         ]
-        positions = {text: position for position, text in enumerate(unique_texts)}
+        positions = positions_of(unique_texts)
         row_of_image = [positions[text] for text in texts]
 
         cosines: npt.NDArray[np.float64] = np.vecdot(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import ALL_IMAGES, Action, Text, inflect, text_if
+from cobalance.base import ALL_IMAGES, Action, Text, agree, inflect, text_if
 from cobalance.counting import MiningOptions
 from cobalance.statistics import EVIDENCE, MAX_Q_VALUE, OWN, RATE, SMALLEST_FIRST
 
@@ -223,14 +223,3 @@ def describe_leaning(leaning: int, unproven: int) -> str:
         return text
     have = agree(unproven, "has", "have")
     return f"{text}, {unproven:,} more {have} a gap without such evidence"
-
-
-def agree(n: int, singular: str, plural: str) -> str:
-    """The form of a verb that goes with a number.
-
-    Examples
-    --------
-    >>> agree(1, "leans", "lean"), agree(0, "leans", "lean")
-    ('leans', 'lean')
-    """
-    return singular if n == 1 else plural

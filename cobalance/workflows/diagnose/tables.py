@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.base import inflect, text_if
+from cobalance.base import agree, inflect, text_if
 from cobalance.base.safe_text import safe_text
 from cobalance.counting import MiningOptions, rest_of
 from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE
@@ -17,7 +17,6 @@ from cobalance.workflows.cells import (
     q_text,
     rate_texts,
 )
-from cobalance.workflows.diagnose.findings import agree
 
 COUNT_GAP = "count gap (ConBias)"
 DISAGREEMENT = "counts and rates"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from cobalance.base import IntArray, Setting, Text, inflect, text_if
+from cobalance.base import IntArray, Setting, Text, agree, inflect, text_if
 from cobalance.counting import Cliques, MiningOptions
 from cobalance.generation.planning import (
     WHOLE_IMAGES,
@@ -18,7 +18,7 @@ from cobalance.generation.planning import (
 )
 from cobalance.statistics import MAX_Q_VALUE, disagreements, find_rows, rate_differences
 from cobalance.workflows.cells import change_text, change_texts, count_texts, more_text
-from cobalance.workflows.diagnose.findings import NAMED, agree, no_clique, not_compared
+from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared
 
 if TYPE_CHECKING:
     from cobalance.workflows.plan.planners import Planned

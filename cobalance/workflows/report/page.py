@@ -13,6 +13,7 @@ from cobalance.base import (
     OptionError,
     Progress,
     Setting,
+    agree,
     group_pairs,
     inflect,
     render,
@@ -25,7 +26,6 @@ from cobalance.statistics import COUNT, MAX_Q_VALUE, RATE
 from cobalance.workflows.cells import is_missing, more_text, rate_texts
 from cobalance.workflows.concept_graph import text
 from cobalance.workflows.diagnose.findings import (
-    agree,
     describe_leaning,
     mining_warnings,
     no_clique,

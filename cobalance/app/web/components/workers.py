@@ -8,7 +8,6 @@ import streamlit as st
 from cobalance.app.web.state import may_edit, session
 from cobalance.app.web.widgets import (
     button_type,
-    by_number,
     download,
     duration_text,
     edits,
@@ -17,7 +16,7 @@ from cobalance.app.web.widgets import (
     show_kept_error,
 )
 from cobalance.app.web.workers.supervisor import LocalWorker, LocalWorkers, workers_allowed
-from cobalance.base import inflect, install_command, is_installed
+from cobalance.base import agree, inflect, install_command, is_installed
 from cobalance.graph.database import GraphStore
 from cobalance.graph.jobs import Worker, workers_alive
 from cobalance.graph.tasks import cancel_task, retry_task
@@ -140,7 +139,7 @@ def draw_workers() -> None:
 
         if elsewhere:
             hosts = ", ".join(sorted({escape(worker.host or worker.id) for worker in elsewhere}))
-            noun = by_number(len(elsewhere), "worker runs", "workers run")
+            noun = agree(len(elsewhere), "worker runs", "workers run")
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f":green[:material/circle:] {len(elsewhere):,} {noun} on {hosts}.")
                 _draw_start(first=False)

@@ -17,14 +17,13 @@ from cobalance.app.web.evaluate.charts import (
 )
 from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url, named_in_url
 from cobalance.app.web.widgets import (
-    by_number,
     download,
     draw_table,
     empty_state,
     index_or_first,
     unless_empty,
 )
-from cobalance.base import inflect
+from cobalance.base import agree, inflect
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.evaluations import Evaluation
 from cobalance.graph.queries import bind_named
@@ -91,7 +90,7 @@ def _choose_test(scored: list[Evaluation]) -> list[Evaluation]:
 def _say_outdated(scored: Sequence[Evaluation]) -> None:
     n_outdated = sum(evaluation.outdated for evaluation in scored)
     if n_outdated:
-        verb = by_number(n_outdated, "is", "are")
+        verb = agree(n_outdated, "is", "are")
         st.warning(
             f"{inflect(n_outdated, 'results')} of {len(scored):,} {verb} outdated: images of their "
             "datasets have changed since. Train these models again.",

@@ -23,14 +23,13 @@ from cobalance.app.web.neighbourhood.rings import MOST_NODES, links_table, pictu
 from cobalance.app.web.state import CurrentDataset, names_of, session, url
 from cobalance.app.web.widgets import (
     bold,
-    by_number,
     count_column,
     download,
     draw_table,
     empty_state,
     shorten,
 )
-from cobalance.base import inflect
+from cobalance.base import agree, inflect
 from cobalance.graph.database import GraphStore, schema
 from cobalance.graph.queries import (
     CountedDataset,
@@ -259,7 +258,7 @@ def link_in_words(link: Link) -> str:
     if not counts:
         return chain
 
-    verb = by_number(link.images[0], "shows", "show")
+    verb = agree(link.images[0], "shows", "show")
     if len(counts) == 1:
         return f"{chain}: {counts[0]} {verb} both."
     between = "".join(f"{count} the next, " for count in counts[1:-1])

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import compress
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cobalance.base import FloatArray, group_pairs
+from cobalance.base import FloatArray, group_pairs, positions_of
 from cobalance.graph.queries import Kind, Neighbourhood, class_counts
 from cobalance.statistics import skew
 from cobalance.workflows.concept_graph import (
@@ -40,7 +39,7 @@ def picture_of(
     """
     nodes = neighbourhood.nodes.head(MOST_NODES)
     ids = list(map(node_id, nodes["name"], nodes["kind"]))
-    row_of = _positions(ids)
+    row_of = positions_of(ids)
     edges, ends = _edges_between(neighbourhood.edges, row_of)
 
     lean = _lean_of_nodes(nodes, neighbourhood, axis)
@@ -94,10 +93,6 @@ def _stages(n: int, links: Sequence[tuple[int, int]], expanded: Sequence[int]) -
     return [*stages, sorted(set(range(n)) - placed)]
 
 
-def _positions(items: Sequence[Any]) -> dict[Any, int]:
-    return dict(zip(items, range(len(items)), strict=True))
-
-
 def _places(
     stages: Sequence[Sequence[int]],
     links: Sequence[tuple[int, int]],
@@ -109,7 +104,7 @@ def _places(
     rows: list[int] = []
     for stage in stages:
         rows += stage
-        code_of = _positions(rows)
+        code_of = positions_of(rows)
         ends = [
             (code_of[source], code_of[target])
             for source, target in links
@@ -194,7 +189,7 @@ def links_table(
 
     # A link is from the end that was expanded first; one of a class is from the class.
     first = [centre] if kind == "concept" else []
-    order = _positions([*first, *expanded])
+    order = positions_of([*first, *expanded])
     source_places = edges["source"].map(order).fillna(len(order))
     target_places = edges["target"].map(order).fillna(len(order))
     is_swapped = ~is_of_class & (source_places > target_places).to_numpy()

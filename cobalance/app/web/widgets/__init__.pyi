@@ -37,7 +37,6 @@ from .tables import (
 )
 from .theme import (
     bold as bold,
-    by_number as by_number,
     clique_labels as clique_labels,
     distinct_labels as distinct_labels,
     duration_text as duration_text,

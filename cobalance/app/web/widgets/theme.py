@@ -107,17 +107,6 @@ def unless_empty(form: str, value: object) -> str:
     return form.format(value) if value else ""
 
 
-def by_number(number: int, singular: str, plural: str) -> str:
-    """The word that agrees with a number.
-
-    Examples
-    --------
-    >>> by_number(1, "is", "are"), by_number(0, "is", "are")
-    ('is', 'are')
-    """
-    return singular if number == 1 else plural
-
-
 def duration_text(seconds: float) -> str:
     """A length of time, to two figures or so.
 

@@ -7,7 +7,15 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from cobalance.base import FloatArray, IntArray, OptionError, Options, check_known, special
+from cobalance.base import (
+    FloatArray,
+    IntArray,
+    OptionError,
+    Options,
+    check_known,
+    positions_of,
+    special,
+)
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings
 from cobalance.evaluation.metrics.bias.ranking_inputs import (
     Ranking,
@@ -122,7 +130,7 @@ def bias_at_k(
     """
     _check(k)
     rankings, values = read_rankings(ranked), []
-    code_of = {name: code for code, name in enumerate(rankings.groups)}
+    code_of = positions_of(rankings.groups)
     first, second = (code_of.get(str(group), len(code_of)) for group in groups)
     for query in rankings.queries:
         n_first, n_second = int((query[:k] == first).sum()), int((query[:k] == second).sum())

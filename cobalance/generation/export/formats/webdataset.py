@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from pydantic import Field
 
-from cobalance.base import Mention, Options
+from cobalance.base import Mention, Options, positions_of
 from cobalance.generation.export import exporter
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
@@ -160,7 +160,7 @@ def open_export_format(options: WebDatasetOptions) -> exporter.StartExport:
 
     def start(stream: ImageStream, staging: Staging) -> _ShardWriter:
         staging.write("classes.json", msgspec.json.encode(stream.classes) + b"\n")
-        numbers = {name: number for number, name in enumerate(stream.classes)}
+        numbers = positions_of(stream.classes)
         return _ShardWriter(staging, options, stream.splits, numbers)
 
     return start

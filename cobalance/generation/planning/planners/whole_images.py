@@ -8,12 +8,19 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.base import FloatArray, IntArray, Options, Plugin, is_image_property, sparse
+from cobalance.base import (
+    FloatArray,
+    IntArray,
+    Options,
+    Plugin,
+    is_image_property,
+    positions_of,
+    sparse,
+)
 from cobalance.counting import Cliques, Incidence, sets_matrix
 from cobalance.generation.planning.lean import CliqueSets, Lean
 from cobalance.generation.planning.plan import ImagePlanner, PlannedImages, PlanOptions
 from cobalance.generation.planning.relaxation import bound_lean
-from cobalance.generation.planning.simulation import number_names
 from cobalance.generation.planning.weights import weigh_cliques
 from cobalance.statistics import MAX_Q_VALUE
 
@@ -170,7 +177,7 @@ class Pool:
         # From here on concepts and classes have the codes of the cliques.
         recode = np.array([code_of[name] for name in images.concepts], dtype=np.int64)
         codes = recode[images.indices]
-        label_of = number_names(cliques.classes)
+        label_of = positions_of(cliques.classes)
         labels = np.array([label_of.get(name, -1) for name in images.classes])[images.labels]
         lengths = np.diff(images.indptr)
 

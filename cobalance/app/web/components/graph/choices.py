@@ -3,8 +3,8 @@
 import streamlit as st
 
 from cobalance.app.web.state import CurrentDataset, named_in_url
-from cobalance.app.web.widgets import by_number, escape, shorten
-from cobalance.base import inflect
+from cobalance.app.web.widgets import escape, shorten
+from cobalance.base import agree, inflect
 from cobalance.graph.queries import Contrasts, Kind, read_contrasts
 from cobalance.workflows.concept_graph import ALL_OTHERS, Axis
 
@@ -67,7 +67,7 @@ differs as much.
     first, second = (escape(shorten(name)) for name in contrasts.pair)
     text = f"{first} and {second} differ most in their concepts' rates, beyond the margin of error"
     if ties := strongest.ties:
-        verb = by_number(ties, "differs", "differ")
+        verb = agree(ties, "differs", "differ")
         text += f"; {inflect(ties, 'more pairs')} {verb} as much"
     return f"{text}."
 
