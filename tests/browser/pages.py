@@ -28,24 +28,69 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LONGEST_MS = 120_000  # until a run gives up; a machine may be busy
 QUIET_MS = 300  # longer than Streamlit waits before it sends what a person has done
 
-# When a message of Streamlit's last went over the wire.
+# What went over the wire: when the last message did, and whether what a person has done was taken
+# up. Streamlit answers with a run: a message that begins it, `new_session`, and one that ends it,
+# `script_finished`. Runs that a timer asks for are nobody's doing.
 _WATCH_WIRE = """
-window.lastMessage = 0;
+const RERUN = 11, IS_AUTO = 6, NEW_SESSION = 4, FINISHED = 6;
+
+window.wire = { lastMessage: 0, state: "answered" };
+
+// The fields of a message of Protocol Buffers, of which each has a number and a value.
+function* fieldsOf(bytes) {
+  let at = 0;
+  const varint = () => {
+    for (let value = 0, scale = 1; ; scale *= 128) {
+      const byte = bytes[at++];
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    const number = Math.floor(tag / 8), kind = tag % 8;
+    if (kind === 0) yield [number, varint()];
+    if (kind === 1 || kind === 5) at += kind === 1 ? 8 : 4;
+    if (kind === 2) {
+      const length = varint();
+      yield [number, bytes.subarray(at, at + length)];
+      at += length;
+    }
+  }
+}
+
 window.WebSocket = class extends WebSocket {
   constructor(...all) {
     super(...all);
-    this.addEventListener("message", () => { window.lastMessage = performance.now(); });
+    this.addEventListener("message", ({ data }) => {
+      window.wire.lastMessage = performance.now();
+      for (const [number] of fieldsOf(new Uint8Array(data))) {
+        if (number === NEW_SESSION && window.wire.state === "sent") window.wire.state = "running";
+        if (number === FINISHED && window.wire.state === "running") window.wire.state = "answered";
+      }
+    });
   }
-  send(data) { window.lastMessage = performance.now(); super.send(data); }
+
+  send(data) {
+    window.wire.lastMessage = performance.now();
+    for (const [number, rerun] of fieldsOf(data)) {
+      if (number !== RERUN) continue;
+      if (![...fieldsOf(rerun)].some(([field]) => field === IS_AUTO)) window.wire.state = "sent";
+    }
+    super.send(data);
+  }
 };
 """
+# At rest no task is running either: when it ends, the page is drawn anew.
 _AT_REST = """quiet => {
   const app = document.querySelector("[data-testid=stApp]");
   return app !== null
     && app.dataset.testScriptState === "notRunning"
     && app.dataset.testConnectionState === "CONNECTED"
-    && performance.now() - window.lastMessage > quiet
+    && window.wire.state === "answered"
+    && performance.now() - window.wire.lastMessage > quiet
     && document.querySelector("[data-stale=true], [data-testid=stSkeleton]") === null
+    && document.querySelector("[class*='st-key-_cancel-']") === null
     && document.fonts.status === "loaded"
     && Array.from(document.images).every(image => image.complete);
 }"""
@@ -153,7 +198,7 @@ def _context(browser: Browser, *, touch: bool) -> BrowserContext:
 
 
 def settle(page: Page) -> None:
-    """Return when Streamlit has run, nothing is on the wire, and all of it is drawn."""
+    """Return when what was done is answered, no run or task goes on, and all of it is drawn."""
     page.wait_for_function(_AT_REST, arg=QUIET_MS)
 
 
