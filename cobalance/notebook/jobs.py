@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -226,14 +227,14 @@ class Job(SpeaksPython, Generic[MadeDataset]):
             Only those.
         """
         candidates: list[Candidate] = []
-        number, total = 1, 1
-
-        while len(candidates) < total:
+        # The page that is not full is the last one, also where candidates vanish meanwhile.
+        for number in count(1):
             page = list_candidates(
                 self.graph, self.id, verdict=verdict, page=number, per_page=_PAGE
             )
             candidates += page.candidates
-            number, total = number + 1, page.total
+            if len(page.candidates) < _PAGE:
+                break
         return candidates_frame(candidates)
 
     def accept(self, candidate: str) -> None:

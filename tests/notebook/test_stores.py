@@ -4,7 +4,7 @@ import asyncio
 import json
 import signal
 import threading
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pandas as pd
 import pytest
@@ -22,6 +22,8 @@ from cobalance.base.errors import (
 )
 from cobalance.generation.planning.plan_file import plan_from_json
 from cobalance.generation.worker.worker import Worker
+from cobalance.graph.jobs import Candidate, CandidatePage
+from cobalance.notebook import jobs as notebook_jobs
 from tests.conftest import HOSTILE
 
 
@@ -184,6 +186,24 @@ def test_a_plan_is_ordered_made_here_merged_compared_and_exported(
     for result in (job, job.progress(), written, held):
         assert result._repr_html_()
         assert repr(result)
+
+
+@pytest.mark.parametrize("pages", [[2, 0], [2, 1], [1], [0]])
+def test_candidates_that_vanish_while_pages_are_read_end_the_reading(monkeypatch, pages):
+    """The total is that of the page: more than is read, where candidates were dropped since."""
+    asked = []
+
+    def read_page(store, job, *, verdict, page, per_page):
+        asked.append(page)
+        empty = dict.fromkeys(field.name for field in fields(Candidate))
+        candidates = [Candidate(**empty | {"id": row}) for row in range(pages[page - 1])]
+        return CandidatePage(tuple(candidates), total=5)
+
+    monkeypatch.setattr(notebook_jobs, "_PAGE", 2)
+    monkeypatch.setattr(notebook_jobs, "list_candidates", read_page)
+    candidates = notebook_jobs.Job(None, None, "job", None).candidates()
+    assert len(candidates) == sum(pages)
+    assert asked == list(range(1, len(pages) + 1))
 
 
 @pytest.fixture
