@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,10 @@ from cobalance.counting import Incidence, incidence_of
 from cobalance.ingest.fields import fields_table
 from cobalance.ingest.hub import local_path
 from cobalance.ingest.load import read_annotations, read_frame, refine
-from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.options import ReadOptions, declared_options
 from cobalance.ingest.tables.columns import shorten_list
 from cobalance.notebook.announcing import open_progress
-from cobalance.notebook.arguments import check_options, list_names
+from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result, card, matching_rows, rows_at, table_html
 from cobalance.notebook.remedies import speaks_python
 from cobalance.statistics import COUNT
@@ -26,61 +26,6 @@ FRAME = "frame"
 """The name of a frame without one, in messages."""
 CLASSES = 8
 """Classes that a title names."""
-
-
-class ReaderOptions(TypedDict, total=False):
-    """Options of `read`, for type checkers: the fields of `ReadOptions`."""
-
-    id_column: str | int
-    class_column: str | int
-    concepts_column: str | int
-    scores_column: str | int
-    caption_column: str | int
-    split_column: str | int
-    cluster_column: str | int
-    uri_column: str | int
-    width_column: str | int
-    height_column: str | int
-    concept_columns: Sequence[str]
-    field: Mapping[str, str]
-    names: Mapping[str, Mapping[Any, str]]
-    delimiter: str
-    split: str
-    class_category: Mapping[str, str] | Sequence[str]
-    class_file: str | Path
-    path_pattern: str
-    join: str | Path | Sequence[str | Path]
-    each_row: bool
-    class_captions: str | Path
-    class_words: str
-    captions: str | Path
-    vocabulary: str | Path | Sequence[str]
-    match: Literal["words", "substring"]
-    keep_class: str | Sequence[str]
-    keep_split: str | Sequence[str]
-    rename_class: Mapping[str, str]
-    concept_table: str | Path
-    min_score: float
-    min_area_px2: float
-    on_error: Literal["fail", "skip"]
-    max_columns: int
-    max_rows: int
-    max_mentions: int
-    max_table_mb: int
-    max_skipped: int
-
-
-def read_options(keywords: ReaderOptions) -> ReadOptions:
-    """Make `ReadOptions` of the keywords of `read`; None is the default.
-
-    Raises
-    ------
-    OptionError
-        There is no such option, or it is of another kind.
-    """
-    options = {name: value for name, value in keywords.items() if value is not None}
-    check_options("read", ReaderOptions, options)
-    return ReadOptions(**{name: _convert(name, value) for name, value in options.items()})
 
 
 def _convert(option: str, value: Any) -> Any:
@@ -251,7 +196,43 @@ def read(
     concept_column: str | int | None = None,
     name: str = "",
     quiet: bool = False,
-    **options: Unpack[ReaderOptions],
+    id_column: str | int | None = None,
+    class_column: str | int | None = None,
+    concepts_column: str | int | None = None,
+    scores_column: str | int | None = None,
+    caption_column: str | int | None = None,
+    split_column: str | int | None = None,
+    cluster_column: str | int | None = None,
+    uri_column: str | int | None = None,
+    width_column: str | int | None = None,
+    height_column: str | int | None = None,
+    concept_columns: Sequence[str] | None = None,
+    field: Mapping[str, str] | None = None,
+    names: Mapping[str, Mapping[Any, str]] | None = None,
+    delimiter: str | None = None,
+    split: str | None = None,
+    class_category: Mapping[str, str] | Sequence[str] | None = None,
+    class_file: str | Path | None = None,
+    path_pattern: str | None = None,
+    join: str | Path | Sequence[str | Path] | None = None,
+    each_row: bool | None = None,
+    class_captions: str | Path | None = None,
+    class_words: str | None = None,
+    captions: str | Path | None = None,
+    vocabulary: str | Path | Sequence[str] | None = None,
+    match: Literal["words", "substring"] | None = None,
+    keep_class: str | Sequence[str] | None = None,
+    keep_split: str | Sequence[str] | None = None,
+    rename_class: Mapping[str, str] | None = None,
+    concept_table: str | Path | None = None,
+    min_score: float | None = None,
+    min_area_px2: float | None = None,
+    on_error: Literal["fail", "skip"] | None = None,
+    max_columns: int | None = None,
+    max_rows: int | None = None,
+    max_mentions: int | None = None,
+    max_table_mb: int | None = None,
+    max_skipped: int | None = None,
 ) -> Data:
     """Read an annotation file (CSV, TSV, JSON Lines, Parquet, COCO and others) or a pandas frame.
 
@@ -271,39 +252,38 @@ def read(
         Of a frame, for messages; by it a store knows the next version of the same data.
     quiet : bool
         Draw no progress in a notebook.
-    **options
-        The fields of `cobalance.ingest.options.ReadOptions`:
 
-        ``id_column``, ``class_column``, ``concepts_column``
-            Columns of a table; by default those with usual names, such as ``label``. With
-            ``concept_columns``, those of one concept each, with 0 and 1.
-        ``class_category``
-            Categories that are classes, or a mapping to the class that each stands for.
-        ``class_file``, ``class_captions``, ``class_words``
-            A table of image and class; COCO captions, and the word list to search them with.
-        ``path_pattern``, ``join``, ``each_row``
-            What paths name, such as ``"{context}/{class}/*"``; files of more about the images;
-            whether each row of a table is an image.
-        ``vocabulary``, ``match``
-            A file of concepts to find in captions, or the concepts; how a caption names one.
-        ``captions``
-            A file of captions to keep.
-        ``split``, ``keep_class``, ``keep_split``, ``rename_class``, ``concept_table``
-            The split of all images; what to keep; new names of classes and concepts.
-        ``min_score``, ``min_area_px2``
-            Leave out mentions below.
-        ``on_error``
-            ``"fail"`` at a malformed record, or ``"skip"`` and note it.
-        ``scores_column``, ``caption_column``, ``split_column``, ``uri_column``, ``width_column``,
-        ``height_column``, ``delimiter``
-            More columns of a table, and what separates concepts in text.
-        ``field``, ``names``
-            What columns become, as ``{"age": "bins:18,30:years", "taken": "month"}``, and names of
-            codes, as ``{"place": {0: "land", 1: "water"}}``; `fields` says what became of each.
-        ``cluster_column``
-            What images share that depend on each other, such as a patient or a video.
-        ``max_columns``, ``max_rows``, ``max_mentions``, ``max_table_mb``, ``max_skipped``
-            Limits, so that no file takes all memory.
+    Of `cobalance.ingest.options.ReadOptions`, with its defaults where they are None:
+
+    id_column, class_column, concepts_column
+        Columns of a table; by default those with usual names, such as ``label``. With
+        `concept_columns`, those of one concept each, with 0 and 1.
+    class_category
+        Categories that are classes, or a mapping to the class that each stands for.
+    class_file, class_captions, class_words
+        A table of image and class; COCO captions, and the word list to search them with.
+    path_pattern, join, each_row
+        What paths name, such as ``"{context}/{class}/*"``; files of more about the images; whether
+        each row of a table is an image.
+    vocabulary, match
+        A file of concepts to find in captions, or the concepts; how a caption names one.
+    captions
+        A file of captions to keep.
+    split, keep_class, keep_split, rename_class, concept_table
+        The split of all images; what to keep; new names of classes and concepts.
+    min_score, min_area_px2
+        Leave out mentions below.
+    on_error
+        ``"fail"`` at a malformed record, or ``"skip"`` and note it.
+    scores_column, caption_column, split_column, uri_column, width_column, height_column, delimiter
+        More columns of a table, and what separates concepts in text.
+    field, names
+        What columns become, as ``{"age": "bins:18,30:years", "taken": "month"}``, and names of
+        codes, as ``{"place": {0: "land", 1: "water"}}``; `fields` says what became of each.
+    cluster_column
+        What images share that depend on each other, such as a patient or a video.
+    max_columns, max_rows, max_mentions, max_table_mb, max_skipped
+        Limits, so that no file takes all memory.
 
     Raises
     ------
@@ -316,7 +296,14 @@ def read(
     >>> print(read(frame, class_column="label", concepts_column="objects").title())
     2 images (farm 1, town 1) with 2 concepts
     """
-    reader_options = read_options(options)
+    # Arguments that are options have their names; no other local name is there yet.
+    arguments = locals()
+    options: dict[str, Any] = {}
+    for option in declared_options():
+        if arguments[option] is not None:
+            options[option] = _convert(option, arguments[option])
+    reader_options = ReadOptions(**options)
+
     if isinstance(file, pd.DataFrame):
         if input_format is not None:
             raise OptionError("input_format is of files. Leave it out, or read the file itself.")

@@ -40,7 +40,7 @@ from cobalance.graph.queries import (
     read_clustered_images,
     result_frame,
 )
-from cobalance.notebook.arguments import check_options, list_names
+from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import Data
 from cobalance.notebook.diagnosis import (
     Comparison,
@@ -55,7 +55,7 @@ from cobalance.notebook.graphs import ConceptGraph
 from cobalance.notebook.jobs import Job
 from cobalance.notebook.labels import Annotated
 from cobalance.notebook.plans import CounterfactualPlan, Plan, Simulation
-from cobalance.notebook.remedies import SpeaksPython
+from cobalance.notebook.remedies import SpeaksPython, speaks_python
 from cobalance.notebook.tags import Tagged
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.diagnose.tables import describe_mining
@@ -186,7 +186,8 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         OptionError, TooManyCliquesError
             An option cannot be used, or there are more cliques; nothing is written.
         """
-        check_options("mine", MiningOptions, options)
+        # Raises for options that there are not; the others are completed by the last ones.
+        speaks_python(MiningOptions)(**options)
         mine(
             self.graph,
             self.name,
@@ -498,11 +499,9 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         OptionError
             There are no test images, or an option or the images cannot be used.
         """
-        check_options("evaluate", EvaluationOrder, order)
         names = dict.fromkeys((self.name, *map(_name_of, others)))
-        ordered = order_evaluations(
-            self.graph, EvaluationOrder(tuple(names), **order), progress=self.progress
-        )
+        checked = speaks_python(EvaluationOrder)(tuple(names), **order)
+        ordered = order_evaluations(self.graph, checked, progress=self.progress)
         return Evaluations(self.graph, self.settings, ordered.ids, self.progress)
 
     def evaluations(self) -> Evaluations:

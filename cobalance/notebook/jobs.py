@@ -26,10 +26,10 @@ from cobalance.graph.jobs import (
     retry_job,
 )
 from cobalance.graph.panels import Study as StudyRecord, list_panels
-from cobalance.notebook.arguments import check_options, list_names
+from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result, bar_html, card, table_html
 from cobalance.notebook.panels import Study
-from cobalance.notebook.remedies import SpeaksPython
+from cobalance.notebook.remedies import SpeaksPython, speaks_python
 from cobalance.workflows.export import export_job
 from cobalance.workflows.panel import Sample, draw_study
 from cobalance.workflows.rebalance import rebalance_job
@@ -345,7 +345,7 @@ class Job(SpeaksPython, Generic[MadeDataset]):
         ExportError, OptionError
             The folder or an option cannot be used, or images cannot be read.
         """
-        check_options("export", ExportOptions, options)
+        checked = speaks_python(ExportOptions)(**options)
         target = Path(folder)
         report = export_job(
             self.graph,
@@ -353,7 +353,7 @@ class Job(SpeaksPython, Generic[MadeDataset]):
             self.progress().record,
             format,
             target,
-            ExportOptions(**options),
+            checked,
             real=not generated_only,
             result=result,
             progress=self.report,

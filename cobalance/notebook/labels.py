@@ -12,11 +12,11 @@ from cobalance.base import DataError, Progress, inflect, silent
 from cobalance.graph.annotations import AnnotationRun, list_runs, read_run
 from cobalance.graph.database import GraphStore
 from cobalance.graph.panels import Audit as AuditRecord, Study as StudyRecord, list_panels
-from cobalance.notebook.arguments import check_options, list_names
+from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import run_in_process
 from cobalance.notebook.panels import Audit, Study
-from cobalance.notebook.remedies import SpeaksPython
+from cobalance.notebook.remedies import SpeaksPython, speaks_python
 from cobalance.workflows.label.decide import change_thresholds, decide_labels, open_scores
 from cobalance.workflows.label.order import LabelOrder, order_labels
 from cobalance.workflows.panel import AuditSample, draw_audit
@@ -200,9 +200,9 @@ class Annotated(SpeaksPython):
         OptionError, DataError
             An option cannot be used; there is nothing to look for, or no image.
         """
-        check_options("label", LabelOrder, order)
+        checked = speaks_python(LabelOrder)(self.name, annotator, **order)
         folder = self.settings.folders().open_output()
-        ordered = order_labels(self.graph, folder, LabelOrder(self.name, annotator, **order))
+        ordered = order_labels(self.graph, folder, checked)
         return Labels(self.graph, self.settings, ordered, self.progress)
 
     def labels(self) -> list[Labels]:

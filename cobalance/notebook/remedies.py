@@ -69,11 +69,12 @@ def in_python(part: Setting | Action) -> str:
 
 def speaks_python(function: Callable[P, R]) -> Callable[P, R]:
     """Check the arguments of a function, and have its errors worded as Python."""
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            check_call(function, args, kwargs)
+            check_call(function.__name__, signature, args, kwargs)
             return function(*args, **kwargs)
         except CobalanceError as error:
             error.words = in_python

@@ -22,7 +22,7 @@ def test_an_error_is_one_line_and_progress_a_bar_that_goes(settings, store, data
 
         assert execute("import cobalance as cb; data = cb.urbancars()")["status"] == "ok"
         (line,) = execute("cb.imbalances(data, maxsize=2)")["traceback"]
-        assert line.startswith("UnknownNameError: unknown option of imbalances() 'maxsize'. Did yo")
+        assert line.startswith("OptionError: imbalances(): got an unexpected keyword argument 'ma")
         assert shown == []
         (line,) = execute("store = cb.connect(); store['none'].mine()")["traceback"]
         assert line.startswith("NotFoundError: There is no dataset 'none'.")
