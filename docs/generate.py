@@ -19,7 +19,7 @@ from typer.cli import get_docs_for_click
 from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.app.cli.main import whole_program
 from cobalance.app.web.widgets.wording import GLOSSARY
-from cobalance.base.plugins import Plugins
+from cobalance.base.registry import Plugins
 from cobalance.evaluation.metrics import METRICS
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.pipelines.options import DiffusionOptions

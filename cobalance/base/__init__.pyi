@@ -108,15 +108,10 @@ from .plugin_offers import (
 )
 from .plugins import (
     EXTRAS as EXTRAS,
-    Declaration as Declaration,
-    Declarations as Declarations,
     Plugin as Plugin,
-    PluginError as PluginError,
-    Plugins as Plugins,
     is_installed as is_installed,
     join_needs as join_needs,
     list_extras as list_extras,
-    misfit as misfit,
 )
 from .plurals import agree as agree, inflect as inflect, text_if as text_if
 from .progress import Progress as Progress, silent as silent
@@ -147,7 +142,14 @@ from .records import (
     plain_values as plain_values,
     stack_frames as stack_frames,
 )
-from .registry import Registry as Registry
+from .registry import (
+    Declaration as Declaration,
+    Declarations as Declarations,
+    PluginError as PluginError,
+    Plugins as Plugins,
+    Registry as Registry,
+    misfit as misfit,
+)
 from .run_log import (
     Level as Level,
     LogFormat as LogFormat,

@@ -4,9 +4,9 @@ import stat
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from cobalance.base import Annotations, Declaration, InputError, Progress
+from cobalance.base import Annotations, Declaration, InputError, Progress, misfit
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.trees import FileTree, open_tree
 
@@ -69,6 +69,13 @@ class Format(Declaration):
     """The declaration of an annotation format."""
 
     reader: Reader
+
+    def fault(self, module: Any, opener_name: str) -> str:
+        """Fault of the reader."""
+        del module, opener_name
+        return misfit(
+            self.reader, "its reader", "detects(path, head); read(path, options, progress)"
+        )
 
 
 MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cobalance.annotation.annotators import ANNOTATORS
-from cobalance.base.plugins import Declarations, Plugins
+from cobalance.base.registry import Declarations, Plugins
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.training.learners import LEARNERS
 from cobalance.evaluation.training.methods import METHODS

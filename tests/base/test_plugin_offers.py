@@ -10,7 +10,7 @@ import pytest
 from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.base import plugin_offers
 from cobalance.base.errors import UnknownNameError
-from cobalance.base.plugins import PluginError, Plugins
+from cobalance.base.registry import PluginError, Plugins
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.generation.backends import BACKENDS

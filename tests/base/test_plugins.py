@@ -15,7 +15,8 @@ from cobalance.base.errors import (
     OptionError,
     UnknownNameError,
 )
-from cobalance.base.plugins import Plugin, Plugins
+from cobalance.base.plugins import Plugin
+from cobalance.base.registry import Plugins
 from tests.base.plugin_registries import DECLARATIONS, REGISTRIES
 
 BAD = {

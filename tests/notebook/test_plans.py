@@ -10,7 +10,8 @@ import pytest
 import cobalance as cb
 from cobalance.base.errors import InputError, OptionError, UnknownNameError
 from cobalance.base.options import Options
-from cobalance.base.plugins import Plugin, Plugins
+from cobalance.base.plugins import Plugin
+from cobalance.base.registry import Plugins
 
 
 def test_a_plan_closes_every_gap_and_says_what_it_changes(found):

@@ -1,9 +1,14 @@
 """One module per annotator, and the registry of them all."""
 
-from cobalance.annotation.annotators.annotator import Annotator
-from cobalance.base import Plugin, Plugins
+from typing import TYPE_CHECKING
 
-ANNOTATORS: Plugins[Annotator, Plugin] = Plugins(
+from cobalance.base import Plugins
+
+if TYPE_CHECKING:
+    from cobalance.annotation.annotators.annotator import Annotator
+    from cobalance.base import Plugin
+
+ANNOTATORS: "Plugins[Annotator, Plugin]" = Plugins(
     "annotator",
     {
         "owlv2": "cobalance.annotation.annotators.owlv2",
@@ -15,6 +20,5 @@ ANNOTATORS: Plugins[Annotator, Plugin] = Plugins(
         "captions": "cobalance.annotation.annotators.captions",
     },
     "annotators",
-    Plugin,
-    "annotate(images, vocabulary); describe()",
+    calls="annotate(images, vocabulary); describe()",
 )

@@ -85,7 +85,7 @@ class BlipItm(ScoringAnnotator):
 
 
 def open_annotator(options: BlipItmOptions) -> BlipItm:
-    """Open the annotator and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the annotator and load its model; see `cobalance.base.registry.Plugins`."""
     vision = open_vision(
         options,
         transformers.BlipForImageTextRetrieval,

@@ -122,5 +122,5 @@ class ModelCaptions(CaptionAnnotator):
 
 
 def open_annotator(options: CaptionOptions) -> ModelCaptions:
-    """Open the annotator and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the annotator and load its model; see `cobalance.base.registry.Plugins`."""
     return ModelCaptions(open_conversation(options, REVISION), options)

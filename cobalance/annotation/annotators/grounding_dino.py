@@ -163,7 +163,7 @@ class GroundingDetector(BoxDetector):
 
 
 def open_annotator(options: GroundingOptions) -> DetectingAnnotator:
-    """Open the annotator and load its detector; see `cobalance.base.plugins.Plugins`."""
+    """Open the annotator and load its detector; see `cobalance.base.registry.Plugins`."""
     # LLMDet is an MM Grounding DINO.
     kinds = {
         "grounding-dino": transformers.GroundingDinoForObjectDetection,

@@ -197,7 +197,7 @@ class LinearProbeAnnotator:
 
 
 def open_annotator(options: LinearProbeOptions) -> LinearProbeAnnotator:
-    """Open the annotator and read its probe; see `cobalance.base.plugins.Plugins`."""
+    """Open the annotator and read its probe; see `cobalance.base.registry.Plugins`."""
     path = Path(options.model)
     probe = load_linear_probe(path)
     return LinearProbeAnnotator(options, probe, sha256(path.read_bytes()).hexdigest())

@@ -14,5 +14,5 @@ PLUGIN = Plugin(
 
 
 def open_annotator(options: DetectorOptions) -> DetectingAnnotator:
-    """Open the annotator and load its detector; see `cobalance.base.plugins.Plugins`."""
+    """Open the annotator and load its detector; see `cobalance.base.registry.Plugins`."""
     return DetectingAnnotator(PLUGIN.name, open_detector(options))

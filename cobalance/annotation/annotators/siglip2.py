@@ -76,7 +76,7 @@ class Siglip2(ScoringAnnotator):
 
 
 def open_annotator(options: Siglip2Options) -> Siglip2:
-    """Open the annotator and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the annotator and load its model; see `cobalance.base.registry.Plugins`."""
     vision = open_vision(
         options, transformers.SiglipModel, transformers.SiglipImageProcessorPil, REVISION
     )

@@ -67,7 +67,7 @@ class YesNo(ScoringAnnotator):
 
 
 def open_annotator(options: VlmOptions) -> YesNo:
-    """Open the annotator and load its model; see `cobalance.base.plugins.Plugins`.
+    """Open the annotator and load its model; see `cobalance.base.registry.Plugins`.
 
     Raises
     ------

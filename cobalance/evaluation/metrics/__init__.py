@@ -1,6 +1,6 @@
 """Metrics of accuracy by group, bias and image quality, by name."""
 
-from cobalance.evaluation.metrics.metric import MetricPlugin, Metrics
+from cobalance.evaluation.metrics.metric import Metrics
 
 METRICS = Metrics(
     "metric",
@@ -39,5 +39,5 @@ METRICS = Metrics(
         "caption_clusters": "cobalance.evaluation.metrics.images.clusters",
     },
     "metrics",
-    MetricPlugin,
+    "cobalance.evaluation.metrics.metric.MetricPlugin",
 )

@@ -16,6 +16,7 @@ from cobalance.base import (
     Options,
     Plugin,
     Plugins,
+    misfit,
     needs_extra,
 )
 from cobalance.evaluation.cells import image_ids
@@ -167,6 +168,23 @@ class MetricPlugin(Plugin):
     may_take: tuple[str, ...] = ()
     compute: Callable[[Inputs, Any], pd.DataFrame] = field(kw_only=True)
 
+    def opener(self, module: Any, name: str) -> "Callable[[Any], Metric]":
+        """The function that opens it from validated options."""
+        del module, name
+
+        def open_metric(options: Options) -> Metric:
+            return lambda inputs: self.score(inputs, options)
+
+        # An opener's hints name the options that it takes: here those of the plug-in.
+        open_metric.__annotations__["options"] = self.options
+
+        return open_metric
+
+    def fault(self, module: Any, opener_name: str) -> str:
+        """Fault of the declaration or of the function that computes it."""
+        fault = super().fault(module, opener_name)
+        return fault or misfit(self.compute, "its compute", "(inputs, options)")
+
     def fits(self, inputs: Inputs) -> bool:
         """Whether everything that it cannot do without is given."""
         names = set(inputs.given_names())
@@ -210,18 +228,6 @@ class Metrics(Plugins[Metric, MetricPlugin]):
     >>> METRICS["worst_group"].takes
     ('predictions',)
     """
-
-    def opener(self, name: str) -> Callable[[Any], Metric]:
-        """The function that opens a metric from validated options."""
-        plugin = self[name]
-
-        def open_metric(options: Options) -> Metric:
-            return lambda inputs: plugin.score(inputs, options)
-
-        # An opener's hints name the options that it takes: here those of the plug-in.
-        open_metric.__annotations__["options"] = plugin.options
-
-        return open_metric
 
     def score(self, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Scored:
         """Scores of several metrics, one below the other.

@@ -1,9 +1,14 @@
 """One module per backend, and the registry of them all."""
 
-from cobalance.base import Plugin, Plugins
-from cobalance.generation.backends.backend import Backend
+from typing import TYPE_CHECKING
 
-BACKENDS: Plugins[Backend, Plugin] = Plugins(
+from cobalance.base import Plugins
+
+if TYPE_CHECKING:
+    from cobalance.base import Plugin
+    from cobalance.generation.backends.backend import Backend
+
+BACKENDS: "Plugins[Backend, Plugin]" = Plugins(
     "backend",
     {
         "procedural": "cobalance.generation.backends.procedural",
@@ -14,6 +19,5 @@ BACKENDS: Plugins[Backend, Plugin] = Plugins(
         "patch": "cobalance.generation.backends.patch",
     },
     "backends",
-    Plugin,
-    "generate(requests); describe()",
+    calls="generate(requests); describe()",
 )

@@ -29,7 +29,7 @@ EXPORTERS: Plugins[StartExport, ExportPlugin] = Plugins(
         "weights": "cobalance.generation.export.formats.sample_weights",
     },
     "exporters",
-    ExportPlugin,
+    "cobalance.generation.export.exporter.ExportPlugin",
     "(stream, staging)",
 )
 

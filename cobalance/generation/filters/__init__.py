@@ -1,9 +1,13 @@
 """One module per filter, and the registry of them all."""
 
-from cobalance.base import Plugins
-from cobalance.generation.filters.filter import Filter, FilterPlugin
+from typing import TYPE_CHECKING
 
-FILTERS: Plugins[Filter, FilterPlugin] = Plugins(
+from cobalance.base import Plugins
+
+if TYPE_CHECKING:
+    from cobalance.generation.filters.filter import Filter, FilterPlugin
+
+FILTERS: "Plugins[Filter, FilterPlugin]" = Plugins(
     "filter",
     {
         "sanity": "cobalance.generation.filters.sanity",
@@ -18,6 +22,6 @@ FILTERS: Plugins[Filter, FilterPlugin] = Plugins(
         "safety": "cobalance.generation.filters.safety",
     },
     "filters",
-    FilterPlugin,
+    "cobalance.generation.filters.filter.FilterPlugin",
     "judge(requests, made); describe()",
 )

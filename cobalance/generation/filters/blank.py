@@ -99,5 +99,5 @@ def _painted_pixels(made: GeneratedImage) -> npt.NDArray[np.uint8]:
 
 
 def open_filter(options: BlankOptions) -> PixelFilter:
-    """Open the filter; see `cobalance.base.plugins.Plugins`."""
+    """Open the filter; see `cobalance.base.registry.Plugins`."""
     return PixelFilter("blank", options, judge_blank)

@@ -171,5 +171,5 @@ class ClipFilter:
 
 
 def open_filter(options: ClipOptions) -> ClipFilter:
-    """Open the filter and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the filter and load its model; see `cobalance.base.registry.Plugins`."""
     return ClipFilter(options, load_image_text_clip(options))

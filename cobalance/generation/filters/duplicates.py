@@ -188,7 +188,7 @@ def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:
 
 
 def open_filter(options: DuplicatesOptions) -> DuplicatesFilter:
-    """Open the filter; see `cobalance.base.plugins.Plugins`."""
+    """Open the filter; see `cobalance.base.registry.Plugins`."""
     import imagehash
 
     def phash(image: ImageArray) -> str:

@@ -241,7 +241,7 @@ PLUGIN = FilterPlugin(
 
 
 def open_filter(options: EmbeddingOptions) -> EmbeddingFilter:
-    """Open the filter and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the filter and load its model; see `cobalance.base.registry.Plugins`."""
     revision = options.revision or REVISIONS.get(options.model)
     checkpoint = find_checkpoint(options.model, revision, options.offline)
 

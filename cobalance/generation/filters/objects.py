@@ -167,5 +167,5 @@ def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str
 
 
 def open_filter(options: ObjectsOptions) -> ObjectsFilter:
-    """Open the filter and load its detector; see `cobalance.base.plugins.Plugins`."""
+    """Open the filter and load its detector; see `cobalance.base.registry.Plugins`."""
     return ObjectsFilter(options, open_detector(options))

@@ -87,7 +87,7 @@ class SafetyFilter:
 
 
 def open_filter(options: SafetyOptions) -> SafetyFilter:
-    """Open the filter and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the filter and load its model; see `cobalance.base.registry.Plugins`."""
     from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
 
     # It warns that a black image is returned, which is not so here.

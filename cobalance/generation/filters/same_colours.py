@@ -139,5 +139,5 @@ def _overlaps(n: int, side: int) -> npt.NDArray[np.float64]:
 
 
 def open_filter(options: SameColoursOptions) -> PixelFilter:
-    """Open the filter; see `cobalance.base.plugins.Plugins`."""
+    """Open the filter; see `cobalance.base.registry.Plugins`."""
     return PixelFilter("same_colours", options, judge_colours, {"side": SIDE})

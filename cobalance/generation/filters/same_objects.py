@@ -168,5 +168,5 @@ def f1_of_names(found: Set[str], expected: Set[str]) -> float:
 
 
 def open_filter(options: SameObjectsOptions) -> SameObjectsFilter:
-    """Open the filter and load its detector; see `cobalance.base.plugins.Plugins`."""
+    """Open the filter and load its detector; see `cobalance.base.registry.Plugins`."""
     return SameObjectsFilter(options, open_detector(options))

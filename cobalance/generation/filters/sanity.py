@@ -135,5 +135,5 @@ def _find_kept_fault(request: ImageRequest, made: GeneratedImage) -> str:
 
 
 def open_filter(options: SanityOptions) -> PixelFilter:
-    """Open the filter; see `cobalance.base.plugins.Plugins`."""
+    """Open the filter; see `cobalance.base.registry.Plugins`."""
     return PixelFilter("sanity", options, judge_sanity)

@@ -1,9 +1,13 @@
 """One module per recipe, a way of making images, and the registry of them all."""
 
-from cobalance.base import Declarations
-from cobalance.generation.recipes.recipe import Recipe
+from typing import TYPE_CHECKING
 
-RECIPES: Declarations[Recipe] = Declarations(
+from cobalance.base import Declarations
+
+if TYPE_CHECKING:
+    from cobalance.generation.recipes.recipe import Recipe
+
+RECIPES: "Declarations[Recipe]" = Declarations(
     "recipe",
     {
         "procedural": "cobalance.generation.recipes.procedural",
@@ -19,14 +23,14 @@ RECIPES: Declarations[Recipe] = Declarations(
         "genswap": "cobalance.generation.recipes.genswap",
     },
     "recipes",
-    Recipe,
+    "cobalance.generation.recipes.recipe.Recipe",
 )
 
 DEFAULT = "procedural"
 """The recipe of a job that names none: it needs neither a model nor a GPU."""
 
 
-def choose_recipe(recipe: str | None, backend: str | None) -> Recipe:
+def choose_recipe(recipe: str | None, backend: str | None) -> "Recipe":
     """Choose a job's recipe by the recipe and backend that it names, if any.
 
     A backend alone chooses the recipe of its name, if there is one.

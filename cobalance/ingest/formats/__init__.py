@@ -3,9 +3,7 @@
 The order of the registry is the order of detection: the plainest text comes last.
 """
 
-from typing import Any
-
-from cobalance.base import Declarations, misfit
+from cobalance.base import Declarations
 from cobalance.ingest.formats.box_lists import BOX_LISTS
 from cobalance.ingest.formats.coco_captions import CocoCaptions
 from cobalance.ingest.formats.coco_instances import CocoInstances
@@ -35,12 +33,8 @@ class Formats(Declarations[Format]):
             return super().__getitem__(name)
         return Format(name, own.description, own)
 
-    def _fault(self, module: Any, record: Any) -> str:
-        calls = "detects(path, head); read(path, options, progress)"
-        return super()._fault(module, record) or misfit(record.reader, "its reader", calls)
 
-
-FORMATS = Formats("format", group="formats", declaration=Format)
+FORMATS = Formats("format", group="formats", declaration="cobalance.ingest.reader.Format")
 for _name, _tool in (TOOLS | BOX_LISTS).items():
     FORMATS.register(_name, _tool)
 FORMATS.register("visual-genome", VISUAL_GENOME)

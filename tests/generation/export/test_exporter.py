@@ -1,6 +1,6 @@
 """A new format is one module, and one line in the registry."""
 
-from cobalance.base.plugins import Plugins
+from cobalance.base.registry import Plugins
 from cobalance.generation import export as package
 from cobalance.generation.export import ExportOptions, export
 

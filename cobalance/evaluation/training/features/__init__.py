@@ -1,9 +1,14 @@
 """Features of images that training does not change, by name."""
 
-from cobalance.base import Plugin, Plugins
-from cobalance.evaluation.training.features.features import Features
+from typing import TYPE_CHECKING
 
-FEATURES: Plugins[Features, Plugin] = Plugins(
+from cobalance.base import Plugins
+
+if TYPE_CHECKING:
+    from cobalance.base import Plugin
+    from cobalance.evaluation.training.features.features import Features
+
+FEATURES: "Plugins[Features, Plugin]" = Plugins(
     "features",
     {
         "pixels": "cobalance.evaluation.training.features.pixels",

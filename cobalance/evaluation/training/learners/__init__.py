@@ -1,11 +1,15 @@
 """Ways to fit models, by name."""
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from cobalance.base import Plugins
-from cobalance.evaluation.training.method import Learner, LearnerPlugin, Run
 
-LEARNERS: Plugins[Callable[[Run], Learner], LearnerPlugin] = Plugins(
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cobalance.evaluation.training.method import Learner, LearnerPlugin, Run
+
+LEARNERS: "Plugins[Callable[[Run], Learner], LearnerPlugin]" = Plugins(
     "learner",
     {
         "linear": "cobalance.evaluation.training.learners.linear",

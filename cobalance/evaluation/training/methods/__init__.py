@@ -1,11 +1,15 @@
 """Training methods, by name."""
 
+from typing import TYPE_CHECKING
+
 from cobalance.base import Plugins
-from cobalance.evaluation.training.method import Method, MethodPlugin, OwnModel
+
+if TYPE_CHECKING:
+    from cobalance.evaluation.training.method import Method, MethodPlugin, OwnModel
 
 _NETWORK_ONLY = "cobalance.evaluation.training.methods.network_only"
 
-METHODS: Plugins[Method | OwnModel, MethodPlugin] = Plugins(
+METHODS: "Plugins[Method | OwnModel, MethodPlugin]" = Plugins(
     "method",
     {
         "erm": "cobalance.evaluation.training.methods.erm",
@@ -27,7 +31,7 @@ METHODS: Plugins[Method | OwnModel, MethodPlugin] = Plugins(
         "cutmix": f"{_NETWORK_ONLY}.augmentation",
     },
     "methods",
-    MethodPlugin,
+    "cobalance.evaluation.training.method.MethodPlugin",
     "prepare(training)|(training, validation, run)",
 )
 """Training methods; each declares its options and whether it reads group labels."""

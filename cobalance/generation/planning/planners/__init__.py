@@ -26,8 +26,7 @@ PLANNERS: Plugins[Planner | ImagePlanner, Plugin] = Plugins(
         "whole-images": "cobalance.generation.planning.planners.whole_images",
     },
     "planners",
-    Plugin,
-    "(cliques, options)|plan_images(cliques, chosen, options, images)",
+    calls="(cliques, options)|plan_images(cliques, chosen, options, images)",
 )
 
 

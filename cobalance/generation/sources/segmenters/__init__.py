@@ -1,9 +1,14 @@
 """One module per segmenter, and the registry of them all."""
 
-from cobalance.base import Plugin, Plugins
-from cobalance.generation.sources.segmenters.segmenter import Segmenter
+from typing import TYPE_CHECKING
 
-SEGMENTERS: Plugins[Segmenter, Plugin] = Plugins(
+from cobalance.base import Plugins
+
+if TYPE_CHECKING:
+    from cobalance.base import Plugin
+    from cobalance.generation.sources.segmenters.segmenter import Segmenter
+
+SEGMENTERS: "Plugins[Segmenter, Plugin]" = Plugins(
     "segmenter",
     {
         "sam": "cobalance.generation.sources.segmenters.sam",
@@ -12,6 +17,5 @@ SEGMENTERS: Plugins[Segmenter, Plugin] = Plugins(
         "clipseg": "cobalance.generation.sources.segmenters.clipseg",
     },
     "segmenters",
-    Plugin,
-    "segment(image, box); describe()",
+    calls="segment(image, box); describe()",
 )

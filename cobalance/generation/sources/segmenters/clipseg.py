@@ -90,7 +90,7 @@ class ClipSegSegmenter:
 
 
 def open_segmenter(options: ClipSegOptions) -> ClipSegSegmenter:
-    """Open the segmenter and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `cobalance.base.registry.Plugins`."""
     vision = open_vision(
         options, transformers.CLIPSegForImageSegmentation, transformers.ViTImageProcessorPil
     )

@@ -84,7 +84,7 @@ class ParsingSegmenter:
 
 
 def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
-    """Open the segmenter and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `cobalance.base.registry.Plugins`."""
     vision = open_vision(
         options,
         transformers.SegformerForSemanticSegmentation,

@@ -140,7 +140,7 @@ def _fit(mask: MaskArray, box: Box) -> float:
 
 
 def open_segmenter(options: PeopleOptions) -> PeopleSegmenter:
-    """Open the segmenter and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `cobalance.base.registry.Plugins`."""
     vision = open_vision(
         options,
         transformers.Mask2FormerForUniversalSegmentation,

@@ -90,6 +90,6 @@ class SamSegmenter:
 
 
 def open_segmenter(options: SamOptions) -> SamSegmenter:
-    """Open the segmenter and load its model; see `cobalance.base.plugins.Plugins`."""
+    """Open the segmenter and load its model; see `cobalance.base.registry.Plugins`."""
     vision = open_vision(options, transformers.SamModel, transformers.SamImageProcessorPil)
     return SamSegmenter(vision, transformers.SamProcessor(vision.processor))  # type: ignore[no-untyped-call]
