@@ -18,7 +18,7 @@ from cobalance.workflows.demo.urbancars import urbancars
 from tests.browser.pages import Pages, barriers, graph, screenshot, settle
 from tests.support.waiting import until
 
-PATHS = ["" if path == "diagnose" else path for _, path, _, _ in PAGES]
+PATHS = ["" if path == "diagnose" else path for path in PAGES]
 HOSTILE_PATHS = ["", "datasets", "neighbourhood", "plan", "jobs", "compare", "cypher"]
 HOSTILE = "tests: <b>'\"&` $x$ :red[y]"
 NAMES = (

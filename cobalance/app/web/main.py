@@ -1,54 +1,45 @@
 """Entry script of the web app: Streamlit runs it from top to bottom for every interaction."""
 
 from base64 import b64encode
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from cobalance.app.web.annotate import page as annotate
-from cobalance.app.web.compare import page as compare
 from cobalance.app.web.components import first_steps, saved_views
-from cobalance.app.web.cypher import page as cypher
-from cobalance.app.web.diagnose import page as diagnose
-from cobalance.app.web.evaluate import page as evaluate
-from cobalance.app.web.find import page as find
-from cobalance.app.web.jobs import page as jobs
-from cobalance.app.web.load import page as datasets_page
-from cobalance.app.web.neighbourhood import page as neighbourhood
-from cobalance.app.web.panel import page as panel
-from cobalance.app.web.plan import page as plan
 from cobalance.app.web.server.counters import page_run
 from cobalance.app.web.state import access, refreshing, session, url
-from cobalance.app.web.widgets import errors_shown, meaning
+from cobalance.app.web.widgets import Page, errors_shown, meaning
 
-PAGES = (
-    ("Datasets", "datasets", ":material/database:", datasets_page.page),
-    ("Diagnose", "diagnose", ":material/balance:", diagnose.page),
-    ("Neighbourhood", "neighbourhood", ":material/hub:", neighbourhood.page),
-    ("Find", "find", ":material/image_search:", find.page),
-    ("Plan", "plan", ":material/checklist:", plan.page),
-    ("Jobs", "jobs", ":material/bolt:", jobs.page),
-    ("Evaluate", "evaluate", ":material/analytics:", evaluate.page),
-    ("Annotate", "annotate", ":material/new_label:", annotate.page),
-    ("Audit", "audit", ":material/fact_check:", panel.audit),
-    ("Study", "study", ":material/groups:", panel.study),
-    ("Before/after", "compare", ":material/compare_arrows:", compare.page),
-    ("Cypher", "cypher", ":material/terminal:", cypher.page),
+# Folders of `pages`, in the order of the menu.
+FOLDERS = (
+    "load",
+    "diagnose",
+    "neighbourhood",
+    "find",
+    "plan",
+    "jobs",
+    "evaluate",
+    "annotate",
+    "audit",
+    "study",
+    "compare",
+    "cypher",
 )
-# Words of the glossary that the help beside a page's title explains. Not a docstring: Streamlit
-# runs this file, and may draw a text that stands alone.
-WORDS = {
-    "Annotate": ("annotation run", "attribute", "annotator"),
-    "Audit": ("audit",),
-    "Evaluate": ("evaluation", "training method", "learner", "shortcut", "counterfactual"),
-    "Find": ("embedding", "tag"),
-    "Jobs": ("job", "task", "worker", "recipe", "segmenter", "candidate", "verdict"),
-    "Study": ("study",),
-}
-WITH_UPLOADS = ("Datasets", "Evaluate", "Find")
-# Pages that work before anything is loaded.
-WITHOUT_DATASET = ("Datasets", "Cypher")
+FIRST = "diagnose"
+
+
+def declared_pages() -> dict[str, Page]:
+    """The pages by their addresses, in the order of the menu."""
+    pages: dict[str, Page] = {}
+    for folder in FOLDERS:
+        page = import_module(f"cobalance.app.web.pages.{folder}.page").PAGE
+        pages[page.path] = page
+    return pages
+
+
+PAGES = declared_pages()
 
 
 def main() -> None:
@@ -58,31 +49,35 @@ def main() -> None:
     st.logo(_picture("logo.svg"), size="large")
     require_login()
 
-    pages = {
-        path: st.Page(function, title=title, icon=icon, url_path=path, default=path == "diagnose")
-        for title, path, icon, function in PAGES
+    menu = {
+        path: st.Page(
+            page.draw, title=page.title, icon=page.icon, url_path=path, default=path == FIRST
+        )
+        for path, page in PAGES.items()
     }
-    url.register(pages)
-    page = st.navigation(list(pages.values()), position="top")
+    url.register(menu)
+    chosen = st.navigation(list(menu.values()), position="top")
+    # Streamlit gives the first page an empty path.
+    page = PAGES[chosen.url_path or FIRST]
+
     # Files that were sent for a page are not kept on the others.
-    if page.title not in WITH_UPLOADS:
+    if not page.takes_uploads:
         access.end_uploads()
     with errors_shown(), page_run(page.title):
-        _draw_page(page)
+        _draw_page(page, chosen)
 
 
-def _draw_page(page: StreamlitPage) -> None:
+def _draw_page(page: Page, chosen: StreamlitPage) -> None:
     """Draw the title and the choice of the dataset, and the page if it can be drawn without one."""
-    if first_steps.follow() and page.title == "Datasets":
-        url.go_to("diagnose")
+    if first_steps.follow() and page.path == "datasets":
+        url.go_to(FIRST)
     names = session.datasets()["dataset"].tolist()
-    # Streamlit gives the first page an empty path.
-    _header(page.title, page.url_path or "diagnose", names)
+    _header(page, names)
 
     url.restore()
     url.show_left_out()
-    if names or page.title in WITHOUT_DATASET:
-        page.run()
+    if names or not page.needs_dataset:
+        chosen.run()
     else:
         first_steps.draw()
 
@@ -97,22 +92,22 @@ def _picture(name: str) -> str:
     return f"data:image/svg+xml;base64,{b64encode(data).decode()}"
 
 
-def _header(title: str, path: str, names: list[str]) -> None:
+def _header(page: Page, names: list[str]) -> None:
     """Draw the page's title and the choice of the dataset, which is in every URL."""
     left, right = st.columns([3, 1], vertical_alignment="center")
-    explained = [f"- **{word}**: {meaning(word)}" for word in WORDS.get(title, ())]
-    left.title(title, anchor=False, help="\n".join(explained) or None)
+    explained = [f"- **{word}**: {meaning(word)}" for word in page.words]
+    left.title(page.title, anchor=False, help="\n".join(explained) or None)
 
     with right.container(horizontal=True, vertical_alignment="center"):
         if names:
-            _choose_dataset(title, names)
-            saved_views.draw_menu(path)
+            _choose_dataset(page, names)
+            saved_views.draw_menu(page.path)
         draw_account()
 
 
-def _choose_dataset(title: str, names: list[str]) -> None:
+def _choose_dataset(page: Page, names: list[str]) -> None:
     """Draw the choice of the dataset, and say whether it is a demo."""
-    session.apply_choice(names, compare.first_dataset if title == "Before/after" else None)
+    session.apply_choice(names, page.first_dataset)
     st.selectbox(
         "Dataset",
         names,

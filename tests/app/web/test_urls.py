@@ -10,7 +10,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.lifecycle import create_job
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
-PATHS = [path for _, path, _, _ in PAGES]
+PATHS = list(PAGES)
 HOSTILE = {
     "nested": "[" * 20_000,
     "nested-and-closed": "[" * 900 + "]" * 900,

@@ -20,7 +20,7 @@ VIEWS = (
     "cypher_ask",
     "near_kind",
 )
-PATHS = [path for _, path, _, _ in PAGES]
+PATHS = list(PAGES)
 KINDS = (
     *("selectbox", "segmented_control", "multiselect", "checkbox", "toggle", "radio"),
     *("slider", "select_slider", "number_input", "text_input"),

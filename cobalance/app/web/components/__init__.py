@@ -1,1 +1,5 @@
 """Parts of a page about a dataset: filters, tables, pictures, galleries and forms."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

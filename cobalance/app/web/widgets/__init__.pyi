@@ -25,6 +25,7 @@ from .messages import (
     show_task as show_task,
     viewer_note as viewer_note,
 )
+from .page import Page as Page
 from .tables import (
     count_column as count_column,
     draw_columns as draw_columns,
@@ -34,6 +35,7 @@ from .tables import (
     percent_done as percent_done,
     row_values as row_values,
     table_height as table_height,
+    text_column as text_column,
 )
 from .theme import (
     bold as bold,

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -62,6 +62,17 @@ def count_column(
 ) -> ColumnConfig:
     """A column of whole numbers, with separators."""
     return st.column_config.NumberColumn(label, format="localized", width=width, help=help)
+
+
+def text_column(
+    label: str | None = None,
+    width: int | Literal["small", "medium", "large"] | None = None,
+    *,
+    help: str | None = None,  # noqa: A002
+    alignment: Literal["left", "center", "right"] | None = None,
+) -> ColumnConfig:
+    """A column of texts."""
+    return st.column_config.TextColumn(label, width=width, help=help, alignment=alignment)
 
 
 def percent_done(done: int | None, total: int | None) -> float:

@@ -1,11 +1,18 @@
-from cobalance.app.web.main import PAGES, WORDS
+from pathlib import Path
+
+import cobalance.app.web.pages
+from cobalance.app.web.main import FOLDERS, PAGES
 from cobalance.app.web.widgets.wording import GLOSSARY, meaning
 
 
 def test_every_word_that_a_page_explains_is_there():
-    assert set(WORDS) <= {title for title, *_ in PAGES}
-    for words in WORDS.values():
-        assert all(meaning(word).endswith(".") for word in words)
+    for page in PAGES.values():
+        assert all(meaning(word).endswith(".") for word in page.words)
+
+
+def test_every_folder_of_pages_is_in_the_menu():
+    folders = Path(cobalance.app.web.pages.__file__).parent.glob("*/page.py")
+    assert {file.parent.name for file in folders} == set(FOLDERS)
 
 
 def test_every_row_has_a_word_a_meaning_and_what_the_paper_says():

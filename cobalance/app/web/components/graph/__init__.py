@@ -1,1 +1,0 @@
-"""Shared controls of the concept graph: axis, centre, colours and steps."""

@@ -1,1 +1,0 @@
-"""Imbalances as tables and in detail, filters for them, and saved views."""

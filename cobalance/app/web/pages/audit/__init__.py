@@ -1,0 +1,1 @@
+"""The page Audit: people check labels of models, blind."""

@@ -1,0 +1,181 @@
+"""Embeddings of a dataset's images: computed by a worker, or added from a file."""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from cobalance.app.web.components import (
+    draw_model_options,
+    draw_purpose,
+    draw_workers,
+    say_needs,
+    task_buttons,
+)
+from cobalance.app.web.state import (
+    CurrentDataset,
+    accept_uploads,
+    choice_in_url,
+    may_edit,
+    rerun_page,
+    session,
+    user_name,
+)
+from cobalance.app.web.widgets import (
+    choose_view,
+    duration_text,
+    edits,
+    empty_state,
+    errors_in_fragment,
+    show_kept_error,
+    viewer_note,
+)
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.graph.tasks import Task
+from cobalance.ingest.embeddings import SUFFIXES
+from cobalance.workflows.embed.compute import order_embeddings
+from cobalance.workflows.embed.search import USUAL, add_embeddings, computing_tasks
+from cobalance.workflows.load.sources import temporary_files
+
+COMPUTE, FILE = "Compute them", "From a file"
+REFRESH_S = 1
+
+
+def show_first(current: CurrentDataset) -> None:
+    """Draw the purpose of embeddings, and the ways to get them."""
+    empty_state(
+        "No embeddings yet",
+        "Vectors of the images, from any model, show which are alike. Have a worker compute them, "
+        "or add a file; `cobalance embeddings` does the same.",
+        icon=":material/scatter_plot:",
+    )
+    show(current)
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw the forms that compute the embeddings, or add them from a file."""
+    show_kept_error()
+    if not may_edit():
+        viewer_note("compute or add embeddings")
+        return
+    if choose_view("Where they come from", (COMPUTE, FILE), "find_source") == COMPUTE:
+        _compute_form(current)
+    else:
+        _file_form(current)
+
+
+def show_task(current: CurrentDataset) -> None:
+    """Draw how far a worker is with the embeddings; nothing where it is done, or none is asked."""
+    task = _latest(current.name)
+    if task is None or task.state == "done":
+        return
+    refresh_s = None
+    if task.is_active:
+        draw_workers()
+        refresh_s = REFRESH_S
+    st.fragment(run_every=refresh_s)(_draw_task)(current.name, task.state)
+
+
+def _latest(dataset: str) -> Task | None:
+    return next(iter(computing_tasks(session.store(), dataset)), None)
+
+
+def _draw_task(dataset: str, drawn: str) -> None:
+    """Draw the newest task; the whole page anew once its state is not the drawn one."""
+    with errors_in_fragment():
+        task = _latest(dataset)
+        if task is None or task.state != drawn:
+            rerun_page()
+            return
+
+        share, done, text = 0.0, task.done or 0, str(task.state)
+        if task.state == "running":
+            text = task.stage
+            if task.total:
+                text = f"{text} {done:,} of {task.total:,}"
+        if task.total:
+            # Streamlit refuses more than 1.
+            share = min(done / task.total, 1.0)
+        if task.seconds_left is not None:
+            text = f"{text}, {duration_text(task.seconds_left)} left"
+
+        with st.container(border=True, key="_embeddings_task"):
+            st.progress(share, f"Embeddings by {task.settings['features']}: {text}")
+            for remark in task.remarks:
+                st.text(remark)
+            if may_edit() and task.is_active:
+                task_buttons("tasks", [task.id], [])
+            elif may_edit():
+                task_buttons("tasks", [], [task.id])
+
+
+def _compute_form(current: CurrentDataset) -> None:
+    """Draw the choice of a model, and the button that orders its vectors."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        # The usual model comes first, the others in the order of the registry.
+        names = sorted(FEATURES, key=lambda name: name != USUAL)
+        name = st.selectbox("Model", names, **choice_in_url("find_with"), width=180)
+        plugin = FEATURES[name]
+        with st.popover("Options"):
+            options = draw_model_options(
+                plugin.options, f"find_{name}_", "`cobalance embeddings compute`"
+            )
+        st.button(
+            "Compute the embeddings", key="_embeddings_compute", type="primary",
+            on_click=edits(order_embeddings), args=(current.store, current.name),
+            kwargs={"features": name, "options": options, "created_by": user_name()},
+        )  # fmt: skip
+
+    draw_purpose(plugin)
+    say_needs(plugin.extra)
+
+
+def _file_form(current: CurrentDataset) -> None:
+    """Draw the place for a file with embeddings."""
+    accept_uploads()
+    vectors = st.file_uploader(
+        "Embeddings",
+        [suffix.removeprefix(".") for suffix in SUFFIXES],
+        key="_embeddings_file",
+        help="Parquet: a column of ids and one of lists of numbers. CSV: a column of ids, all "
+        "others of numbers. NumPy: .npz with an array of ids and one with a row for each image, "
+        "or .npy with the rows alone.",
+    )
+
+    ids, column, is_ready = None, "id", vectors is not None
+    if vectors is not None and _suffix(vectors) == ".npy":
+        ids = st.file_uploader(
+            "Ids of its rows", ["txt"], key="_embeddings_row_ids", help="Text, an id a line."
+        )
+        is_ready = ids is not None
+    else:
+        column = st.text_input(
+            "Column of ids", "id", key="_embeddings_ids", help="Of .npz: the array of ids."
+        )
+    st.button(
+        "Add the embeddings", key="_embeddings_add", on_click=_add, disabled=not is_ready,
+        args=(current, vectors, ids, column),
+    )  # fmt: skip
+
+
+def _suffix(uploaded: Any) -> str:
+    """Format of a sent file."""
+    suffix = Path(uploaded.name).suffix.lower()
+    return suffix if suffix in SUFFIXES else SUFFIXES[0]
+
+
+@edits
+def _add(current: CurrentDataset, vectors: Any, ids: Any, column: str) -> None:
+    name = f"embeddings{_suffix(vectors)}"
+    files = {name: vectors.getbuffer()}
+    if ids is not None:
+        files["ids.txt"] = ids.getbuffer()
+    with temporary_files(files) as folder:
+        add_embeddings(
+            current.store,
+            session.settings().folders(),
+            current.name,
+            folder / name,
+            None if ids is None else folder / "ids.txt",
+            id_column=column,
+        )

@@ -1,0 +1,321 @@
+"""Controls of a plan: cliques, planner and limits."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components import draw_options, imbalance_filters
+from cobalance.app.web.state import (
+    CurrentDataset,
+    choice_in_url,
+    in_url,
+    names_of,
+    number_in_url,
+    url,
+)
+from cobalance.app.web.widgets import escape, in_app, meaning
+from cobalance.base import IntArray, inflect, readable
+from cobalance.counting import Cliques, Incidence
+from cobalance.generation.planning import (
+    COUNTS,
+    PLANNERS,
+    WHOLE_IMAGES,
+    PlannedImages,
+    PlanOptions,
+    measure_all,
+    plan_curve,
+    run_planner,
+    simulate_images,
+)
+from cobalance.generation.recipes.recipe import FormField
+from cobalance.graph.database import GraphStore, schema
+from cobalance.graph.dataset import DatasetState, load_cliques, load_named_images
+from cobalance.statistics import MAX_Q_VALUE, CliqueFilter, find_rows
+from cobalance.workflows.diagnose.findings import describe_leaning
+from cobalance.workflows.plan import budget_curve, compare_all
+
+SELECTED, BY_FILTER = "Selected", "By filter"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The cliques to rebalance: these, or with None all that pass the filter."""
+
+    cliques: tuple[url.Clique, ...] | None
+    filter: CliqueFilter = field(default_factory=CliqueFilter)
+
+    def rows(self, cliques: Cliques) -> IntArray:
+        """Their rows in the table of all cliques, ascending."""
+        if self.cliques is not None:
+            rows = find_rows(cliques, self.cliques)
+            return np.unique(rows[rows >= 0])
+        # A concept of the dataset may be in no clique, and then nothing passes.
+        if not set(self.filter.concepts) <= set(cliques.concepts):
+            return np.zeros(0, dtype=np.int64)
+        return self.filter.rows(cliques)
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """The inputs of a plan: the same request, in the same state, gives the same plan."""
+
+    state: DatasetState
+    choice: Choice
+    planner: str
+    options: PlanOptions
+    planner_options: tuple[tuple[str, Any], ...] = ()
+
+
+def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
+    """Draw the controls and return the plan request."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice"):
+        selected = tuple(url.selected_cliques())
+        source = _choose_source(len(selected))
+        choice = Choice(selected) if source == SELECTED else _choose_by_filter(current, cliques)
+        budget = _limit(
+            "Budget",
+            "budget",
+            "Images in all, spent first on what has evidence. Without one whole-images plans a "
+            "tenth of the images that there are, other planners as many as it takes.",
+        )
+
+    with (
+        st.expander("More: planner, sizes, limits", key="_plan_more"),
+        st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"),
+    ):
+        planner = _choose_planner(current)
+        options_model = PLANNERS[planner].options
+        fields = [FormField(name, readable(name)) for name in options_model.model_fields]
+        planner_options = draw_options(fields, options_model)
+
+        if source == SELECTED:
+            sizes = _sizes_of(selected, cliques)
+        else:
+            sizes = _choose_sizes(cliques, smallest=1 if planner == WHOLE_IMAGES else 2)
+        cap = _limit("Most per query", "cap", "Images of one class for one set of concepts.")
+
+    return PlanRequest(
+        state=current.state,
+        choice=choice,
+        planner=planner,
+        options=PlanOptions(*sizes, cap, budget),
+        planner_options=tuple(planner_options.items()),
+    )
+
+
+def _choose_source(n_selected: int) -> str:
+    """Draw whether the plan is for the selected cliques, or for all that pass a filter."""
+    texts = {SELECTED: f"{SELECTED} ({n_selected:,})", BY_FILTER: BY_FILTER}
+    source: str = st.segmented_control(
+        "Cliques to rebalance",
+        list(texts),
+        format_func=texts.__getitem__,
+        default=SELECTED if n_selected else BY_FILTER,
+        **in_url("plan_for"),
+        required=True,
+    )
+    return source
+
+
+def _choose_planner(current: CurrentDataset) -> str:
+    """Draw the choice of the planner, the usual one first."""
+    # Whole images are planned after real ones, which a dataset of counts alone lacks.
+    usual = COUNTS if images_at_hand(current) is None else WHOLE_IMAGES
+    others = [name for name, _ in PLANNERS.items() if name != usual]
+
+    purposes = [f"- **{name}**: {planner.purpose}" for name, planner in PLANNERS.items()]
+
+    name: str = st.selectbox(
+        "Planner",
+        [usual, *others],
+        **choice_in_url("planner"),
+        width=170,
+        help="\n".join([f"{meaning('planner')}\n", *purposes]),
+    )
+    return name
+
+
+def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
+    """Sizes of the smallest and the largest selected clique."""
+    largest = cliques.members.shape[1]
+    sizes = [len(clique) for clique in selected if len(clique) <= largest]
+    return min(sizes, default=1), max(sizes, default=largest)
+
+
+def _choose_sizes(cliques: Cliques, smallest: int) -> tuple[int, int]:
+    largest = cliques.members.shape[1]
+    # Streamlit refuses a slider whose ends are one number.
+    if largest == 1:
+        return 1, 1
+    sizes: tuple[int, int] = st.slider(
+        "Sizes", 1, largest, (smallest, largest), **number_in_url("plan_sizes"), width=140
+    )
+    return sizes
+
+
+def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> Choice:
+    """Draw the filter of cliques; return all that pass it."""
+    under = imbalance_filters.choose_class(cliques.classes)
+    min_gap = st.number_input(
+        "Gap of at least", 0, value=0, **number_in_url("min_gap"), width=150, help=meaning("gap")
+    )
+
+    max_q_value = imbalance_filters.choose_q_value()
+    names = names_of(current, schema.CONCEPT)
+    concepts = imbalance_filters.choose_concepts(names, placeholder="any")
+
+    return Choice(None, CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value))
+
+
+def _limit(label: str, key: str, purpose: str) -> int | None:
+    """Draw a field for a number of images; None where no limit is typed."""
+    limit: int | None = st.number_input(
+        label,
+        1,
+        value=None,
+        step=1,
+        **number_in_url(key),
+        placeholder="no limit",
+        width=150,
+        help=purpose,
+    )
+    return limit
+
+
+# Results are cached under the request alone: the cliques follow from its state. Images and tables
+# of cliques are cached as they are, not as copies: the latter are tested once, see
+# `clique_q_values`.
+_BY_IMAGES: dict[str | type[Any], Callable[[Any], Any]] = {
+    PlannedImages: lambda planned: planned.images.tobytes()
+}
+
+
+@st.cache_resource(show_spinner="Reading the cliques", max_entries=8)
+def mined_cliques(_store: GraphStore, state: DatasetState) -> Cliques:
+    """Read the cliques of a dataset as it is."""
+    return load_cliques(_store, state.name)
+
+
+@st.cache_resource(show_spinner="Reading the images", max_entries=8)
+def named_images(_store: GraphStore, state: DatasetState) -> tuple[Incidence, Sequence[str]] | None:
+    """Read the images that were mined, or a sample, with their ids; None for counts alone."""
+    return load_named_images(_store, state.name, state.mining_options().split)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs=_BY_IMAGES)
+def cliques_after(
+    _cliques: Cliques,
+    planned: PlannedImages,
+    request: PlanRequest,  # noqa: ARG001
+) -> Cliques:
+    """Count the cliques with the images of a plan."""
+    return simulate_images(_cliques, planned)
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def chosen_rows(_cliques: Cliques, request: PlanRequest) -> IntArray:
+    """Rows of the cliques to rebalance."""
+    return np.intersect1d(request.choice.rows(_cliques), request.options.rows(_cliques))
+
+
+@st.cache_data(show_spinner="Planning", max_entries=32)
+def plan_found(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest) -> PlannedImages:
+    """The planned images, and how good the planner knows them to be."""
+    planner = PLANNERS.open(request.planner, dict(request.planner_options))
+    images = images_at_hand(_current)
+    return run_planner(_cliques, planner, request.options, request.choice.rows(_cliques), images)
+
+
+def images_at_hand(current: CurrentDataset) -> Incidence | None:
+    """The images that were mined, or a sample of them; None where there are counts alone."""
+    images = named_images(current.store, current.state)
+    if images is None or current.state.compared:
+        return None
+    return images[0]
+
+
+@st.cache_data(show_spinner=False, max_entries=32, hash_funcs=_BY_IMAGES)
+def plan_measured(
+    _current: CurrentDataset, _cliques: Cliques, planned: PlannedImages, request: PlanRequest
+) -> dict[str, int | float]:
+    """Measure a plan by `cobalance.generation.planning.effects.measure_all`."""
+    after = cliques_after(_cliques, planned, request)
+    rows = chosen_rows(_cliques, request)
+    return measure_all(_cliques, after, planned, rows, images_at_hand(_current))
+
+
+def _leaning(cliques: Cliques, request: PlanRequest, rows: IntArray) -> tuple[int, int]:
+    """How many of the chosen cliques lean to a class, and how many more have a gap."""
+    proven = Choice(None, CliqueFilter(max_q_value=MAX_Q_VALUE))
+    # Of any size, as the rows are those of the chosen sizes already.
+    all_sizes = PlanRequest(request.state, proven, request.planner, PlanOptions(1))
+    leans = np.isin(rows, chosen_rows(cliques, all_sizes))
+
+    has_gap = cliques.gaps()[rows] > 0
+    return int(leans.sum()), int((has_gap & ~leans).sum())
+
+
+@st.cache_data(show_spinner="Comparing planners", max_entries=32)
+def planners_compared(
+    _current: CurrentDataset, _cliques: Cliques, request: PlanRequest
+) -> pd.DataFrame:
+    """Every planner and baseline for the same cliques within the same limits."""
+    rows = chosen_rows(_cliques, request)
+    options = _options_by_planner(request)
+    return compare_all(
+        _cliques, rows, request.options, options, images_at_hand(_current), (), in_app
+    )
+
+
+def curves_of(
+    current: CurrentDataset, cliques: Cliques, request: PlanRequest
+) -> Iterator[pd.DataFrame]:
+    """Yield the curve of a plan at once, then continued by the ends of larger plans.
+
+    Columns are those of `cobalance.generation.planning.effects.plan_curve`.
+    """
+    rows = chosen_rows(cliques, request)
+    planned = plan_found(current, cliques, request)
+    curve = plan_curve(cliques, planned, rows)
+    yield curve
+
+    if request.planner != WHOLE_IMAGES:
+        return
+    # Each is a plan of its own: queries are larger within a larger budget.
+    for times in (2, 5):
+        budget = times * int(planned.images.sum())
+        larger_request = replace(request, options=replace(request.options, budget=budget))
+        larger = plan_found(current, cliques, larger_request)
+        end = plan_curve(cliques, larger, rows, points=1).tail(1)
+        curve = pd.concat([curve, end], ignore_index=True)
+    yield curve.drop_duplicates("images")
+
+
+@st.cache_data(show_spinner="Planning within budgets", max_entries=32)
+def budgets_compared(
+    _current: CurrentDataset, _cliques: Cliques, request: PlanRequest
+) -> pd.DataFrame:
+    """Measure plans within several budgets."""
+    rows = chosen_rows(_cliques, request)
+    options = _options_by_planner(request)
+    images = images_at_hand(_current)
+    return budget_curve(_cliques, rows, request.options, options, [request.planner], images)
+
+
+def _options_by_planner(request: PlanRequest) -> dict[str, dict[str, Any]]:
+    return {request.planner: dict(request.planner_options)}
+
+
+def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:
+    """Draw how many cliques are chosen, and how many of them were not mined."""
+    leaning, unproven = _leaning(cliques, request, rows)
+    text = f"{inflect(len(rows), 'cliques')}: {describe_leaning(leaning, unproven)}"
+
+    selected = request.choice.cliques
+    if selected is not None and len(selected) > len(rows):
+        text += f"; {len(selected) - len(rows):,} selected that mining did not find"
+    st.caption(escape(text))

@@ -1,0 +1,382 @@
+"""Effects of a plan on cliques: a chart, a table, and a comparison of planners."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from cobalance.app.web.components import details
+from cobalance.app.web.widgets import (
+    before_and_after,
+    clique_labels,
+    count_column,
+    draw_columns,
+    draw_table,
+    escape,
+    names_axis,
+    shorten,
+    text_column,
+)
+from cobalance.base import IntArray
+from cobalance.counting import Cliques
+from cobalance.generation.planning import AFTER, BEFORE, Plan, effect_table, find_leaning
+from cobalance.statistics import rate_differences
+from cobalance.workflows.cells import ARROW, change_text
+from cobalance.workflows.concept_graph import NEUTRAL, class_colors
+from cobalance.workflows.plan import CURVE, describe_widened, describe_worse, plan_warnings
+
+IN_PICTURE, IN_TABLE = 20, 1000
+# More classes than this have no columns of their own.
+MOST_CLASSES = 4
+MOST_COLORS = 8
+WIDENED = "Cliques, chosen or not, that lean to a class after, with a larger difference of rates."
+
+
+def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
+    """Data of the chart: a row for each clique, before and after.
+
+    `table` is from `cobalance.generation.planning.effects.effect_table`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``clique`` (its members, shortened, each text unique), ``before`` and ``after``: with two
+        classes the images of the second less those of the first, so that the sign is the side;
+        with more the gap. ``side_before`` and ``side_after``: with two classes the one with more
+        images, with more the one with too few; "balanced" where the gap is 0.
+    """
+    marks = pd.DataFrame({"clique": clique_labels(table["concepts"])})
+
+    for time, counts in (("before", BEFORE), ("after", AFTER)):
+        side = table[f"too_few_{time}"]
+        if len(classes) == 2:
+            first, second = classes
+            marks[time] = table[counts + second].to_numpy() - table[counts + first].to_numpy()
+            # Of two classes the other one has more where one has too few.
+            side = side.map({first: second, second: first})
+        else:
+            marks[time] = table[f"gap_{time}"].to_numpy()
+
+        marks[f"side_{time}"] = side.astype(object).where(side.notna(), BALANCED).to_numpy()
+    return marks
+
+
+BALANCED = "balanced"
+
+
+def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
+    """Draw how the gaps of the cliques with the largest ones change."""
+    classes = before.classes
+    marks = marks_of(effect_table(before, after, rows[:IN_PICTURE]), classes)
+    st.altair_chart(
+        _gap_chart(marks, classes).properties(height=alt.Step(20)),
+        width="stretch",
+        key="_plan_picture",
+        alt="Gap of each clique before and after",
+    )
+
+    balanced_at = "in the middle" if len(classes) == 2 else "at 0"
+    caption = f"Ring: before. Disc: after; {balanced_at} a clique is balanced."
+    if len(rows) > IN_PICTURE:
+        caption += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
+    st.caption(caption)
+
+
+def _gap_chart(marks: pd.DataFrame, classes: tuple[str, ...]) -> alt.LayerChart | alt.FacetChart:
+    """Gaps from a ring to a disc, with two classes to the side of the one with more images."""
+    if len(classes) == 2:
+        left, right = (shorten(name, 20) for name in classes)
+        title, number = f"← more {left} · images · more {right} →", "+,.0f"
+        side_title, legend_title = "more", None
+    else:
+        title, number = "gap, in images", ",.0f"
+        side_title, legend_title = "too few", "too few images of"
+
+    base = alt.Chart(marks).encode(
+        y=alt.Y(
+            "clique:N",
+            sort=marks["clique"].tolist(),
+            title=None,
+            axis=names_axis(230, grid=True, ticks=False, domain=False),
+        ),
+        tooltip=[
+            alt.Tooltip("clique:N", title="clique"),
+            alt.Tooltip("before:Q", format=number),
+            alt.Tooltip("after:Q", format=number),
+            alt.Tooltip("side_before:N", title=f"{side_title} before"),
+            alt.Tooltip("side_after:N", title=f"{side_title} after"),
+        ],
+    )
+
+    axis = alt.Axis(format=",.0f", tickCount=5, tickMinStep=1)
+
+    def points(time: str, size: int, *, filled: bool) -> alt.Chart:
+        marked = base.mark_point(size=size, filled=filled, opacity=1, strokeWidth=2)
+        drawn: alt.Chart = marked.encode(
+            x=alt.X(f"{time}:Q", title=title, axis=axis),
+            color=_side_color(f"side_{time}", marks, classes, legend_title),
+        )
+        return drawn
+
+    zero = alt.Chart().mark_rule(strokeWidth=1.5, color=NEUTRAL, aria=False)
+    change = base.mark_rule(strokeWidth=1.5, color=NEUTRAL, opacity=0.7)
+    return alt.layer(
+        zero.encode(x=alt.datum(0)),
+        change.encode(x="before:Q", x2="after:Q"),
+        points("before", 50, filled=False),
+        points("after", 70, filled=True),
+    )
+
+
+def _side_color(
+    field: str, marks: pd.DataFrame, classes: tuple[str, ...], legend_title: str | None
+) -> alt.Color:
+    """The colour of a class, with a legend; all are neutral where there are too many classes."""
+    sides = marks[["side_before", "side_after"]].to_numpy()
+    drawn = [name for name in classes if (sides == name).any()]
+    domain = [*drawn, BALANCED]
+
+    # More colours cannot be told apart: the tooltip and the table below name the classes.
+    if len(classes) != 2 and len(drawn) > MOST_COLORS:
+        scale = alt.Scale(domain=domain, range=[NEUTRAL] * len(domain))
+        return alt.Color(f"{field}:N", scale=scale, sort=domain, legend=None)
+
+    colors = class_colors(classes)
+    scale = alt.Scale(domain=domain, range=[*(colors[name] for name in drawn), NEUTRAL])
+    legend = alt.Legend(
+        orient="top",
+        title=legend_title,
+        columns=4,
+        labelLimit=110,
+        symbolType="circle",
+        symbolFillColor=None,
+    )
+    return alt.Color(f"{field}:N", scale=scale, sort=domain, legend=legend)
+
+
+def picture_rates(before: Cliques, after: Cliques) -> None:
+    """Draw how the largest rate differences of leaning cliques change."""
+    rates_before = rate_differences(before.counts, before.class_sizes)[0]
+    rates_after = rate_differences(after.counts, after.class_sizes)[0]
+    # Cliques that do not lean count as 0, and so come last.
+    strength = np.where(find_leaning(before), rates_before, 0)
+    rows = np.argsort(-strength, kind="stable")[:IN_PICTURE]
+    marks = pd.DataFrame(
+        {
+            "clique": clique_labels(before.take(rows).names()),
+            "before": rates_before[rows],
+            "after": rates_after[rows],
+        }
+    )
+
+    base = alt.Chart(marks).encode(
+        y=alt.Y("clique:N", sort=None, title=None, axis=names_axis(230, grid=True, ticks=False)),
+        tooltip=[
+            "clique:N",
+            alt.Tooltip("before:Q", format=".1%"),
+            alt.Tooltip("after:Q", format=".1%"),
+        ],
+    )
+    chart = before_and_after(base, "rate difference", alt.Axis(format=".0%", tickCount=5))
+    st.altair_chart(
+        chart.properties(height=alt.Step(20)),
+        width="stretch",
+        key="_plan_picture",
+        alt="Rate difference of each clique before and after",
+    )
+    st.caption("Ring: before. Disc: after; at 0 all classes have the same rate.")
+
+
+def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> None:
+    """Draw every clique that the plan touches, chosen or not, before and after."""
+    effects = effect_table(before, after, rows[:IN_TABLE])
+    concepts = list(map(list, effects["concepts"]))
+    chosen_column = st.column_config.CheckboxColumn(
+        "Chosen", width=65, help="Whether the plan is for it."
+    )
+    few_before = effects["too_few_before"].astype(object).fillna("-").to_numpy()
+    few_after = effects["too_few_after"].astype(object).fillna("-").to_numpy()
+    columns: dict[str, tuple[Any, ColumnConfig]] = {
+        "concepts": (concepts, st.column_config.ListColumn("Concepts", width="medium")),
+        "chosen": (effects.index.isin(chosen), chosen_column),
+        "gap_before": (effects["gap_before"].to_numpy(), count_column("Gap before", 85)),
+        "gap_after": (effects["gap_after"].to_numpy(), count_column("Gap after", 85)),
+        "too_few_before": (few_before, text_column("Too few before", width=105)),
+        "too_few_after": (few_after, text_column("Too few after", width=105)),
+    }
+
+    class_of_column: dict[str, str] = {}
+    if len(before.classes) <= MOST_CLASSES:
+        for code, name in enumerate(before.classes):
+            for time, prefix in (("before", BEFORE), ("after", AFTER)):
+                # Numbered, as a class's name may be that of another column.
+                column, title = f"{time} {code}", f"{shorten(name, 16)} {time}"
+                columns[column] = (effects[prefix + name].to_numpy(), count_column(title, 110))
+                class_of_column[column] = name
+
+    on_click = details.opened_by("_plan_effects", effects["concepts"].tolist(), class_of_column.get)
+    draw_columns(columns, 320, alt="Effects", **on_click)
+    _describe_rest(before, after, rows[IN_TABLE:])
+
+
+def _describe_rest(before: Cliques, after: Cliques, rows: IntArray) -> None:
+    """Draw the totals of the cliques that the table has no room for."""
+    if not len(rows):
+        return
+
+    effects = effect_table(before, after, rows)
+    st.caption(
+        f"The {IN_TABLE:,} largest gaps are shown. The other {len(rows):,} cliques have "
+        f"{int(effects['gap_before'].sum()):,} images of gap before, and "
+        f"{int(effects['gap_after'].sum()):,} after."
+    )
+
+
+def planners(compared: pd.DataFrame, current: str) -> None:
+    """Draw the cost and the effect of each planner.
+
+    `compared` is from `cobalance.workflows.plan.compare.compare_all`; the plan is from `current`.
+    """
+    plans = compared.reset_index()
+    plans.insert(0, "current", plans["planner"] == current)
+    # Without any imbalanced clique nothing is solved, and the share is 0.
+    plans["share"] = plans["solved"] / plans["imbalanced"].clip(lower=1)
+
+    columns = {
+        "current": st.column_config.CheckboxColumn("Shown", width=65),
+        "planner": text_column("Planner", width=190),
+        "images": count_column("Images"),
+        "leaning": count_column("Lean after", help="Chosen cliques that lean to a class after."),
+        "difference": st.column_config.NumberColumn(
+            "Rate differences", format="%.2f", help="The sum of theirs."
+        ),
+        "widened": count_column("Widened", help=WIDENED),
+        "remaining": count_column("Remaining", help="Chosen cliques with a gap after."),
+        "gap_after": count_column("Gap left"),
+        "widest_gap": count_column("Widest gap left"),
+        "share": st.column_config.ProgressColumn(
+            "Share solved", min_value=0, max_value=1, format="percent"
+        ),
+        "solved": count_column("Solved"),
+        "imbalanced": count_column("Imbalanced"),
+        "gap_before": count_column("Gap before"),
+        "queries": count_column("Queries"),
+        "dataset": count_column("Images after"),
+        "seconds": st.column_config.NumberColumn("Seconds", format="%.2f"),
+    }
+    draw_table(
+        plans, 320, columns, column_order=list(columns), key="_plan_planners", alt="Planners"
+    )
+
+
+def draw_curve(curve: pd.DataFrame, made: int) -> None:
+    """Draw the remaining rate differences by number of images, with the plan as a rule.
+
+    `curve` is from `cobalance.generation.planning.effects.plan_curve`.
+    """
+    title = "rate differences left"
+    tooltip = [
+        alt.Tooltip("images:Q", format=",.0f"),
+        alt.Tooltip("difference:Q", format=",.2f", title=title),
+    ]
+    y = alt.Y("difference:Q", title=title, scale=alt.Scale(zero=True))
+
+    st.altair_chart(
+        _by_images(curve, y, tooltip, made).properties(height=190),
+        width="stretch",
+        key="_plan_curve",
+        alt="Images to make against the rate differences that are left",
+    )
+
+    st.caption(
+        "The sum of the rate differences of the cliques that lean to a class now, after the first "
+        "so many images. The rule is the plan."
+    )
+
+
+def budgets(curve: pd.DataFrame, made: int) -> None:
+    """Draw leaning cliques and their rate differences by budget, with the plan as a rule.
+
+    `curve` is from `cobalance.workflows.plan.compare.budget_curve`.
+    """
+    titles = {"leaning": "cliques that lean", "difference": "sum of their rate differences"}
+    for place, (measure, title) in zip(st.columns(2), titles.items(), strict=True):
+        chart = _by_images(curve, alt.Y(f"{measure}:Q", title=title), ["planner", *CURVE], made)
+        place.altair_chart(
+            chart.properties(height=280),
+            width="stretch",
+            key=f"_plan_curve_{measure}",
+            alt=f"Images to make against the {title}, within several budgets",
+        )
+
+
+def _by_images(
+    curve: pd.DataFrame, y: alt.Y, tooltip: list[Any], made: int
+) -> alt.LayerChart | alt.FacetChart:
+    """A line by images to make, with the plan as a rule."""
+    x = alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f"))
+    line = alt.Chart(curve).mark_line(point=True).encode(x=x, y=y, tooltip=tooltip)
+    rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(made))
+    return alt.layer(rule, line)
+
+
+def draw_cost(measured: Mapping[str, int | float], length: str) -> None:
+    """Draw the plan's images, leaning cliques and time.
+
+    `measured` is from `cobalance.generation.planning.effects.measure_all`; `length` says how long
+    one worker takes.
+    """
+    st.metric("Images to make", f"{measured['images']:,}")
+    st.metric(
+        "Cliques that lean",
+        change_text(measured["leaning_before"], measured["leaning"]),
+        help="Of the chosen cliques, before and after: q of at most 0.05.",
+    )
+    st.metric("Time with one worker", length, help="An estimate, see below.")
+
+
+def draw_effects(measured: Mapping[str, int | float], touched: int) -> None:
+    """Draw the plan's effect on cliques, and on a classifier that sees concepts alone."""
+    with st.container(horizontal=True, key="_plan_metrics"):
+        st.metric("Queries", f"{measured['queries']:,}")
+        st.metric(
+            "Rate differences",
+            f"{measured['difference_before']:.2f} {ARROW} {measured['difference']:.2f}",
+            help="The sum of those of the chosen cliques that lean to a class, before and after.",
+        )
+        st.metric(
+            "Largest difference",
+            f"{measured['largest_before']:.1%} {ARROW} {measured['largest']:.1%}",
+            help="Of these, the largest.",
+        )
+
+        # Measured on images, and so not of a dataset of counts alone.
+        if "told" in measured:
+            st.metric(
+                "Concepts alone tell",
+                f"{measured['told_before']:.1%} {ARROW} {measured['told']:.1%}",
+                help="How often a model that sees concepts alone tells the class of real images "
+                "that it has not seen, all classes weighing the same: "
+                f"{measured['bits_before']:.2f} {ARROW} {measured['bits']:.2f} bits.",
+            )
+
+        st.metric("Count gaps solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
+        st.metric(
+            "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."
+        )
+        st.metric("Widened", f"{measured['widened']:,}", help=WIDENED)
+
+
+def warn(before: Cliques, after: Cliques, plan: Plan, measured: Mapping[str, int | float]) -> None:
+    """Warn of measures that the plan makes worse, of rates that it draws apart, and of its size."""
+    if worse := describe_worse(measured):
+        st.warning(escape(worse), icon=":material/warning:")
+    if measured["widened"]:
+        st.warning(escape(describe_widened(before, after)), icon=":material/warning:")
+
+    for warning in plan_warnings(before, after, plan):
+        st.caption(f":orange[:material/warning:] {warning}")

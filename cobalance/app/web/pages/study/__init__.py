@@ -1,0 +1,1 @@
+"""The page Study: people judge edited images beside their originals, blind."""
