@@ -10,47 +10,16 @@ Three lines need no database::
 docs/python.md is a tour.
 """
 
-import importlib
 import os
 from pathlib import Path
 from typing import Any
 
+import lazy_loader
+
 from cobalance.base import take_files_from
 
-_HOMES = {
-    "cobalance.notebook.graphs": ("ConceptGraph", "concept_graph"),
-    "cobalance.notebook.data": ("Data", "read", "urbancars"),
-    "cobalance.notebook.labels": ("Labels",),
-    "cobalance.notebook.datasets": ("Dataset",),
-    "cobalance.notebook.jobs": ("Job",),
-    "cobalance.notebook.panels": ("Audit", "Study"),
-    "cobalance.notebook.stores": ("Store", "connect"),
-    "cobalance.notebook.evaluations": ("Evaluations", "Scores", "evaluate"),
-    "cobalance.notebook.diagnosis": (
-        "Comparison",
-        "Imbalances",
-        "PublishedComparison",
-        "SplitComparison",
-        "compare",
-        "compare_published",
-        "compare_splits",
-        "imbalances",
-        "imbalances_with_spark",
-    ),
-    "cobalance.notebook.plans": (
-        "Plan",
-        "Simulation",
-        "budget_curve",
-        "compare_planners",
-        "plan",
-        "read_plan",
-        "resample",
-        "weights",
-    ),
-    "cobalance.base.errors": ("CobalanceError",),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = sorted(_HOME)
+# Names are imported when they are first used: `import cobalance` alone loads nothing heavy.
+_public_name, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def _plugin_folder() -> Path | None:
@@ -68,12 +37,11 @@ take_files_from(_plugin_folder)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: ``import cobalance`` alone loads nothing heavy."""
     if name == "__version__":
-        return importlib.import_module("importlib.metadata").version(__name__)
-    if name not in _HOME:
-        raise AttributeError(f"module 'cobalance' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+        from importlib.metadata import version
+
+        return version(__name__)
+    return _public_name(name)
 
 
 def __dir__() -> list[str]:

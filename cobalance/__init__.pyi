@@ -1,11 +1,11 @@
-from cobalance.base.errors import CobalanceError as CobalanceError
-from cobalance.notebook.data import (
+from .base.errors import CobalanceError as CobalanceError
+from .notebook.data import (
     Data as Data,
     read as read,
     urbancars as urbancars,
 )
-from cobalance.notebook.datasets import Dataset as Dataset
-from cobalance.notebook.diagnosis import (
+from .notebook.datasets import Dataset as Dataset
+from .notebook.diagnosis import (
     Comparison as Comparison,
     Imbalances as Imbalances,
     PublishedComparison as PublishedComparison,
@@ -16,16 +16,16 @@ from cobalance.notebook.diagnosis import (
     imbalances as imbalances,
     imbalances_with_spark as imbalances_with_spark,
 )
-from cobalance.notebook.evaluations import (
+from .notebook.evaluations import (
     Evaluations as Evaluations,
     Scores as Scores,
     evaluate as evaluate,
 )
-from cobalance.notebook.graphs import ConceptGraph as ConceptGraph, concept_graph as concept_graph
-from cobalance.notebook.jobs import Job as Job
-from cobalance.notebook.labels import Labels as Labels
-from cobalance.notebook.panels import Audit as Audit, Study as Study
-from cobalance.notebook.plans import (
+from .notebook.graphs import ConceptGraph as ConceptGraph, concept_graph as concept_graph
+from .notebook.jobs import Job as Job
+from .notebook.labels import Labels as Labels
+from .notebook.panels import Audit as Audit, Study as Study
+from .notebook.plans import (
     Plan as Plan,
     Simulation as Simulation,
     budget_curve as budget_curve,
@@ -35,4 +35,6 @@ from cobalance.notebook.plans import (
     resample as resample,
     weights as weights,
 )
-from cobalance.notebook.stores import Store as Store, connect as connect
+from .notebook.stores import Store as Store, connect as connect
+
+__version__: str
