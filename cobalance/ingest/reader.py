@@ -22,9 +22,11 @@ class Reader(Protocol):
 
     @property
     def uses(self) -> frozenset[str]:
-        """Supported format-specific options.
+        """Groups of options that the format heeds, beside those of all formats.
 
-        Any of ``"table"``, ``"categories"``, ``"vocabulary"`` and ``"own captions"``.
+        Any of ``"table"`` (columns), ``"categories"`` (classes among them), ``"vocabulary"`` (words
+        to look for in captions) and ``"own captions"``. ``"folders"`` says that the reader itself
+        makes classes of folders.
         """
 
     def detects(self, path: Path, head: bytes) -> bool:

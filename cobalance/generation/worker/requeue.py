@@ -1,4 +1,8 @@
-"""Requeue chunks and tasks that nobody executes: a dead worker's, or never received."""
+"""Requeue chunks and tasks that nobody executes: a dead worker's, or never received.
+
+A worker is dead once its last heartbeat is older than ``WorkerOptions.dead_after_s``, and on this
+machine as soon as its process has ended.
+"""
 
 import time
 from collections.abc import Mapping

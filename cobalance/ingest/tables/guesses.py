@@ -1,4 +1,7 @@
-"""Guess the roles of a table's columns from their names and first values."""
+"""Guess the roles of a table's columns from their names and first values, for a file's preview.
+
+A load goes by options and usual names alone, see `cobalance.ingest.tables.columns`.
+"""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence

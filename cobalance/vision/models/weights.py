@@ -1,4 +1,4 @@
-"""Weights of one file: safetensors, or a checkpoint of torch whose SHA-256 is known."""
+"""Read weights that are one file: safetensors, or a torch checkpoint whose SHA-256 is known."""
 
 import hashlib
 import pickle
