@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 
 from pydantic import Field
 
-from cobalance.base import DataError, Options, Plugin, Setting, list_extras, read_options
+from cobalance.base import NO_LIMIT, DataError, Options, Plugin, Setting, list_extras, read_options
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.learners import LEARNERS
@@ -110,10 +110,6 @@ def shortcut_settings(shortcuts: Shortcuts | None) -> dict[str, dict[str, list[s
     return settings
 
 
-# No dataset has more concepts; of all of them, those that lean to a class are shortcuts.
-_ALL = 1_000_000
-
-
 def choose_shortcuts(
     store: GraphStore, chosen: Path | Shortcuts | Literal["none"] | None, origin: str
 ) -> Shortcuts | None:
@@ -139,7 +135,8 @@ def choose_shortcuts(
     if chosen is not None:
         return Shortcuts.from_toml(chosen)
 
-    table = read_imbalances(store, origin, Ranking(by="gap", max_size=1, limit=_ALL))
+    # Of all concepts, those that lean to a class are shortcuts.
+    table = read_imbalances(store, origin, Ranking(by="gap", max_size=1, limit=NO_LIMIT))
     try:
         return Shortcuts.from_imbalances(table)
     except DataError as error:

@@ -14,6 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.server.streamlit_internals import correct_parameter
+from cobalance.base import NO_LIMIT
 from cobalance.counting import MiningOptions
 from cobalance.graph.database import GraphStore, Node, schema
 from cobalance.graph.dataset import DatasetState, class_sizes, dataset_state, list_datasets
@@ -26,7 +27,7 @@ DATASET = "dataset"
 _CHOICE = "_chosen_dataset"
 _QUERIES: dict[str, tuple[str, dict[str, int]]] = {
     schema.CLASS.label: ("classes", {}),
-    schema.CONCEPT.label: ("concepts", {"limit": 1_000_000}),
+    schema.CONCEPT.label: ("concepts", {"limit": NO_LIMIT}),
     schema.PLAN.label: ("plans", {}),
 }
 

@@ -10,6 +10,7 @@ import streamlit as st
 from cobalance.app.web.pages.compare.overview import MOST_CLASSES
 from cobalance.app.web.state import CurrentDataset, in_url
 from cobalance.app.web.widgets import caption_with_csv, draw_columns, shorten, text_column
+from cobalance.base import NO_LIMIT
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import DatasetState
 from cobalance.graph.queries import compare_imbalances
@@ -72,7 +73,7 @@ def surest_differences(
     store: GraphStore, before: str, after: DatasetState, **filters: Any
 ) -> Comparison:
     """Compare two datasets, with the cliques that differ most surely first."""
-    comparison = compare_imbalances(store, before, after.name, **filters, limit=2**62)
+    comparison = compare_imbalances(store, before, after.name, **filters, limit=NO_LIMIT)
     # A clique that one of them lacks has no difference.
     cliques = comparison.cliques[comparison.cliques["log_odds_difference"].notna()]
     effect = cliques["log_odds_difference"].abs()
