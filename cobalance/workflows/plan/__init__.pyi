@@ -11,7 +11,12 @@ from .edits import (
     choose_counterfactuals as choose_counterfactuals,
     plan_counterfactual_dataset as plan_counterfactual_dataset,
 )
-from .planners import Planned as Planned, plan_dataset as plan_dataset
+from .planners import (
+    Planned as Planned,
+    plan_dataset as plan_dataset,
+    read_named as read_named,
+    require_plannable as require_plannable,
+)
 from .resample import (
     list_images as list_images,
     read_listed as read_listed,

@@ -36,7 +36,8 @@ from cobalance.generation.planning import (
     simulate_baseline,
 )
 from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state, load_named_images, read_cliques
+from cobalance.graph.dataset import dataset_state, read_cliques
+from cobalance.workflows.plan.planners import read_named
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
 # Of the images that there are.
@@ -221,8 +222,7 @@ def compare_dataset(
     state = dataset_state(store, dataset)
     state.require_own_classes("Planning")
     cliques = read_cliques(store, state, max_size=options.max_size)
-    split = state.mining_options().split
-    incidence, _ = load_named_images(store, dataset, split) or (None, ())
+    incidence, _ = read_named(store, state)
     rows = np.arange(len(cliques))
 
     progress("plan", 0, None)

@@ -90,6 +90,11 @@ class Planned:
         sets = sets_of(self.cliques, self.plan.queries)
         return measure_all(self.cliques, self.after, sets, self.chosen, self.images)
 
+    def in_own_classes(self) -> Plan:
+        """The plan as the graph keeps it, in the classes that the dataset itself has."""
+        queries = tuple(_of_own_class(query, self.state) for query in self.plan.queries)
+        return replace(self.plan, queries=queries)
+
 
 @log_run
 def plan_dataset(
@@ -142,17 +147,11 @@ def plan_dataset(
         check_name(name, "plan")
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
-    if state.compared and len(state.own_classes) > 1:
-        state.require_own_classes("A plan of a dataset that has classes")
+    require_plannable(state)
     cliques = read_cliques(store, state, max_size=options.max_size)
 
     progress("read images", 0, None)
-    # Images have the dataset's own classes, not those that it is compared by.
-    images: Incidence | None = None
-    ids: Sequence[str] = ()
-    named = load_named_images(store, dataset, state.mining_options().split)
-    if named is not None and not state.compared:
-        images, ids = named
+    images, ids = read_named(store, state)
     if planner is None:
         planner = choose_planner(images, planner_options or ())
 
@@ -185,11 +184,28 @@ def plan_dataset(
     if supported_only:
         new_plan, audited = _take_supported(dataset, new_plan, audited)
 
-    of_own_classes = tuple(_of_own_class(query, state) for query in new_plan.queries)
-    written = replace(new_plan, queries=of_own_classes)
-    write_plan(store, dataset, name or planner, **written.write_arguments(), progress=progress)
     of_sizes = np.intersect1d(rows, new_plan.options.rows(cliques))
-    return Planned(new_plan, state, cliques, of_sizes, audited, images, plan_more)
+    planned = Planned(new_plan, state, cliques, of_sizes, audited, images, plan_more)
+    arguments = planned.in_own_classes().write_arguments()
+    write_plan(store, dataset, name or planner, **arguments, progress=progress)
+    return planned
+
+
+def require_plannable(state: DatasetState) -> None:
+    """Raise DataError where a dataset that has classes is compared by concepts."""
+    if len(state.own_classes) > 1:
+        state.require_own_classes("A plan of a dataset that has classes")
+
+
+def read_named(store: GraphStore, state: DatasetState) -> tuple[Incidence | None, Sequence[str]]:
+    """Read the mined images, or a sample, with their ids; None where they are not at hand.
+
+    Images have the dataset's own classes, not those that it is compared by.
+    """
+    named = None
+    if not state.compared:
+        named = load_named_images(store, state.name, state.mining_options().split)
+    return named or (None, ())
 
 
 def _take_supported(

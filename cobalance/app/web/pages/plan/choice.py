@@ -24,19 +24,20 @@ from cobalance.generation.planning import (
     COUNTS,
     PLANNERS,
     WHOLE_IMAGES,
+    Plan,
     PlannedImages,
     PlanOptions,
-    measure_all,
+    find_leaning,
     plan_curve,
+    queries_of,
     run_planner,
-    simulate_images,
 )
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.database import GraphStore, schema
-from cobalance.graph.dataset import DatasetState, load_cliques, load_named_images
-from cobalance.statistics import MAX_Q_VALUE, CliqueFilter, find_rows
+from cobalance.graph.dataset import DatasetState, load_cliques
+from cobalance.statistics import CliqueFilter, find_rows
 from cobalance.workflows.diagnose.findings import describe_leaning
-from cobalance.workflows.plan import budget_curve, compare_all
+from cobalance.workflows.plan import Planned, budget_curve, compare_all, read_named
 
 SELECTED, BY_FILTER = "Selected", "By filter"
 
@@ -201,19 +202,16 @@ def mined_cliques(_store: GraphStore, state: DatasetState) -> Cliques:
 
 
 @st.cache_resource(show_spinner="Reading the images", max_entries=8)
-def named_images(_store: GraphStore, state: DatasetState) -> tuple[Incidence, Sequence[str]] | None:
-    """Read the images that were mined, or a sample, with their ids; None for counts alone."""
-    return load_named_images(_store, state.name, state.mining_options().split)
+def _named_images(
+    _store: GraphStore, state: DatasetState
+) -> tuple[Incidence | None, Sequence[str]]:
+    return read_named(_store, state)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs=_BY_IMAGES)
-def cliques_after(
-    _cliques: Cliques,
-    planned: PlannedImages,
-    request: PlanRequest,  # noqa: ARG001
-) -> Cliques:
-    """Count the cliques with the images of a plan."""
-    return simulate_images(_cliques, planned)
+def images_at_hand(current: CurrentDataset) -> Incidence | None:
+    """The images that were mined, or a sample of them; None where there are counts alone."""
+    images, _ = _named_images(current.store, current.state)
+    return images
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -230,33 +228,33 @@ def plan_found(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest
     return run_planner(_cliques, planner, request.options, request.choice.rows(_cliques), images)
 
 
-def images_at_hand(current: CurrentDataset) -> Incidence | None:
-    """The images that were mined, or a sample of them; None where there are counts alone."""
-    images = named_images(current.store, current.state)
-    if images is None or current.state.compared:
-        return None
-    return images[0]
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs=_BY_IMAGES)
+def plan_of(
+    _current: CurrentDataset,
+    _cliques: Cliques,
+    planned: PlannedImages,
+    request: PlanRequest,
+    *,
+    is_edited: bool = False,
+) -> Planned:
+    """The plan of some images, as a planner or a person has it, with its effect on the cliques."""
+    images, ids = _named_images(_current.store, _current.state)
+    smallest, largest = request.options.resolve(_cliques)
+    plan = Plan(
+        planner=request.planner,
+        options=replace(request.options, min_size=smallest, max_size=largest),
+        queries=queries_of(_cliques, planned, ids),
+        planner_options=dict(request.planner_options),
+        proven=planned.proven,
+        bound=planned.bound,
+        note=planned.note,
+    )
 
-
-@st.cache_data(show_spinner=False, max_entries=32, hash_funcs=_BY_IMAGES)
-def plan_measured(
-    _current: CurrentDataset, _cliques: Cliques, planned: PlannedImages, request: PlanRequest
-) -> dict[str, int | float]:
-    """Measure a plan by `cobalance.generation.planning.effects.measure_all`."""
-    after = cliques_after(_cliques, planned, request)
-    rows = chosen_rows(_cliques, request)
-    return measure_all(_cliques, after, planned, rows, images_at_hand(_current))
-
-
-def _leaning(cliques: Cliques, request: PlanRequest, rows: IntArray) -> tuple[int, int]:
-    """How many of the chosen cliques lean to a class, and how many more have a gap."""
-    proven = Choice(None, CliqueFilter(max_q_value=MAX_Q_VALUE))
-    # Of any size, as the rows are those of the chosen sizes already.
-    all_sizes = PlanRequest(request.state, proven, request.planner, PlanOptions(1))
-    leans = np.isin(rows, chosen_rows(cliques, all_sizes))
-
-    has_gap = cliques.gaps()[rows] > 0
-    return int(leans.sum()), int((has_gap & ~leans).sum())
+    # The planner's proof is of its own numbers.
+    if is_edited:
+        name = f"{request.planner}, edited by hand"
+        plan = replace(plan, planner=name, proven=None, bound=None, note="")
+    return Planned(plan, request.state, _cliques, chosen_rows(_cliques, request), images=images)
 
 
 @st.cache_data(show_spinner="Comparing planners", max_entries=32)
@@ -312,8 +310,10 @@ def _options_by_planner(request: PlanRequest) -> dict[str, dict[str, Any]]:
 
 def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:
     """Draw how many cliques are chosen, and how many of them were not mined."""
-    leaning, unproven = _leaning(cliques, request, rows)
-    text = f"{inflect(len(rows), 'cliques')}: {describe_leaning(leaning, unproven)}"
+    leans = find_leaning(cliques)[rows]
+    has_gap = cliques.gaps()[rows] > 0
+    leaning = describe_leaning(int(leans.sum()), int((has_gap & ~leans).sum()))
+    text = f"{inflect(len(rows), 'cliques')}: {leaning}"
 
     selected = request.choice.cliques
     if selected is not None and len(selected) > len(rows):

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,14 +24,12 @@ from cobalance.app.web.pages.plan.choice import (
     budgets_compared,
     choose,
     chosen_rows,
-    cliques_after,
     curves_of,
     describe_choice,
     images_at_hand,
     mined_cliques,
-    named_images,
     plan_found,
-    plan_measured,
+    plan_of,
     planners_compared,
 )
 from cobalance.app.web.pages.plan.estimate import draw_estimate
@@ -53,7 +51,6 @@ from cobalance.generation.planning import (
     Plan,
     PlannedImages,
     plan_to_json,
-    queries_of,
     touched_rows,
 )
 from cobalance.graph.dataset import read_image_files
@@ -61,41 +58,20 @@ from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.panel import query_verdicts, warn_unsupported
 from cobalance.workflows.plan import (
     COUNTS_ALONE,
+    Planned,
     describe_balance,
     describe_proof,
     describe_worse,
     list_images,
     no_images,
     read_listed,
+    require_plannable,
 )
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")
 SOURCES_SHOWN = 12
 _CLIQUES, _GRAPH, _PLANNERS = "Cliques that change", "Concept graph", "Planners side by side"
 VIEWS = (_CLIQUES, _GRAPH, _PLANNERS)
-
-
-@dataclass(frozen=True)
-class _EditedPlan:
-    """The plan on the page, edits included, with its effect on the cliques.
-
-    Parameters
-    ----------
-    chosen, touched : array of int
-        Rows of the cliques that it is for, and of those whose counts it changes.
-    after : Cliques
-        The cliques with the plan's images.
-    """
-
-    current: CurrentDataset
-    cliques: Cliques
-    request: PlanRequest
-    chosen: IntArray
-    plan: Plan
-    is_edited: bool
-    after: Cliques
-    touched: IntArray
-    measured: Mapping[str, int | float]
 
 
 def page() -> None:
@@ -107,8 +83,7 @@ def page() -> None:
     if not current.is_mined:
         mine_button.offer(current)
         return
-    if len(current.state.own_classes) > 1:
-        current.state.require_own_classes("A plan of a dataset that has classes")
+    require_plannable(current.state)
 
     cliques = mined_cliques(current.store, current.state)
     if not len(cliques.counts):
@@ -129,7 +104,7 @@ def page() -> None:
         return
     if request.planner != WHOLE_IMAGES and images_at_hand(current) is None:
         st.caption(COUNTS_ALONE)
-    _draw(current, cliques, request, chosen, proposal)
+    _draw(current, cliques, request, proposal)
 
 
 PAGE = Page("Plan", "plan", ":material/checklist:", page)
@@ -154,11 +129,7 @@ def _nothing_to_make(
 
 
 def _draw(
-    current: CurrentDataset,
-    cliques: Cliques,
-    request: PlanRequest,
-    chosen: IntArray,
-    proposal: PlannedImages,
+    current: CurrentDataset, cliques: Cliques, request: PlanRequest, proposal: PlannedImages
 ) -> None:
     """Draw a plan: its editor, its effects, the job that makes it, and other plans beside it."""
     # page.css keeps the container with this key in sight.
@@ -170,63 +141,37 @@ def _draw(
     with left:
         st.subheader("Images to make", anchor=False)
         changes = query_editor.edit(cliques, proposal, request, editable=may_edit())
-    edited = _apply_edits(current, cliques, request, chosen, proposal, changes)
+    images = replace(proposal, images=changes.apply(proposal.images))
+    planned = plan_of(current, cliques, images, request, is_edited=bool(changes.images))
 
+    touched = touched_rows(cliques, planned.after)
     with effects:
-        _draw_effects(edited)
+        _draw_effects(planned, len(touched))
     with sources:
-        _draw_sources(current, edited.plan)
+        _draw_sources(current, planned.plan)
     with left:
-        _describe_classes(edited.plan)
-    _warn_unsupported(edited)
+        _describe_classes(planned.plan)
+    _warn_unsupported(current, planned)
     with right:
-        _draw_before_and_after(edited)
-    _take_away(edited, head)
+        st.subheader("Before and after", anchor=False)
+        if request.planner == WHOLE_IMAGES:
+            effect_charts.picture_rates(cliques, planned.after)
+        else:
+            effect_charts.picture(cliques, planned.after, touched)
+    _take_away(current, request, planned, head)
 
     # Later than the buttons, as it may have to plan twice more.
     with curve:
-        _draw_curve(edited)
-    _draw_view(edited)
+        _draw_curve(current, request, planned)
+    _draw_view(current, request, planned, touched)
 
 
-def _apply_edits(
-    current: CurrentDataset,
-    cliques: Cliques,
-    request: PlanRequest,
-    chosen: IntArray,
-    proposal: PlannedImages,
-    changes: query_editor.Edits,
-) -> _EditedPlan:
-    """Apply the edits to the planner's proposal, and measure the plan that they make."""
-    planned = replace(proposal, images=changes.apply(proposal.images))
-    after = cliques_after(cliques, planned, request)
-    measured = plan_measured(current, cliques, planned, request)
-
-    planner = request.planner
-    if changes.images:
-        planner = f"{planner}, edited by hand"
-        # The planner's proof is of its own numbers.
-        planned = replace(planned, proven=None, bound=None, note="")
-
-    return _EditedPlan(
-        current=current,
-        cliques=cliques,
-        request=request,
-        chosen=chosen,
-        plan=assemble_plan(current, cliques, planned, request, planner),
-        is_edited=bool(changes.images),
-        after=after,
-        touched=touched_rows(cliques, after),
-        measured=measured,
-    )
-
-
-def _draw_effects(edited: _EditedPlan) -> None:
+def _draw_effects(planned: Planned, n_touched: int) -> None:
     """Draw the plan's measures, its warnings, and how balanced and how good it is."""
-    plan = edited.plan
-    effect_charts.draw_effects(edited.measured, len(edited.touched))
-    effect_charts.warn(edited.cliques, edited.after, plan, edited.measured)
-    notes = filter(None, (describe_balance(plan, edited.cliques), describe_proof(plan)))
+    plan = planned.plan
+    effect_charts.draw_effects(planned.measures, n_touched)
+    effect_charts.warn(planned.cliques, planned.after, plan, planned.measures)
+    notes = filter(None, (describe_balance(plan, planned.cliques), describe_proof(plan)))
     st.caption(escape(" ".join(notes)))
 
 
@@ -239,61 +184,55 @@ def _describe_classes(plan: Plan) -> None:
     st.caption(f"Images by class, and in how many queries: {escape(', '.join(by_class))}.")
 
 
-def _warn_unsupported(edited: _EditedPlan) -> None:
+def _warn_unsupported(current: CurrentDataset, planned: Planned) -> None:
     """Warn of queries that no audit supports."""
-    current, queries = edited.current, edited.plan.queries
-    verdicts = query_verdicts(current.store, current.name, edited.cliques, queries)
+    queries = planned.plan.queries
+    verdicts = query_verdicts(current.store, current.name, planned.cliques, queries)
     if warning := warn_unsupported(queries, verdicts):
         st.caption(f":orange[:material/warning:] {warning}")
 
 
-def _draw_before_and_after(edited: _EditedPlan) -> None:
-    st.subheader("Before and after", anchor=False)
-    if edited.request.planner == WHOLE_IMAGES:
-        effect_charts.picture_rates(edited.cliques, edited.after)
-    else:
-        effect_charts.picture(edited.cliques, edited.after, edited.touched)
-
-
-def _draw_curve(edited: _EditedPlan) -> None:
+def _draw_curve(current: CurrentDataset, request: PlanRequest, planned: Planned) -> None:
     """Draw the effect by number of images: at once that of the plan, then of larger plans."""
-    n_images = edited.plan.images
+    n_images = planned.plan.images
     chart = st.empty()
-    for curve in curves_of(edited.current, edited.cliques, edited.request):
+    for curve in curves_of(current, planned.cliques, request):
         with chart.container():
             effect_charts.draw_curve(curve, n_images)
     _drag_budget(int(curve["images"].max()), n_images)
 
 
-def _draw_view(edited: _EditedPlan) -> None:
+def _draw_view(
+    current: CurrentDataset, request: PlanRequest, planned: Planned, touched: IntArray
+) -> None:
     """Draw the chosen view of the plan: its cliques, their graph, or other planners."""
     view = choose_view("View", VIEWS, "plan_view")
 
     if view == _CLIQUES:
-        effect_charts.table(edited.cliques, edited.after, edited.touched, edited.chosen)
-        details.draw(edited.current)
+        effect_charts.table(planned.cliques, planned.after, touched, planned.chosen)
+        details.draw(current)
     elif view == _GRAPH:
-        queries = [(query.class_name, query.concepts, query.n) for query in edited.plan.queries]
-        draw_plan(edited.current, queries)
+        queries = [(query.class_name, query.concepts, query.n) for query in planned.plan.queries]
+        draw_plan(current, queries)
     else:
-        _draw_planners(edited)
+        _draw_planners(current, request, planned)
 
 
-def _draw_planners(edited: _EditedPlan) -> None:
+def _draw_planners(current: CurrentDataset, request: PlanRequest, planned: Planned) -> None:
     """Draw all planners and several budgets beside the plan, and lists of the baselines."""
-    current, cliques, request = edited.current, edited.cliques, edited.request
+    cliques, planner = planned.cliques, planned.plan.planner
     compared = planners_compared(current, cliques, request)
     # Read first, as a frame that is put together has no attributes.
     left_out = compared.attrs["left_out"]
-    if edited.is_edited:
-        index = pd.Index([edited.plan.planner], name="planner")
-        compared = pd.concat([pd.DataFrame([edited.measured], index=index), compared])
+    if planner != request.planner:
+        index = pd.Index([planner], name="planner")
+        compared = pd.concat([pd.DataFrame([planned.measures], index=index), compared])
 
-    effect_charts.planners(compared, edited.plan.planner)
+    effect_charts.planners(compared, planner)
     for name, reason in left_out.items():
         st.caption(escape(f"{name} is left out: {reason}"))
-    offer_lists(current, cliques, edited.chosen)
-    effect_charts.budgets(budgets_compared(current, cliques, request), edited.plan.images)
+    offer_lists(current, cliques, planned.chosen)
+    effect_charts.budgets(budgets_compared(current, cliques, request), planned.plan.images)
 
 
 def _draw_sources(current: CurrentDataset, plan: Plan) -> None:
@@ -333,47 +272,23 @@ def _drag_budget(most: int, n_images: int) -> None:
     st.slider("Budget of the plan, in images", 1, most, key="_plan_budget", on_change=take)
 
 
-def assemble_plan(
-    current: CurrentDataset,
-    cliques: Cliques,
-    planned: PlannedImages,
-    request: PlanRequest,
-    planner: str,
-) -> Plan:
-    """The plan on the page, edits included."""
-    images = None
-    if planned.sources is not None:
-        images = named_images(current.store, current.state)
-    ids = () if images is None else images[1]
-
-    smallest, largest = request.options.resolve(cliques)
-    return Plan(
-        planner=planner,
-        options=replace(request.options, min_size=smallest, max_size=largest),
-        queries=queries_of(cliques, planned, ids),
-        planner_options=dict(request.planner_options),
-        proven=planned.proven,
-        bound=planned.bound,
-        note=planned.note,
-    )
-
-
-def _take_away(edited: _EditedPlan, head: DeltaGenerator) -> None:
+def _take_away(
+    current: CurrentDataset, request: PlanRequest, planned: Planned, head: DeltaGenerator
+) -> None:
     """Draw the time estimate, the job settings, and the buttons for the plan.
 
     `head` is where the summary is, with the button that creates the job.
     """
-    current, measured = edited.current, edited.measured
-    n_images = int(measured["images"])
+    n_images = planned.plan.images
 
     with st.container(border=True, key="_plan_job"):
         length = draw_estimate(current, n_images, job_form.chosen_recipe())
-        settings = _choose_settings(current, measured)
+        settings = _choose_settings(current, planned.measures)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            name = edits.type_name(edited.request.planner)
+            name = edits.type_name(request.planner)
             download(
                 "Download as JSON",
-                lambda: plan_to_json(edited.plan),
+                lambda: plan_to_json(planned.plan),
                 f"{current.name}-{name}.json",
                 key="_plan_json",
                 disabled=not n_images,
@@ -381,7 +296,7 @@ def _take_away(edited: _EditedPlan, head: DeltaGenerator) -> None:
 
     with head:
         with st.container(horizontal=True, vertical_alignment="center"):
-            effect_charts.draw_cost(measured, length)
+            effect_charts.draw_cost(planned.measures, length)
             if may_edit():
                 create = st.button(
                     "Create job",
@@ -391,8 +306,9 @@ def _take_away(edited: _EditedPlan, head: DeltaGenerator) -> None:
                     disabled=not n_images or settings is None,
                 )
                 if create and settings is not None:
-                    amount = f"in {inflect(len(edited.plan.queries), 'queries')}"
-                    edits.start_job(current, name, settings, lambda _: (edited.plan, amount))
+                    plan = planned.in_own_classes()
+                    amount = f"in {inflect(len(plan.queries), 'queries')}"
+                    edits.start_job(current, name, settings, lambda _: (plan, amount))
                     st.rerun()
         edits.show_job(current, "_plan_to_jobs")
 

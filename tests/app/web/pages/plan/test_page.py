@@ -567,8 +567,7 @@ def test_hostile_names(open_page: OpenPage, dataset: str, write_dataset: WriteDa
 
 def test_the_file_is_the_command_line_s(store: GraphStore, cars: str) -> None:
     """For the same request; the browser's own download is compared in the browser tests."""
-    from cobalance.app.web.pages.plan.choice import plan_found
-    from cobalance.app.web.pages.plan.page import assemble_plan
+    from cobalance.app.web.pages.plan.choice import plan_found, plan_of
     from cobalance.app.web.state.session import CurrentDataset
     from cobalance.graph.dataset.cliques import load_cliques
 
@@ -578,7 +577,7 @@ def test_the_file_is_the_command_line_s(store: GraphStore, cars: str) -> None:
         for planner in ("conbias", "published", "whole-images"):
             request = PlanRequest(dataset_state(store, cars), Choice(None), planner, options)
             found = plan_found(current, cliques, request)
-            made = assemble_plan(current, cliques, found, request, planner)
+            made = plan_of(current, cliques, found, request).plan
             assert plan_to_json(made) == plan_to_json(
                 plan_dataset(store, cars, planner, options).plan
             )
