@@ -48,7 +48,6 @@ from .resampling import (
 from .simulation import (
     sets_of as sets_of,
     simulate as simulate,
-    simulate_images as simulate_images,
     summarize_plan as summarize_plan,
 )
 from .source_selection import (

@@ -1,6 +1,6 @@
 """People who judge, their tasks, and their answers: one by one, or as a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -24,6 +24,8 @@ class Task:
 
     Parameters
     ----------
+    key : tuple of str
+        By which the graph keeps the answer, beside the person.
     images : tuple of str or None
         Addresses of the images, from left to right.
     choices : tuple of str
@@ -38,6 +40,7 @@ class Task:
         Of a study: with a gap to fill, for questions about a group.
     """
 
+    key: Key
     images: tuple[str | None, ...]
     choices: tuple[str, ...]
     answer: str | None = None
@@ -46,21 +49,17 @@ class Task:
     sentence: str = ""
 
 
-def person_tasks(panel: Audit | Study, person: str, answers: pd.DataFrame) -> list[Task]:
+def person_tasks(
+    panel: Audit | Study, person: str, answers: pd.DataFrame | None = None
+) -> list[Task]:
     """All tasks of a person, in order.
 
     Parameters
     ----------
-    answers : pandas.DataFrame
-        See `cobalance.graph.panels.panel.read_answers`; the person's, or everybody's.
+    answers : pandas.DataFrame, optional
+        See `cobalance.graph.panels.panel.read_answers`; the person's, or everybody's. Tasks have no
+        answers without it.
     """
-    return [task for _, task in _list_questions(panel, person, answers)]
-
-
-def _list_questions(
-    panel: Audit | Study, person: str, answers: pd.DataFrame | None = None
-) -> list[tuple[Key, Task]]:
-    """Keys and tasks of a person in order, without answers where none are given."""
     answer_of: dict[Key, str] = {}
     if answers is not None:
         of_person = answers[answers["person"] == person]
@@ -69,26 +68,19 @@ def _list_questions(
         answer_of = dict(zip(keys, of_person["answer"], strict=True))
 
     if isinstance(panel, Audit):
-        return _audit_questions(panel, person, answer_of)
-    return _study_questions(panel, person, answer_of)
+        return list(_audit_tasks(panel, person, answer_of))
+    return list(_study_tasks(panel, person, answer_of))
 
 
-def _audit_questions(
-    audit: Audit, person: str, answers: Mapping[Key, str]
-) -> list[tuple[Key, Task]]:
+def _audit_tasks(audit: Audit, person: str, answers: Mapping[Key, str]) -> Iterator[Task]:
     """Whether each image of a person's sample shows its concepts."""
-    questions: list[tuple[Key, Task]] = []
     labels = audit.labels_of(person)[["image", "concept", "uri"]]
-    for image, concept, uri in labels.to_numpy().tolist():
-        key = (image, concept)
-        task = Task((uri,), ANSWERS, answers.get(key), concepts=audit.members(concept))
-        questions.append((key, task))
-    return questions
+    for *names, uri in labels.to_numpy().tolist():
+        key = tuple(names)
+        yield Task(key, (uri,), ANSWERS, answers.get(key), concepts=audit.members(key[1]))
 
 
-def _study_questions(
-    study: Study, person: str, answers: Mapping[Key, str]
-) -> list[tuple[Key, Task]]:
+def _study_tasks(study: Study, person: str, answers: Mapping[Key, str]) -> Iterator[Task]:
     """Questions on each pair of a person's sample."""
     position = study.people.index(person) if person in study.people else -1
     assigned = [
@@ -97,20 +89,18 @@ def _study_questions(
         if assignment.person == position
     ]
 
-    questions: list[tuple[Key, Task]] = []
     for study_task in tasks_of(assigned):
         pair, question = study.pairs[study_task.pair], study_task.question
         uris = {"original": pair.original_uri, "edited": pair.uri}
         key = (pair.candidate, question.key)
-        task = Task(
+        yield Task(
+            key,
             tuple(uris[side] for side in study_task.shown),
             question.choices_among(study.groups),
             answers.get(key),
             text=question.text,
             sentence="" if question.choices else pair.sentence,
         )
-        questions.append((key, task))
-    return questions
 
 
 def answer_task(
@@ -134,14 +124,14 @@ def answer_task(
     ConflictError
         The study is closed.
     """
-    questions = _list_questions(panel, person)
-    if not 0 <= number < len(questions):
+    tasks = person_tasks(panel, person)
+    if not 0 <= number < len(tasks):
         raise OptionError(
             f"{person!r} has no task {number + 1:,} in the {panel.kind.name} {panel.id}. Reload it."
         )
-    key, task = questions[number]
+    task = tasks[number]
     check_known("answer", [answer], task.choices)
-    _save(store, panel, {(person, *key): answer})
+    _save(store, panel, {(person, *task.key): answer})
 
 
 def _save(store: GraphStore, panel: Audit | Study, answers: Mapping[Key, str]) -> None:
@@ -156,9 +146,9 @@ def answer_sheet(store: GraphStore, panel: Audit | Study) -> pd.DataFrame:
 
     rows = []
     for person in panel.people:
-        for number, (key, task) in enumerate(_list_questions(panel, person, answers), 1):
+        for number, task in enumerate(person_tasks(panel, person, answers), 1):
             if isinstance(panel, Audit):
-                image, concept = key
+                image, concept = task.key
                 row: dict[str, object] = {"image": image, "uri": task.images[0], "concept": concept}
             else:
                 row = {"task": number, "question": task.text, "sentence": task.sentence}
@@ -190,9 +180,9 @@ def take_answers(store: GraphStore, panel: Audit | Study, sheet: pd.DataFrame) -
     graph_keys: dict[Key, Key] = {}
     choices: dict[Key, Sequence[str]] = {}
     for person in panel.people:
-        for number, (key, task) in enumerate(_list_questions(panel, person), 1):
-            sheet_key = (person, *key) if isinstance(panel, Audit) else (person, str(number))
-            graph_keys[sheet_key] = (person, *key)
+        for number, task in enumerate(person_tasks(panel, person), 1):
+            sheet_key = (person, *task.key) if isinstance(panel, Audit) else (person, str(number))
+            graph_keys[sheet_key] = (person, *task.key)
             choices[sheet_key] = task.choices
 
     answers = _read_sheet(sheet, keys, choices, f"the {panel.kind.name} {panel.id}")
@@ -205,7 +195,7 @@ def panel_progress(store: GraphStore, panel: Audit | Study) -> pd.DataFrame:
     answered = read_answers(store, panel)["person"].value_counts()
     rows = []
     for person in panel.people:
-        n_tasks = len(_list_questions(panel, person))
+        n_tasks = len(person_tasks(panel, person))
         rows.append((person, int(answered.get(person, 0)), n_tasks))
     return pd.DataFrame(rows, columns=["person", "answered", "tasks"])
 

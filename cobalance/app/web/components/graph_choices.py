@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from cobalance.app.web.state import CurrentDataset, named_in_url
-from cobalance.app.web.widgets import escape, shorten
+from cobalance.app.web.state import CurrentDataset
+from cobalance.app.web.widgets import choose_named, escape, shorten
 from cobalance.base import agree, inflect
 from cobalance.graph.queries import Contrasts, Kind, read_contrasts
 from cobalance.workflows.concept_graph import ALL_OTHERS, Axis
@@ -21,20 +21,14 @@ def choose_axis(current: CurrentDataset) -> Axis:
     contrasts = current.read(read_contrasts)
     first, second = default_sides(contrasts, classes)
     with st.container(horizontal=True, width="content", gap="xsmall"):
-        left = st.selectbox("Left", classes, **named_in_url("left", first, classes), width=125)
-        left = left or first
+        left = choose_named("Left", classes, "left", first, width=125)
 
         # The default pair belongs together: another left side is compared with all others.
         usual = second if left == first else ALL_OTHERS
         others = [ALL_OTHERS, *(name for name in classes if name != left)]
-        right = st.selectbox(
-            "Right",
-            others,
-            **named_in_url("right", usual, others),
-            width=145,
-            help=describe_contrast(contrasts),
-        )
-    return Axis.between(classes, left, right or ALL_OTHERS)
+        purpose = describe_contrast(contrasts)
+        right = choose_named("Right", others, "right", usual, width=145, help=purpose)
+    return Axis.between(classes, left, right)
 
 
 def default_sides(contrasts: Contrasts, classes: list[str]) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from .charts import (
 from .controls import (
     button_type as button_type,
     caption_with_csv as caption_with_csv,
+    choose_named as choose_named,
     choose_one as choose_one,
     choose_view as choose_view,
     default_unless_set as default_unless_set,

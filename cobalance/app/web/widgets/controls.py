@@ -74,6 +74,27 @@ def choose_one(
     return choice
 
 
+def choose_named(
+    label: str,
+    options: Sequence[T],
+    key: str,
+    default: T | None = None,
+    *,
+    text: Callable[[T], str] = str,
+    **more: Any,
+) -> T:
+    """Draw a choice that the URL names from the start; its default, the first, depends on data.
+
+    `text` is what an option is called, in the URL, too.
+    """
+    usual = options[0] if default is None else default
+    chosen: T | None = st.selectbox(
+        label, options, format_func=text, **named_in_url(key, usual, options, text), **more
+    )
+    # A URL may leave it empty, or have the choice of another dataset.
+    return usual if chosen is None or chosen not in options else chosen
+
+
 def default_unless_set(key: str, default: T) -> T | None:
     """Default of a widget; None where the session has its value, as Streamlit would warn."""
     return None if key in st.session_state else default

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from cobalance.app.web.pages.compare.differences import HEIGHT_PX, difference_columns
-from cobalance.app.web.state import CurrentDataset, in_url, named_in_url
+from cobalance.app.web.state import CurrentDataset, in_url
 from cobalance.app.web.widgets import (
     caption_with_csv,
+    choose_named,
     choose_view,
     draw_columns,
     empty_state,
@@ -61,17 +62,11 @@ def _choose(names: Sequence[str]) -> tuple[str, str]:
     """Draw both splits: at first that for training, and the last of the others."""
     ordered = in_training_order(names)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = st.selectbox(
-            "First split", ordered, **named_in_url(_FIRST, ordered[0], ordered), width=200
-        )
-        first = first or ordered[0]
-
+        first = choose_named("First split", ordered, _FIRST, width=200)
         # A split is compared with another one.
         others = [name for name in ordered if name != first]
-        second = st.selectbox(
-            "Second split", others, **named_in_url(_SECOND, others[-1], others), width=200
-        )
-    return first, second or others[-1]
+        second = choose_named("Second split", others, _SECOND, others[-1], width=200)
+    return first, second
 
 
 def _draw(comparison: ComparedSplits) -> None:

@@ -10,14 +10,8 @@ import streamlit as st
 from cobalance.app.web.components import draw_one, image_files, uris_of, with_seed
 from cobalance.app.web.pictures.drawing import draw_heat
 from cobalance.app.web.pictures.thumbnails import Picture
-from cobalance.app.web.state import (
-    CurrentDataset,
-    choice_in_url,
-    named_in_url,
-    number_in_url,
-    session,
-)
-from cobalance.app.web.widgets import choose_one, escape, grid, shorten, show_error
+from cobalance.app.web.state import CurrentDataset, choice_in_url, number_in_url, session
+from cobalance.app.web.widgets import choose_named, choose_one, escape, grid, shorten, show_error
 from cobalance.base import STRING, CobalanceError
 from cobalance.evaluation.groups import group_rows
 from cobalance.evaluation.predictions import class_columns
@@ -86,15 +80,10 @@ def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str
 
 
 def _choose_model(by_id: Mapping[str, Evaluation], labels: dict[str, str]) -> Evaluation:
-    ids = list(by_id)
-
     def name_of(name: str) -> str:
         return with_seed(labels[name], by_id[name]) if name in by_id else name
 
-    chosen = st.selectbox(
-        "Model", ids, format_func=name_of, **named_in_url(MODEL, ids[0], ids, name_of)
-    )
-    return by_id.get(chosen, by_id[ids[0]])
+    return by_id[choose_named("Model", list(by_id), MODEL, text=name_of)]
 
 
 def judged_images(store: GraphStore, evaluation: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from cobalance.app.web.components import draw_workers, task_buttons, with_seed
 from cobalance.app.web.pages.evaluate import order, results, uploaded
-from cobalance.app.web.state import may_edit, require_editor, rerun_page, session
+from cobalance.app.web.state import may_edit, refreshing_while, require_editor, rerun_page, session
 from cobalance.app.web.widgets import (
     Page,
     choose_view,
@@ -63,11 +63,10 @@ def _show_running(dataset: str, evaluations: Sequence[Evaluation]) -> None:
     states = {evaluation.state for evaluation in evaluations}
     if states <= {"done"}:
         return
-    refresh_s = None
-    if not states.isdisjoint(_ACTIVE):
+    is_active = not states.isdisjoint(_ACTIVE)
+    if is_active:
         draw_workers()
-        refresh_s = REFRESH_S
-    st.fragment(run_every=refresh_s)(_draw_running)(dataset, _done(evaluations))
+    refreshing_while(is_active, REFRESH_S)(_draw_running)(dataset, _done(evaluations))
 
 
 def _done(evaluations: Sequence[Evaluation]) -> frozenset[str]:

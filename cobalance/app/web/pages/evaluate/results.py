@@ -15,8 +15,9 @@ from cobalance.app.web.pages.evaluate.charts import (
     is_share,
     with_unit,
 )
-from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url, named_in_url
+from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url
 from cobalance.app.web.widgets import (
+    choose_named,
     download,
     draw_table,
     empty_state,
@@ -81,10 +82,7 @@ def _choose_test(scored: list[Evaluation]) -> list[Evaluation]:
     tests = list(dict.fromkeys(evaluation.test for evaluation in scored))
     if len(tests) == 1:
         return scored
-    chosen = st.selectbox(
-        "Test images of", tests, **named_in_url("evaluate_test", tests[0], tests), width=320
-    )
-    test = chosen or tests[0]
+    test = choose_named("Test images of", tests, "evaluate_test", width=320)
     return [evaluation for evaluation in scored if evaluation.test == test]
 
 

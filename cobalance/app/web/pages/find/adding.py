@@ -17,6 +17,7 @@ from cobalance.app.web.state import (
     accept_uploads,
     choice_in_url,
     may_edit,
+    refreshing_while,
     rerun_page,
     session,
     user_name,
@@ -69,11 +70,9 @@ def show_task(current: CurrentDataset) -> None:
     task = _latest(current.name)
     if task is None or task.state == "done":
         return
-    refresh_s = None
     if task.is_active:
         draw_workers()
-        refresh_s = REFRESH_S
-    st.fragment(run_every=refresh_s)(_draw_task)(current.name, task.state)
+    refreshing_while(task.is_active, REFRESH_S)(_draw_task)(current.name, task.state)
 
 
 def _latest(dataset: str) -> Task | None:

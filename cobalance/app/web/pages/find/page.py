@@ -9,12 +9,11 @@ from cobalance.app.web.state import (
     CurrentDataset,
     access,
     in_url,
-    named_in_url,
     number_in_url,
     session,
     text_in_url,
 )
-from cobalance.app.web.widgets import Page, choose_view, empty_state, escape
+from cobalance.app.web.widgets import Page, choose_named, choose_view, empty_state, escape
 from cobalance.base import inflect
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import DatasetState
@@ -139,9 +138,5 @@ def _duplicates(
         texts[number] = f"{number}: {row['images']} images, {row['classes']}"
     if n_groups > _MOST_GROUPS:
         st.caption(f"The first {_MOST_GROUPS} groups are offered; those of several classes lead.")
-    numbers = list(texts)
-    chosen = st.selectbox(
-        "Group", numbers, format_func=texts.__getitem__,
-        **named_in_url("find_group", numbers[0], numbers, texts.__getitem__),
-    )  # fmt: skip
+    chosen = choose_named("Group", list(texts), "find_group", text=texts.__getitem__)
     draw_images(current, images[images["group"] == chosen], "Near duplicates")

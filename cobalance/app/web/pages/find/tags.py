@@ -4,8 +4,15 @@ import streamlit as st
 
 from cobalance.app.web.components import ROLES
 from cobalance.app.web.pages.find.images import draw_images
-from cobalance.app.web.state import CurrentDataset, access, named_in_url
-from cobalance.app.web.widgets import draw_table, edits, empty_state, escape, show_kept_error
+from cobalance.app.web.state import CurrentDataset, access
+from cobalance.app.web.widgets import (
+    choose_named,
+    draw_table,
+    edits,
+    empty_state,
+    escape,
+    show_kept_error,
+)
 from cobalance.graph.tags import (
     apply_tags,
     delete_tag,
@@ -32,9 +39,7 @@ def show(current: CurrentDataset) -> None:
 
     names = tags["tag"].tolist()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.selectbox("Images of", names, **named_in_url("find_tag", names[0], names))
-        if chosen is None:
-            return
+        chosen = choose_named("Images of", names, "find_tag")
         if access.may_edit():
             roles = list(ROLES)
             now = roles.index(tags.set_index("tag").loc[chosen, "role"])

@@ -12,8 +12,15 @@ from cobalance.app.web.pages.jobs.progress import (
     facts_of,
     time_text,
 )
-from cobalance.app.web.state import CurrentDataset, may_edit, named_in_url, session, url
-from cobalance.app.web.widgets import Page, choose_view, download, empty_state, shorten
+from cobalance.app.web.state import CurrentDataset, may_edit, session, url
+from cobalance.app.web.widgets import (
+    Page,
+    choose_named,
+    choose_view,
+    download,
+    empty_state,
+    shorten,
+)
 from cobalance.base import PlannedQuery
 from cobalance.generation.planning import Plan, PlanOptions, plan_to_json
 from cobalance.graph.jobs import Job, list_jobs, read_query_progress
@@ -32,17 +39,12 @@ def page() -> None:
         return
 
     jobs_by_id = {job.id: job for job in jobs}
-    ids = list(jobs_by_id)
     titles = {job.id: _title(job) for job in jobs}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.selectbox(
-            "Job",
-            ids,
-            format_func=lambda job: titles.get(job, job),
-            **named_in_url("job", ids[0], ids, titles.__getitem__),
-            width=420,
+        job_id = choose_named(
+            "Job", list(titles), "job", text=lambda job: titles.get(job, job), width=420
         )
-        job = jobs_by_id[chosen or ids[0]]
+        job = jobs_by_id[job_id]
         _download(current, job)
 
     # A review by keyboard has the page to itself.

@@ -7,15 +7,8 @@ import streamlit as st
 
 from cobalance.app.web.components import CLASS, CONCEPT, EXPANDED, KIND, choose_axis, collapse_all
 from cobalance.app.web.server.streamlit_internals import correct_parameter
-from cobalance.app.web.state import (
-    CurrentDataset,
-    choice_in_url,
-    in_url,
-    named_in_url,
-    number_in_url,
-    read_names,
-)
-from cobalance.app.web.widgets import choose_one
+from cobalance.app.web.state import CurrentDataset, choice_in_url, in_url, number_in_url, read_names
+from cobalance.app.web.widgets import choose_named, choose_one
 from cobalance.graph.database import schema
 from cobalance.graph.queries import Kind
 from cobalance.workflows.concept_graph import Axis
@@ -58,11 +51,7 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             # The run before may have sent the URL without it.
             correct_parameter(KIND, chosen)
 
-        centre = st.selectbox(
-            chosen, names, **named_in_url(key, first, names), on_change=collapse_all, width=200
-        )
-        if centre not in names:
-            centre = first
+        centre = choose_named(chosen, names, key, first, on_change=collapse_all, width=200)
         most = st.number_input(
             "Neighbours",
             1,
