@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
 import pandas as pd
 
 from cobalance.base import (
     NO_LIMIT,
+    CobalanceError,
+    DataError,
     ImageRecord,
     OptionError,
     Progress,
@@ -19,6 +22,7 @@ from cobalance.base import (
 )
 from cobalance.counting import Engine, MiningOptions
 from cobalance.generation.planning import PlanOptions, simulate
+from cobalance.graph.annotations import list_runs
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import (
     MAX_CLIQUES,
@@ -31,6 +35,7 @@ from cobalance.graph.dataset import (
 )
 from cobalance.graph.evaluations import list_evaluations
 from cobalance.graph.jobs import list_jobs
+from cobalance.graph.panels import Audit as AuditRecord, Study as StudyRecord, list_panels
 from cobalance.graph.queries import (
     ConsoleQuery,
     answer_frame,
@@ -40,6 +45,21 @@ from cobalance.graph.queries import (
     read_clustered_images,
     result_frame,
 )
+from cobalance.graph.tags import (
+    TagChanges,
+    TagRole,
+    apply_tags,
+    delete_tag,
+    images_of_tag,
+    list_notes,
+    list_tags,
+    set_role,
+    tag_images,
+    untag_images,
+    write_note,
+)
+from cobalance.graph.tasks import read_task
+from cobalance.ingest.embeddings import check_vectors, read_embeddings
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import Data
 from cobalance.notebook.diagnosis import (
@@ -49,23 +69,36 @@ from cobalance.notebook.diagnosis import (
     SplitComparison,
 )
 from cobalance.notebook.display import Result
-from cobalance.notebook.embeddings import Embedded
 from cobalance.notebook.evaluations import Evaluations
 from cobalance.notebook.graphs import ConceptGraph
-from cobalance.notebook.jobs import Job
-from cobalance.notebook.labels import Annotated
+from cobalance.notebook.jobs import Job, run_in_process
+from cobalance.notebook.labels import Labels
+from cobalance.notebook.panels import Audit, Study
 from cobalance.notebook.plans import CounterfactualPlan, Plan, Simulation
 from cobalance.notebook.remedies import SpeaksPython, speaks_python
-from cobalance.notebook.tags import Tagged
 from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.embed.search import find_across_splits
+from cobalance.workflows.embed.compute import order_embeddings
+from cobalance.workflows.embed.search import (
+    USUAL,
+    cluster_duplicates,
+    find_across_splits,
+    keep_embeddings,
+    require_embedded,
+)
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.export_graph.tables import dataset_incidence
+from cobalance.workflows.label.order import LabelOrder, order_labels
 from cobalance.workflows.load.dataset import rename_dataset
 from cobalance.workflows.order.job import order_plan, read_order
 from cobalance.workflows.order.settings import check_settings
 from cobalance.workflows.plan import plan_counterfactual_dataset, plan_dataset, resample_dataset
+from cobalance.workflows.properties import (
+    compare_classes,
+    order_properties,
+    read_properties,
+    show_properties,
+)
 from cobalance.workflows.published import compare_dataset
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.page import write_report
@@ -138,7 +171,7 @@ class Questions(SpeaksPython):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset(Questions, Annotated, Embedded, Tagged, Result):
+class Dataset(Questions, Result):
     """A dataset of a `Store`, by its name.
 
     `graph`, `settings` and `progress` are those of the store; `remarks` are what `Store.load`
@@ -267,7 +300,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             The dataset has not been mined, or has changed since.
         """
         options = PlanOptions(min_size, max_size, max_per_query, budget)
-        plan_name = _clean(name)
+        plan_name = map_optional(clean_name, name)
         planned = plan_dataset(
             self.graph,
             self.name,
@@ -339,7 +372,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             The recipe edits no images, an option cannot be used, captions are needed and there are
             none, or no image is left to edit.
         """
-        name = _clean(name)
+        name = map_optional(clean_name, name)
         # Options of a plan are tuples, for which people write lists.
         changes = dict(options)
         for key, value in options.items():
@@ -466,7 +499,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             name = plan.name or plan.record.planner
             queries, planned = list(plan.record.queries), plan.record.planner_options
         else:
-            plan_name = _clean(plan)
+            plan_name = map_optional(clean_name, plan)
             name, queries, planned = read_order(self.graph, self.name, checked["recipe"], plan_name)
 
         job = order_plan(
@@ -509,6 +542,249 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         ids = [evaluation.id for evaluation in list_evaluations(self.graph, self.name)]
         return Evaluations(self.graph, self.settings, tuple(ids), self.progress)
 
+    def label(self, annotator: str, **order: Any) -> Labels:
+        """Order labels of this dataset's images by a model.
+
+        Workers make them, or `Labels.run` here.
+
+        Parameters
+        ----------
+        annotator : str
+            Such as ``owlv2``; see ``cobalance annotate label --help``.
+        **order
+            As `cobalance.workflows.label.order.LabelOrder` has it: `options`, `level`,
+            `base`, `concepts`, `rule`, `threshold`, `split` and the like.
+
+        Raises
+        ------
+        OptionError, DataError
+            An option cannot be used; there is nothing to look for, or no image.
+        """
+        checked = speaks_python(LabelOrder)(self.name, annotator, **order)
+        folder = self.settings.folders().open_output()
+        ordered = order_labels(self.graph, folder, checked)
+        return Labels(self.graph, self.settings, ordered, self.progress)
+
+    def labels(self) -> list[Labels]:
+        """Labels of the dataset by models, the newest first."""
+        runs = [run.id for run in list_runs(self.graph, self.name) if run.kind == "label"]
+        return [Labels(self.graph, self.settings, run, self.progress) for run in runs]
+
+    def audit(
+        self, people: Sequence[str] | str, *, labels: Labels | str | None = None, **sample: Any
+    ) -> Audit:
+        """Draw a sample of a model's labels for people to check.
+
+        Parameters
+        ----------
+        people : sequence of str
+            Who checks.
+        labels : Labels or str, optional
+            What is checked, or its id; by default the newest labels that are complete.
+        **sample
+            As in `Labels.audit`.
+
+        Raises
+        ------
+        OptionError, DataError
+            An option cannot be used; no model has labelled the dataset.
+        """
+        if labels is None:
+            complete = [run.id for run in list_runs(self.graph, self.name) if run.has_labels]
+            if not complete:
+                raise DataError(
+                    f"No model has labelled {self.name!r}. Have one do so with label(...).run()."
+                )
+            labels = complete[0]
+        if isinstance(labels, str):
+            labels = Labels(self.graph, self.settings, labels, self.progress)
+        return labels.audit(people, **sample)
+
+    def audits(self) -> list[Audit]:
+        """Audits of its labels, the newest first."""
+        audits = list_panels(self.graph, AuditRecord, dataset=self.name)
+        return [Audit(self.graph, audit.id) for audit in audits]
+
+    def studies(self) -> list[Study]:
+        """Human studies of its jobs, the newest first."""
+        studies = list_panels(self.graph, StudyRecord, dataset=self.name)
+        return [Study(self.graph, study.id) for study in studies]
+
+    def add_embeddings(
+        self, vectors: npt.ArrayLike | str | Path, ids: Sequence[str] | None = None
+    ) -> int:
+        """Keep the vectors of images, in place of those before; return how many images have one.
+
+        Parameters
+        ----------
+        vectors : array, shape (n_images, width), or path
+            Numbers; or a Parquet, ``.npz`` or CSV file with ids and vectors.
+        ids : sequence of str, optional
+            Of an array: the images that its rows are of.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read; ids and rows do not match, or values are no finite numbers.
+        OptionError
+            None of them is an image of the dataset; what was kept before stays.
+        """
+        if isinstance(vectors, str | Path):
+            source = str(vectors)
+            names, unit = read_embeddings(Path(vectors))
+        else:
+            source, names = "the array", list(map(str, ids or ()))
+            unit = check_vectors(source, names, vectors)
+        return keep_embeddings(self.graph, self.settings.folders(), self.name, source, names, unit)
+
+    def compute_embeddings(self, features: str = USUAL, **options: Any) -> int:
+        """Compute the vectors of all images in this process; return how many images have one.
+
+        Parameters
+        ----------
+        features : str
+            What gives an image its vector: a name in
+            `cobalance.evaluation.training.features.FEATURES`.
+        **options
+            Of these features, such as ``model`` for a folder with weights.
+
+        Raises
+        ------
+        OptionError
+            The options are not theirs.
+        CobalanceError
+            No image has a file, or the vectors cannot be computed.
+        MissingExtraError
+            A worker, or what the features need, is not installed.
+        """
+        self._execute(order_embeddings(self.graph, self.name, features, options))
+        return len(require_embedded(self.graph, self.settings.folders(), self.name).images)
+
+    def _execute(self, task: str) -> None:
+        run_in_process(self.settings, [task], self.progress)
+        ended = read_task(self.graph, task)
+        if ended.state != "done":
+            raise CobalanceError(ended.error or f"The task is {ended.state}.")
+
+    def similar(self, image: str, n: int = 20) -> pd.DataFrame:
+        """The `n` images most like one: ``id``, ``class``, ``similarity`` (cosine).
+
+        Raises
+        ------
+        DataError
+            The dataset has no vectors.
+        UnknownNameError
+            The image has none.
+        """
+        return require_embedded(self.graph, self.settings.folders(), self.name).similar(image, n)
+
+    def near_duplicates(
+        self, similarity: float = 0.97, *, as_clusters: bool = False
+    ) -> pd.DataFrame:
+        """Groups of images with a cosine of at least `similarity`, across classes first.
+
+        With `as_clusters` each group is a cluster of images that are not independent, and no other
+        images are, until the dataset's file is loaded again; mine again to count them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row an image: ``group`` (from 1), ``id``, ``class``, ``classes`` (of the group).
+
+        Raises
+        ------
+        DataError
+            The dataset has no vectors.
+        """
+        embedded = require_embedded(self.graph, self.settings.folders(), self.name)
+        groups = embedded.duplicates(similarity, self.progress)
+        if as_clusters:
+            cluster_duplicates(self.graph, self.name, groups, self.progress)
+        return groups
+
+    def properties(
+        self, *, measure: bool = False, concepts: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """How far brightness, sharpness, file type and the like tell the classes apart.
+
+        Parameters
+        ----------
+        measure : bool
+            Measure the image files first, in this process.
+        concepts : sequence of str, optional
+            Have images show these properties as concepts, and no others; mine again to count them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `cobalance.workflows.properties.compare_classes` has it.
+
+        Raises
+        ------
+        UnknownNameError, DataError
+            There is no such property; they have not been measured, or no file can be read.
+        """
+        folders = self.settings.folders()
+        if measure:
+            self._execute(order_properties(self.graph, self.name))
+        if concepts is not None:
+            show_properties(self.graph, folders, self.name, concepts, self.progress)
+        return compare_classes(read_properties(self.graph, folders, self.name))
+
+    def tag(
+        self, tag: str, images: Sequence[str], *, role: TagRole | None = None, by: str = ""
+    ) -> int:
+        """Give images a tag; return how many have been named.
+
+        Parameters
+        ----------
+        tag : str
+            Its name; made if it does not exist.
+        images : sequence of str
+            Ids.
+        role : {"tag", "concept", "exclude"}, optional
+            What the tag does: nothing more, its images show it as a concept, or they are left out
+            of counts and exports. Counts follow with the next `mine`.
+        by : str
+            Who says so, for others to read.
+
+        Raises
+        ------
+        OptionError
+            The dataset has no such image, or no tag can have this name; nothing is written.
+        """
+        tagged = tag_images(self.graph, self.name, tag, list(images), by=by)
+        if role is not None:
+            set_role(self.graph, self.name, tag, role)
+        return tagged
+
+    def untag(self, tag: str, images: Sequence[str] | None = None) -> None:
+        """Take a tag from images, or delete it if none are given; its effects are undone."""
+        if images is None:
+            delete_tag(self.graph, self.name, tag)
+        else:
+            untag_images(self.graph, self.name, tag, list(images))
+
+    def tags(self) -> pd.DataFrame:
+        """A row a tag: ``tag``, ``role``, ``images``, ``shown``, ``left_out``, who and when."""
+        return list_tags(self.graph, self.name)
+
+    def tagged(self, tag: str) -> pd.DataFrame:
+        """A row an image with a tag: ``image``, ``class``, ``left_out``, who and when."""
+        return images_of_tag(self.graph, self.name, tag)
+
+    def apply_tags(self) -> TagChanges:
+        """Apply tags to counts, as `mine` does first."""
+        return apply_tags(self.graph, self.name, progress=self.progress)
+
+    def note(self, image: str, text: str, *, by: str = "") -> None:
+        """Replace the note on an image; an empty text deletes it."""
+        write_note(self.graph, self.name, image, text, by=by)
+
+    def notes(self) -> pd.DataFrame:
+        """A row a note: ``image``, ``note``, who and when."""
+        return list_notes(self.graph, self.name)
+
     def report(
         self,
         path: str | Path,
@@ -539,7 +815,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         """
         options = ReportOptions(
             compare=None if compare is None else _name_of(compare),
-            plan=_clean(plan),
+            plan=map_optional(clean_name, plan),
             evaluation=evaluation,
             date=date,
         )
@@ -562,7 +838,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
 
     def concept_graph(self, *, split: str | None = None) -> ConceptGraph:
         """The concept graph of all images, or of one split."""
-        incidence = dataset_incidence(self.graph, self.name, _clean(split))
+        incidence = dataset_incidence(self.graph, self.name, map_optional(clean_name, split))
         return ConceptGraph.of(incidence, self.name)
 
     @property
@@ -600,10 +876,6 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
     def scope(self) -> dict[str, str]:
         """The name of the dataset, as a parameter."""
         return {"dataset": self.name}
-
-
-def _clean(name: str | None) -> str | None:
-    return map_optional(clean_name, name)
 
 
 def _name_of(dataset: Dataset | str) -> str:

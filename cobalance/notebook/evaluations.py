@@ -1,7 +1,7 @@
 """Scores of models: of anybody's predictions, and of models that are trained on datasets."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -158,11 +158,8 @@ class Evaluations(Result):
     def predictions(self) -> pd.DataFrame:
         """Predictions of all that are done, with ``evaluation``; NoPredictionsError without any."""
         folder = self.settings.folders().open_output()
-
-        def read(evaluation: str) -> pd.DataFrame:
-            return read_saved_predictions(folder, read_evaluation(self.graph, evaluation))
-
-        return self._of_each(read)
+        tables = [read_saved_predictions(folder, evaluation) for evaluation in self.records()]
+        return self._join(tables)
 
     def differences(self, baseline: str, *, seed: int = 0) -> pd.DataFrame:
         """How far models differ from a baseline, by a bootstrap paired over seeds and images.
@@ -179,30 +176,30 @@ class Evaluations(Result):
         """
         job_id = job if isinstance(job, str) else job.id
         folders, progress = self.settings.folders(), self.progress
-
-        def test(evaluation: str) -> pd.DataFrame:
-            tested = run_artefact_test(
+        tests = [
+            run_artefact_test(
                 self.graph, folders, evaluation, job_id, first, second, progress=progress
             )
-            return tested.scores
-
-        return self._of_each(test)
+            for evaluation in self.ids
+        ]
+        return self._join([test.scores for test in tests])
 
     def activations(self, *, most: int = 200, objects: Sequence[str] = ()) -> pd.DataFrame:
         """Map where networks look (GradCAM): ``cam_energy`` and ``mask_share`` of each image."""
         folders, progress = self.settings.folders(), self.progress
-
-        def map_images(evaluation: str) -> pd.DataFrame:
-            mapped = map_activations(
+        maps = [
+            map_activations(
                 self.graph, folders, evaluation, most=most, objects=objects, progress=progress
             )
-            return mapped.images
+            for evaluation in self.ids
+        ]
+        return self._join([activations.images for activations in maps])
 
-        return self._of_each(map_images)
-
-    def _of_each(self, table: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
-        tables = [table(evaluation).assign(evaluation=evaluation) for evaluation in self.ids]
-        return pd.concat(tables, ignore_index=True)
+    def _join(self, tables: list[pd.DataFrame]) -> pd.DataFrame:
+        """One table of those of all evaluations, which the column ``evaluation`` names."""
+        pairs = zip(tables, self.ids, strict=True)
+        named = [table.assign(evaluation=evaluation) for table, evaluation in pairs]
+        return pd.concat(named, ignore_index=True)
 
     def delete(self) -> None:
         """Delete them, with scores, predictions and checkpoints.

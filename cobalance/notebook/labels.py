@@ -8,17 +8,15 @@ import pandas as pd
 
 from cobalance.annotation.auditing import PER_STRATUM
 from cobalance.annotation.labelling import LabelSettings, label_summary, read_labels
-from cobalance.base import DataError, Progress, inflect, silent
-from cobalance.graph.annotations import AnnotationRun, list_runs, read_run
+from cobalance.base import Progress, inflect, silent
+from cobalance.graph.annotations import AnnotationRun, read_run
 from cobalance.graph.database import GraphStore
-from cobalance.graph.panels import Audit as AuditRecord, Study as StudyRecord, list_panels
+from cobalance.graph.panels import Audit as AuditRecord, list_panels
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result
 from cobalance.notebook.jobs import run_in_process
-from cobalance.notebook.panels import Audit, Study
-from cobalance.notebook.remedies import SpeaksPython, speaks_python
+from cobalance.notebook.panels import Audit
 from cobalance.workflows.label.decide import change_thresholds, decide_labels, open_scores
-from cobalance.workflows.label.order import LabelOrder, order_labels
 from cobalance.workflows.panel import AuditSample, draw_audit
 from cobalance.workflows.settings import Settings
 
@@ -172,80 +170,3 @@ class Labels(Result):
     def _scores(self) -> Any:
         """The run's `ScoreFiles`."""
         return open_scores(self.settings.folders(), self.id)
-
-
-class Annotated(SpeaksPython):
-    """A dataset that models label, and people check."""
-
-    graph: GraphStore
-    settings: Settings
-    name: str
-    progress: Progress
-
-    def label(self, annotator: str, **order: Any) -> Labels:
-        """Order labels of this dataset's images by a model.
-
-        Workers make them, or `Labels.run` here.
-
-        Parameters
-        ----------
-        annotator : str
-            Such as ``owlv2``; see ``cobalance annotate label --help``.
-        **order
-            As `cobalance.workflows.label.order.LabelOrder` has it: `options`, `level`,
-            `base`, `concepts`, `rule`, `threshold`, `split` and the like.
-
-        Raises
-        ------
-        OptionError, DataError
-            An option cannot be used; there is nothing to look for, or no image.
-        """
-        checked = speaks_python(LabelOrder)(self.name, annotator, **order)
-        folder = self.settings.folders().open_output()
-        ordered = order_labels(self.graph, folder, checked)
-        return Labels(self.graph, self.settings, ordered, self.progress)
-
-    def labels(self) -> list[Labels]:
-        """Labels of the dataset by models, the newest first."""
-        runs = [run.id for run in list_runs(self.graph, self.name) if run.kind == "label"]
-        return [Labels(self.graph, self.settings, run, self.progress) for run in runs]
-
-    def audit(
-        self, people: Sequence[str] | str, *, labels: Labels | str | None = None, **sample: Any
-    ) -> Audit:
-        """Draw a sample of a model's labels for people to check.
-
-        Parameters
-        ----------
-        people : sequence of str
-            Who checks.
-        labels : Labels or str, optional
-            What is checked, or its id; by default the newest labels that are complete.
-        **sample
-            As in `Labels.audit`.
-
-        Raises
-        ------
-        OptionError, DataError
-            An option cannot be used; no model has labelled the dataset.
-        """
-        if labels is None:
-            complete = [run.id for run in list_runs(self.graph, self.name) if run.has_labels]
-            if not complete:
-                raise DataError(
-                    f"No model has labelled {self.name!r}. Have one do so with label(...).run()."
-                )
-            labels = complete[0]
-        if isinstance(labels, str):
-            labels = Labels(self.graph, self.settings, labels, self.progress)
-        return labels.audit(people, **sample)
-
-    def audits(self) -> list[Audit]:
-        """Audits of its labels, the newest first."""
-        audits = list_panels(self.graph, AuditRecord, dataset=self.name)
-        return [Audit(self.graph, audit.id) for audit in audits]
-
-    def studies(self) -> list[Study]:
-        """Human studies of its jobs, the newest first."""
-        studies = list_panels(self.graph, StudyRecord, dataset=self.name)
-        return [Study(self.graph, study.id) for study in studies]
