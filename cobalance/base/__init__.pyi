@@ -119,6 +119,7 @@ from .readable_names import (
     begins_with_a_vowel as begins_with_a_vowel,
     join_names as join_names,
     readable as readable,
+    shorten_list as shorten_list,
     with_article as with_article,
 )
 from .records import (

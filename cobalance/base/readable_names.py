@@ -1,7 +1,7 @@
 """Names of concepts in English: readable words, articles, lists."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 LONGEST = 80
 """Most characters of a name; CLIP reads 77 tokens of a whole prompt."""
@@ -136,3 +136,11 @@ def begins_with_a_vowel(word: str) -> bool:
     if small[0] == "h":
         return _SILENT_H.match(small) is not None
     return small[0] in "aeiou" and small != "one" and _SOUNDS_LIKE_YOU.match(small) is None
+
+
+def shorten_list(names: Iterable[str], most: int = 30) -> str:
+    """Join names for a message, cutting a long list short."""
+    texts = list(names)
+    if len(texts) <= most:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:most])} and {len(texts) - most} more"

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base import Annotations, IntArray, Metadata, Progress, Setting, inflect
+from cobalance.base import Annotations, IntArray, Metadata, Progress, Setting, inflect, shorten_list
 from cobalance.ingest.captions import image_rows
 from cobalance.ingest.fields import field_names, has_classes, with_class, with_split
 from cobalance.ingest.frames import TEXT, take_cells
@@ -24,8 +24,8 @@ from cobalance.ingest.names import (
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
 from cobalance.ingest.tables import load_table
-from cobalance.ingest.tables.columns import map_columns, shorten_list, text_column
-from cobalance.ingest.tables.lists import PRESENT
+from cobalance.ingest.tables.columns import map_columns, text_column
+from cobalance.ingest.tables.lists import PRESENCE
 from cobalance.ingest.tables.loading import Table
 
 _TRIED = 8  # text columns in which images are looked for
@@ -147,7 +147,7 @@ def _with_metadata(
 ) -> Annotations:
     """Annotations with the columns of rows as metadata; attributes of CUB become a column each."""
     metadata = joined.move(np.arange(len(annotations.images)))
-    if PRESENT in metadata.columns:
+    if PRESENCE in metadata.columns:
         attribute = next(iter(metadata.columns))
         annotations = replace(annotations, roles={**annotations.roles, "attribute": attribute})
         metadata = _flags(metadata, field_names(options).get(attribute, {}), problems)

@@ -15,7 +15,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.base import STRING, Annotations, InputError, Progress, Setting, plain_values
+from cobalance.base import (
+    STRING,
+    Annotations,
+    InputError,
+    Progress,
+    Setting,
+    plain_values,
+    shorten_list,
+)
 from cobalance.ingest.fields import with_split
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.image_folder import annotation_files
@@ -32,7 +40,6 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher
 from cobalance.ingest.problems import Problems, reword, reword_all
 from cobalance.ingest.reader import TreeReader, read_head
-from cobalance.ingest.tables.columns import shorten_list
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 from cobalance.vision.images import IMAGE_ENDINGS
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base import Annotations, Metadata, OptionError, Setting, clean_name
+from cobalance.base import Annotations, Metadata, OptionError, Setting, clean_name, shorten_list
 from cobalance.ingest.fields import has_classes, with_class, with_split
 from cobalance.ingest.frames import TEXT, take_cells
 from cobalance.ingest.names import (
@@ -24,7 +24,6 @@ from cobalance.ingest.names import (
 )
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems
-from cobalance.ingest.tables.columns import shorten_list
 
 _PART = re.compile(r"\{[^{}/]*\}|\*\*/|\*+|#|[{}]|[^{}*#]+")
 _SHOWN = 3  # names of folders in a note

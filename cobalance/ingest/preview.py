@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from cobalance.base import Annotations, InputError, UnknownNameError, Words, render, silent
 from cobalance.ingest.coco import Category, decode
-from cobalance.ingest.fields import encode_values, guess_kind
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations
@@ -22,9 +21,10 @@ from cobalance.ingest.parts import are_shards, first_part
 from cobalance.ingest.problems import Problems, SkippedRecord
 from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.tables import TABLES
-from cobalance.ingest.tables.columns import USUAL_NAMES, map_columns
-from cobalance.ingest.tables.guesses import Guess, guess_columns
+from cobalance.ingest.tables.columns import map_columns
+from cobalance.ingest.tables.guesses import USUAL_NAMES, Guess, guess_columns, guess_kind
 from cobalance.ingest.tables.hub_features import HubParquet
+from cobalance.ingest.tables.values import encode_values
 from cobalance.ingest.trees import is_tree, open_tree
 
 MOST_FILES = 200

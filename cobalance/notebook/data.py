@@ -8,13 +8,12 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.base import Annotations, ImageRecord, OptionError, check_known
+from cobalance.base import Annotations, ImageRecord, OptionError, check_known, shorten_list
 from cobalance.counting import Incidence, incidence_of
 from cobalance.ingest.fields import fields_table
 from cobalance.ingest.hub import local_path
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions, declared_options
-from cobalance.ingest.tables.columns import shorten_list
 from cobalance.notebook.announcing import open_progress
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.display import Result, card, matching_rows, rows_at, table_html

@@ -16,6 +16,7 @@ from cobalance.base import (
     clean_name,
     map_optional,
     render,
+    shorten_list,
     text_if,
 )
 from cobalance.counting import (
@@ -28,7 +29,6 @@ from cobalance.counting import (
     mine_one_against_rest,
 )
 from cobalance.ingest.published import Published, read_published
-from cobalance.ingest.tables.columns import shorten_list
 from cobalance.notebook.arguments import list_names
 from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.display import Result, matching_rows, rows_at

@@ -15,6 +15,7 @@ from cobalance.base import (
     check_known,
     render,
     replacing,
+    shorten_list,
     text_if,
 )
 from cobalance.counting import Cliques, Incidence, MiningOptions
@@ -36,7 +37,6 @@ from cobalance.generation.planning import (
 )
 from cobalance.generation.planning.planners import plan as make_plan
 from cobalance.ingest.reader import read_text
-from cobalance.ingest.tables.columns import shorten_list
 from cobalance.notebook.data import CLASSES, Data
 from cobalance.notebook.diagnosis import Imbalances, imbalances
 from cobalance.notebook.display import Result, card, table_html

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cobalance.base import Action, DataError
+from cobalance.base import Action, DataError, shorten_list
 from cobalance.counting import Cliques, Incidence, count_chosen
 from cobalance.counting.cooccurrence import cooccurrence
 from cobalance.generation.planning import PlanOptions
@@ -13,7 +13,6 @@ from cobalance.generation.planning.planners import plan
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import load_cliques, read_mining_options
 from cobalance.ingest.published import Key, Published, read_published
-from cobalance.ingest.tables.columns import shorten_list
 from cobalance.workflows.export_graph.tables import class_counts, dataset_incidence
 
 RESULTS = ("differs", "only published", "only here", "equal")

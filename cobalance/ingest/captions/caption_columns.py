@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from cobalance.base import IntArray, Setting
 from cobalance.ingest.coco import captions_by_image
 from cobalance.ingest.frames import TEXT, TextColumns
-from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.concept_cells import parse_list
+from cobalance.ingest.tables.guesses import usual_column
 from cobalance.ingest.tables.loading import Table
 
 ABOUT = ("license", "license_url", "attribution")

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import Annotations, BoolArray, IntArray, Progress, Setting, inflect
+from cobalance.base import (
+    Annotations,
+    BoolArray,
+    IntArray,
+    Progress,
+    Setting,
+    inflect,
+    shorten_list,
+)
 from cobalance.ingest.captions.caption_columns import table_texts
 from cobalance.ingest.coco import coco_kind, read_captions
 from cobalance.ingest.frames import TextColumns
@@ -16,7 +24,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
 from cobalance.ingest.tables import load_table
-from cobalance.ingest.tables.columns import map_columns, shorten_list, text_column
+from cobalance.ingest.tables.columns import map_columns, text_column
 
 LONGEST = 10_000
 """Most characters of a caption."""

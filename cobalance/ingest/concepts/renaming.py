@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from cobalance.base import clean_name, decode_json, decode_toml, silent, suggest_names
+from cobalance.base import clean_name, decode_json, decode_toml, shorten_list, silent, suggest_names
 from cobalance.ingest.names import Coded, name_fault
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head, read_text
 from cobalance.ingest.tables import detect_table_format
-from cobalance.ingest.tables.columns import shorten_list
 
 _FORM = "Write the columns concept and becomes as CSV, becomes empty to drop a concept"
 

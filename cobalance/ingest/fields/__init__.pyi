@@ -9,7 +9,6 @@ from .choices import (
     field_names as field_names,
 )
 from .concepts import bin_edges as bin_edges, read_column as read_column
-from .kinds import guess_kind as guess_kind
 from .lists import concept_cells as concept_cells
 from .report import (
     describe_fields as describe_fields,
@@ -23,4 +22,3 @@ from .roles import (
     with_split as with_split,
 )
 from .saved import with_saved as with_saved
-from .values import encode_values as encode_values, name_values as name_values

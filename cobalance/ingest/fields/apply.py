@@ -24,11 +24,11 @@ from cobalance.ingest.fields.concepts import Found, read_column
 from cobalance.ingest.fields.lists import unfold
 from cobalance.ingest.fields.report import describe_fields, offer_class
 from cobalance.ingest.fields.roles import with_class
-from cobalance.ingest.fields.values import encode_values, name_values
 from cobalance.ingest.frames import MentionColumns, add_mentions, take_rows
 from cobalance.ingest.names import Coded, categorical, recode_names
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.values import encode_values, name_values
 
 _ROLES = ("class", "split", "cluster")
 

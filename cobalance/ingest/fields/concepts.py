@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 from cobalance.base import FloatArray, InputError, IntArray, Setting
 from cobalance.ingest.fields.bins import equal_count_edges, equal_width_edges, name_bins, unit_of
 from cobalance.ingest.fields.choices import BINNED, Choice
-from cobalance.ingest.fields.kinds import guess_kind
 from cobalance.ingest.fields.lists import read_lists
-from cobalance.ingest.fields.values import Values, encode_values, name_values
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import put_before
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.guesses import guess_kind
+from cobalance.ingest.tables.values import Values, encode_values, name_values
 
 _DATE = r"^(\d{4})[-/:.](\d{1,2})[-/:.](\d{1,2})"
 _ZONE = r"\s*(Z|UTC|[+-]\d{2}:?\d{2})$"

@@ -18,13 +18,13 @@ from cobalance.base import (
     decimal_text,
     decode_json,
 )
-from cobalance.ingest.fields.values import encode_values
 from cobalance.ingest.frames import TEXT, take_rows
 from cobalance.ingest.names import put_before, rename_some
 from cobalance.ingest.problems import Problems, RowProblems
-from cobalance.ingest.tables.columns import USUAL_NAMES, normal_name
 from cobalance.ingest.tables.concept_cells import read_cells
-from cobalance.ingest.tables.row_values import NAMES, concepts_of, table_of_rows
+from cobalance.ingest.tables.guesses import CONCEPT_COLUMNS, normal_name
+from cobalance.ingest.tables.row_values import concept_list, concepts_of, table_of_rows
+from cobalance.ingest.tables.values import encode_values
 
 _BOX_KEYS = (("x", "y", "width", "height"), ("x", "y", "w", "h"))
 # An object or a list of objects in JSON begins so.
@@ -32,8 +32,6 @@ _OBJECTS = r"^(\[[\[ \n]*)?\{"
 # Each object is a name and four whole numbers: n02107142 10 20 60 90.
 _CORNER_LIST = r"^\s*([^\s\d]\S*(\s+\d+){4}\s*)+$"
 _NO_BOX = [nan] * 4
-# In columns of these names, a text is a concept as it stands, without the column's name before it.
-_CONCEPT_COLUMNS = {*USUAL_NAMES["concepts"].split(), *NAMES}
 
 
 def read_lists(
@@ -54,7 +52,7 @@ def read_lists(
     is_sound = (cells.concept.codes >= 0) & ~rows.bad[cells.row]
     numbers = take_rows(cells.numbers, is_sound)
     concepts = rename_some(cells.concept.names, names)
-    if not has_objects and normal_name(name) not in _CONCEPT_COLUMNS:
+    if not has_objects and normal_name(name) not in CONCEPT_COLUMNS:
         concepts = put_before(name, concepts)
     return cells.row[is_sound], cells.concept.codes[is_sound], concepts, numbers
 
@@ -85,21 +83,6 @@ def _corner_objects(cell: str | None) -> str:
     boxes = np.stack([x, y, right - x, bottom - y], axis=1).tolist()
     objects = zip(words[::5], boxes, strict=True)
     return _as_json([{"concept": name, "box": box} for name, box in objects])
-
-
-def concept_list(cell: str | None) -> str | None:
-    """A cell of objects, in JSON, as a list of concepts; any other as it is."""
-    if cell is None or not _has_objects(cell):
-        return cell
-    try:
-        return _as_json(concepts_of(decode_json(cell)))
-    except ValueError:
-        return cell
-
-
-def _has_objects(cell: str) -> bool:
-    """Whether a cell is a list of objects, or an object of lists."""
-    return cell.startswith(("{", "[")) and cell.lstrip("[ \n").startswith("{")
 
 
 def _as_json(value: Any) -> str:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from cobalance.base import Field
+from cobalance.base import Field, shorten_list
 from cobalance.ingest.fields.choices import KINDS
 from cobalance.ingest.fields.concepts import UNNAMED
-from cobalance.ingest.tables.columns import USUAL_NAMES, normal_name, shorten_list
+from cobalance.ingest.tables.guesses import USUAL_NAMES, normal_name
 
 _MOST_NAMED = 12
 _MOST_CLASSES = 20
-_CLASS_WORDS = {*USUAL_NAMES["class"].split(), "category", "species", "kind", "type"}
+_CLASS_WORDS = {*USUAL_NAMES["class"], "category", "species", "kind", "type"}
 
 
 def describe_fields(fields: Sequence[Field], file: str) -> list[str]:

@@ -11,7 +11,7 @@ from cobalance.ingest.names import class_parts, split_folders, split_within
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import HEAD, TreeReader
-from cobalance.ingest.tables.columns import USUAL_NAMES
+from cobalance.ingest.tables.guesses import USUAL_NAMES
 from cobalance.ingest.tables.list_attr import ListAttr
 from cobalance.ingest.tables.lists import PlainList
 from cobalance.ingest.trees import FileTree
@@ -58,7 +58,7 @@ def annotation_files(tree: FileTree) -> Iterator[str]:
     images = list(map(PurePosixPath, tree.below("", *IMAGE_ENDINGS)))
     # Short stems, such as numbers, are words of any file.
     stems = [path.stem for path in images if len(path.stem) > _SHORT]
-    names = {path.name for path in images}.union(stems) or {*USUAL_NAMES["id"].split()}
+    names = {path.name for path in images}.union(stems) or {*USUAL_NAMES["id"]}
 
     for name in tree.below("", *_DATA)[:_MOST_LOOKED_AT]:
         with tree.open(name) as file:

@@ -30,7 +30,7 @@ from cobalance.ingest.captions import (
     table_texts,
 )
 from cobalance.ingest.concepts import CAPTION, labels_beside, labels_from_texts, load_vocabulary
-from cobalance.ingest.fields import NO_CLASS, concept_cells, field_choices, field_names, name_values
+from cobalance.ingest.fields import NO_CLASS, concept_cells, field_choices, field_names
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
 from cobalance.ingest.names import Coded, encode_names, omit, put_before, recode_names, unreadable
 from cobalance.ingest.options import ReadOptions
@@ -44,6 +44,7 @@ from cobalance.ingest.tables.columns import (
 )
 from cobalance.ingest.tables.concept_cells import read_cells, read_scores
 from cobalance.ingest.tables.loading import Table, TableFormat
+from cobalance.ingest.tables.values import name_values
 
 _IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
 _ROLES = ("id", "class", "concepts", "scores", "split", "uri", "width", "height")

@@ -14,7 +14,7 @@ from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import TreeReader
-from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.tables.guesses import usual_column
 from cobalance.ingest.tables.row_values import table_of_rows
 from cobalance.ingest.trees import FileTree, open_tree
 from cobalance.vision.images import IMAGE_ENDINGS

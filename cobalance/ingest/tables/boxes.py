@@ -12,13 +12,13 @@ from cobalance.ingest.frames import ImageColumns
 from cobalance.ingest.names import omit, without
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import RowProblems
-from cobalance.ingest.tables.columns import MISSING, USUAL_NAMES, normal_name, usual_column
+from cobalance.ingest.tables.guesses import CONCEPT_COLUMNS, normal_name, usual_column
 from cobalance.ingest.tables.loading import Table
-from cobalance.ingest.tables.row_values import NAMES
+from cobalance.ingest.tables.values import MISSING
 
 _CORNERS = ("xmin ymin xmax ymax", "x1 y1 x2 y2", "left top right bottom")
 _SIZES = ("x y w h", "x y width height", "xmin ymin width height", "left top width height")
-_OBJECTS = {*USUAL_NAMES["concepts"].split(), *NAMES, "class_id", "category_id", "category_name"}
+_OBJECTS = {*CONCEPT_COLUMNS, "class_id", "category_id", "category_name"}
 _BEFORE = re.compile(r"^(bounding_?box|bbox|box)_?|_")
 
 

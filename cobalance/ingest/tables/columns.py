@@ -5,33 +5,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from cobalance.base import Setting, clean_name, suggest_names
+from cobalance.base import Setting, clean_name, shorten_list, suggest_names
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import without
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.tables.guesses import USUAL_NAMES, normal_name, usual_column
 from cobalance.ingest.tables.loading import Table
-
-USUAL_NAMES = {
-    "id": "image_id imageid id img_id filename file_name img_filename fname image_name image img "
-    "image_path img_path path filepath file_path image_file file",
-    "class": "label class class_name y target",
-    "concepts": "concepts objects tags attributes keywords concept object tag attribute keyword "
-    "predictionstring",
-    "scores": "scores",
-    "caption": "caption captions text description",
-    "split": "split partition subset",
-    "cluster": "patient_id video video_id sequence scene_token photographer",
-    "uri": "uri url image_url image_path img_path path filepath file_path file_name filename "
-    "img_filename fname image_file file image",
-    "width": "width width_px image_width",
-    "height": "height height_px image_height",
-}
-MISSING = frozenset(
-    {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
-)  # fmt: skip
-"""Texts that stand for a missing value, as `pandas.read_csv` has them."""
-PRESENT = {"1": 1, "true": 1, "yes": 1, "0": 0, "-1": 0, "false": 0, "no": 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,22 +67,6 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
     return ColumnMap(column_of, indicators, tuple(guessed))
 
 
-def usual_column(role: str, names: Iterable[str]) -> str | None:
-    """Find the column with the most usual name for a role.
-
-    Examples
-    --------
-    >>> usual_column("class", ["y", "Label"])
-    'Label'
-    """
-    names_by_form = {normal_name(str(name)): name for name in reversed(list(names))}
-    # Beside x, y is a coordinate.
-    if role == "class" and "x" in names_by_form:
-        names_by_form.pop("y", None)
-    usual = filter(names_by_form.__contains__, USUAL_NAMES[role].split())
-    return next(map(names_by_form.__getitem__, usual), None)
-
-
 def text_column(table: Table, name: str, setting: Setting) -> pa.Array:
     """A column as text; other types are an error.
 
@@ -140,20 +103,7 @@ def _require_column(table: Table, given: str, setting: Setting) -> str:
 
 def no_column(table: Table, role: str, what: str) -> str:
     """Say that no column looks like a role, which there are, and which may be meant."""
-    usual = {*USUAL_NAMES[role].split()}
+    usual = {*USUAL_NAMES[role]}
     near = next((name for name in table.columns if usual & {*normal_name(name).split("_")}), None)
     meant = "" if near is None else f"; perhaps {near!r}"
     return f"no column looks like {what} (columns: {shorten_list(table.columns)}{meant})"
-
-
-def shorten_list(names: Iterable[str], most: int = 30) -> str:
-    """Join names for a message, cutting a long list short."""
-    texts = list(names)
-    if len(texts) <= most:
-        return ", ".join(texts)
-    return f"{', '.join(texts[:most])} and {len(texts) - most} more"
-
-
-def normal_name(name: str) -> str:
-    """A column's name as `USUAL_NAMES` has it."""
-    return name.strip().lower().replace(" ", "_").replace("-", "_")

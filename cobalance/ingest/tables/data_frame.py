@@ -11,7 +11,7 @@ import pyarrow as pa
 from cobalance.base import InputError
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.tables.guesses import usual_column
 from cobalance.ingest.tables.loading import Table, column_names
 from cobalance.ingest.tables.parquet import is_usable, plain_column
 

@@ -1,28 +1,224 @@
-"""Guess the roles of a table's columns from their names and first values, for a file's preview.
+"""Guess what the columns of a table hold: by their names, then by their values.
 
-A load goes by options and usual names alone, see `cobalance.ingest.tables.columns`.
+A load goes by options, by usual names (`usual_column`, see `cobalance.ingest.tables.columns`), and,
+for columns without a role, by values (`guess_kind`). What `guess_columns` says for a file's preview
+is offered to a person first, so that weaker signs will do.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+import numpy as np
+import pandas as pd
+
+from cobalance.base import BoolArray
 from cobalance.ingest.names import map_values, split_named, without
-from cobalance.ingest.tables.columns import USUAL_NAMES, usual_column
 from cobalance.ingest.tables.concept_cells import (
     delimited_parts,
+    parse_list,
     starts_list,
     words_in_each,
 )
+from cobalance.ingest.tables.row_values import NAMES, concept_list
+from cobalance.ingest.tables.values import Values
+
+USUAL_NAMES = map_values(
+    str.split,
+    {
+        "id": "image_id imageid id img_id filename file_name img_filename fname image_name image "
+        "img image_path img_path path filepath file_path image_file file",
+        "class": "label class class_name y target",
+        "concepts": "concepts objects tags attributes keywords concept object tag attribute "
+        "keyword predictionstring",
+        "scores": "scores",
+        "caption": "caption captions text description",
+        "split": "split partition subset",
+        "cluster": "patient_id video video_id sequence scene_token photographer",
+        "uri": "uri url image_url image_path img_path path filepath file_path file_name filename "
+        "img_filename fname image_file file image",
+        "width": "width width_px image_width",
+        "height": "height height_px image_height",
+    },
+)
+"""Names of columns by role, in lower case with underscores, the most usual first."""
+CONCEPT_COLUMNS = {*USUAL_NAMES["concepts"], *NAMES}
+"""Names of columns whose texts are concepts as they stand."""
 
 IMAGE_FILE = re.compile(r"\S\.(jpe?g|png|webp|bmp|gif|tiff?)([?#]\S*)?$", re.IGNORECASE)
+_PLACE = re.compile(r"^([a-z][a-z0-9+.-]+://|data:|[A-Za-z]:\\)|\S\.[A-Za-z][A-Za-z0-9]{1,4}$")
+_DATE = re.compile(r"(1[6-9]|20)\d\d[-/:.](0?[1-9]|1[0-2])[-/:.](0?[1-9]|[12]\d|3[01])(\D|$)")
+_ID = re.compile(r"(?i:(^|.*[_\s-])(ids?|idx|index|uuid|guid|hash|md5))|.*[a-z]I[dD]")
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)
 _NUMBERS = re.compile(r"[\s\d.,;|+-]*$")
-_MOST_CLASSES = 100
-_MOST_RIVALS = 2
-_CAPTION_WORDS = 5.0
+
+_MOSTLY = 0.95  # share of the records that decides, whatever is written in the others
+_OFTEN = 0.9  # share that is enough to offer a role
+_MOST_VALUES = 100  # different values that are few enough for classes, or for concepts
+# More are concepts, too, where there are `_EACH` records for each of them.
+_MOST_OF_ALL = 1_000
+_EACH = 20
+# So many different numbers are a scale or codes, more are measured, and go into bins, unless they
+# number the values of a column without a gap from 0 or 1, up to `_MOST_CODES`.
+_FEW = 10
+_MOST_CODES = 20
+_FREE_WORDS = 5.0  # on average, from which texts are sentences and no names
+_CLASS_WORDS = 4  # up to which texts are names of classes, such as "great horned owl"
+_PART_WORDS = 3  # up to which the parts of a text are a list of names, and no clauses of a sentence
+_MOST_RIVALS = 2  # a person is asked about, beside the first
 _JOINED = "Some rows have the same: together they are one image."
+
+
+def usual_column(role: str, names: Iterable[str]) -> str | None:
+    """Find the column with the most usual name for a role.
+
+    Examples
+    --------
+    >>> usual_column("class", ["y", "Label"])
+    'Label'
+    """
+    names_by_form = {normal_name(str(name)): name for name in reversed(list(names))}
+    # Beside x, y is a coordinate.
+    if role == "class" and "x" in names_by_form:
+        names_by_form.pop("y", None)
+    usual = filter(names_by_form.__contains__, USUAL_NAMES[role])
+    return next(map(names_by_form.__getitem__, usual), None)
+
+
+def normal_name(name: str) -> str:
+    """A column's name as `USUAL_NAMES` has it."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def guess_kind(name: str, values: Values) -> tuple[str, str]:
+    """Use of a column, as the option ``field`` names it, and the reason."""
+    if not values.filled:
+        return "ignore", "no value"
+    is_number = _numeric(values)
+    if _are_flags(values, is_number):
+        return "flag", ""
+    if _share(values, is_number):
+        return _guess_numbers(name, values)
+    return _guess_texts(values)
+
+
+def _numeric(values: Values) -> BoolArray:
+    """Whether each value is a number; none is where most of the first are not."""
+    # A column of a million paths is not parsed to learn that none of them is a number.
+    first = pd.to_numeric(pd.Series(values.sample), errors="coerce")
+    if 2 * first.isna().sum() > len(first):
+        return np.zeros(len(values.distinct), dtype=bool)
+    return np.isfinite(values.numbers)
+
+
+def _are_flags(values: Values, is_number: BoolArray) -> bool:
+    """Whether nearly all records say yes or no, and the others hold no further number."""
+    if len(values.distinct) > _FEW:
+        return False
+    is_flag = values.are_flags()
+    return _share(values, is_flag) and not is_number[~is_flag].any()
+
+
+def _share(values: Values, holds: BoolArray) -> bool:
+    """Whether something holds for nearly all records that have a value."""
+    return bool(values.counts[holds].sum() >= _MOSTLY * values.filled)
+
+
+def _guess_texts(values: Values) -> tuple[str, str]:
+    """Use of a column of texts, from the plainest forms to what its counts say."""
+    n, n_different, sample = values.filled, len(values.distinct), values.sample
+    if _most(sample, _DATE.match):
+        return "ignore", "dates, of which a part may be asked for: year, month, weekday or hour"
+
+    # A slash alone makes a path only where most values differ: "cat/dog" that repeats is a name.
+    differ = 2 * n_different > n
+    if _most(sample, _PLACE.search) or (differ and _most(sample, _has_slash)):
+        return "ignore", "names of files, or addresses"
+    if is_list(sample):
+        return "list", ""
+    if _most(sample, lambda text: text[0] in "[{"):
+        return "ignore", "lists or objects that name nothing"
+    if n_different > _FEW and words_in_each(sample) >= _FREE_WORDS:
+        return "ignore", "free text"
+
+    # The fewer records there are, the more of their values differ by chance.
+    nearly_all_differ = 10 * n_different > 9 * n
+    have_digits = _most(sample, lambda text: any(map(str.isdigit, text)))
+    if (differ and n > 20) or (nearly_all_differ and (n > 10 or (n > 1 and have_digits))):
+        return "ignore", "nearly every record has a value of its own, as ids have"
+    if n_different > _MOST_VALUES and (n_different > _MOST_OF_ALL or n < _EACH * n_different):
+        return "ignore", f"{n_different:,} different values in {n:,} records"
+    if n_different == 1 and 1 < n == len(values.codes):
+        return "ignore", f"{sample[0][:60]!r} in every record"
+    return "values", ""
+
+
+def _guess_numbers(name: str, values: Values) -> tuple[str, str]:
+    """Use of a column of numbers: codes, ids, or measures to put into bins."""
+    numbers = values.numbers[np.isfinite(values.numbers)]
+    n, n_different = values.filled, len(numbers)
+    span = numbers.max() - numbers.min() + 1
+    are_whole = bool((numbers == np.round(numbers)).all())
+    if n_different == 1 and 1 < n == len(values.codes):
+        return "ignore", f"{numbers[0]:g} in every record"
+    if are_whole and 1 < n_different == n and span <= 2 * n:
+        return "ignore", "nearly every record has a number of its own, as ids have"
+
+    are_codes = are_whole and numbers.min() in (0, 1) and span == n_different <= _MOST_CODES
+    repeat_often = n_different <= _FEW and n >= 2 * n_different
+    if n_different < n and (are_codes or repeat_often):
+        return "values", ""
+    if are_whole and _ID.fullmatch(name):
+        return "ignore", "named like an id"
+    return "bins", ""
+
+
+def is_list(texts: list[str]) -> bool:
+    """Whether different cells are lists of names: in JSON, as Python prints them, or delimited.
+
+    Examples
+    --------
+    >>> is_list(["sun|rain", "rain"]), is_list(["Paris, France", "Rome, Italy"])
+    (True, False)
+    """
+    if _most(texts, starts_list):
+        return _most(texts, _is_parsed)
+    mark, parts = delimited_parts(texts)
+    if len(parts) <= len(texts) or words_in_each(parts) > _PART_WORDS:
+        return False
+
+    # A comma is in names, too: "Paris, France" and "Rome, Italy" share no part, but tags do.
+    n_different = len({*parts})
+    return n_different <= len(texts) if mark == "," else n_different < len(parts)
+
+
+def may_be_list(texts: list[str]) -> bool:
+    """Whether cells of rows may be lists of names, some of which are in several.
+
+    Numbers are none: they are boxes more often than codes.
+    """
+    if not texts or starts_list(texts[0]):
+        return bool(texts)
+    mark, parts = delimited_parts(texts)
+    repeat = len({*parts}) < len(parts) or len(texts) == 1
+    is_short = words_in_each(parts) <= _PART_WORDS
+    return mark is not None and repeat and is_short and not all(map(_NUMBERS.match, parts))
+
+
+def _is_parsed(cell: str) -> bool:
+    try:
+        return parse_list(concept_list(cell) or "") is not None
+    except ValueError:
+        return False
+
+
+def _has_slash(text: str) -> bool:
+    return "/" in text or "\\" in text
+
+
+def _most(texts: Collection[str], fits: Callable[[str], object], share: float = _MOSTLY) -> bool:
+    """Whether nearly all texts fit; never without texts."""
+    return len(texts) > 0 and sum(map(bool, map(fits, texts))) >= share * len(texts)
 
 
 @dataclass(frozen=True)
@@ -66,82 +262,37 @@ def guess_columns(
     indicators : collection of str
         Columns of one concept each, with 0 and 1: none of them is a class.
     """
-    search = _Search(map_values(_Values, columns), dict(named))
+    search = _Search(map_values(_Signs, columns), dict(named))
     search.guess(indicators)
     return {name: search.guess_of(name) for name in columns}
 
 
-class _Values:
-    """Statistics of a column's first values."""
+class _Signs:
+    """Signs of a role in a column's first values."""
 
     def __init__(self, values: Sequence[str | None]) -> None:
         self.texts = [text for value in values if (text := (value or "").strip())]
-        self.filled, self.rows = len(self.texts), len(values)
+        self.filled = len(self.texts)
         self.distinct = len(set(self.texts))
 
-    @cached_property
-    def is_unique(self) -> bool:
-        return 1 < self.rows == self.filled == self.distinct and not self.is_decimal
+        self.is_picture = _most(self.texts, IMAGE_FILE.search, _OFTEN)
+        self.is_list = not self.is_picture and may_be_list(self.texts)
+        self.is_split = self.filled > 0 and all(map(split_named, self.texts))
+        self.is_decimal = any(map(_DECIMAL.match, self.texts))
+        self.is_unique = 1 < len(values) == self.filled == self.distinct and not self.is_decimal
 
-    @cached_property
-    def is_picture(self) -> bool:
-        return self._mostly(IMAGE_FILE.search)
-
-    @cached_property
-    def is_place(self) -> bool:
-        """Whether the values can lead to a file."""
-        return self.is_picture or any("/" in text or "\\" in text for text in self.texts)
-
-    @cached_property
-    def is_decimal(self) -> bool:
-        return any(map(_DECIMAL.match, self.texts))
-
-    @cached_property
-    def is_number(self) -> bool:
-        return self._mostly(_NUMBERS.match)
-
-    @cached_property
-    def is_split(self) -> bool:
-        return self.filled > 0 and all(map(split_named, self.texts))
-
-    @cached_property
-    def words(self) -> float:
-        """Words in a value, on average."""
-        return words_in_each(self.texts)
-
-    @cached_property
-    def is_several(self) -> bool:
-        """Whether values are lists of names, some of which are in several."""
-        if self.is_picture or not self.texts:
-            return False
-        if starts_list(self.texts[0]):
-            return True
-        mark, parts = delimited_parts(self.texts)
-        repeat = len(set(parts)) < len(parts) or self.filled == 1
-        is_short = words_in_each(parts) <= 3
-        return mark is not None and repeat and is_short and not all(map(_NUMBERS.match, parts))
-
-    @cached_property
-    def is_caption(self) -> bool:
-        return self.words >= _CAPTION_WORDS and 2 * self.distinct > self.filled
-
-    @cached_property
-    def is_class(self) -> bool:
-        """Whether a few names repeat."""
+        words = words_in_each(self.texts)
+        self.is_caption = words >= _FREE_WORDS and 2 * self.distinct > self.filled
         # Names of classes repeat: at least two rows each, on average.
-        most = max(2, min(_MOST_CLASSES, self.filled // 2))
-
-        other = self.is_several or self.is_picture or self.is_split or self.is_decimal
-        return 2 <= self.distinct <= most and self.words <= 4 and not other
-
-    def _mostly(self, fits: Callable[[str], object]) -> bool:
-        return self.filled > 0 and sum(map(bool, map(fits, self.texts))) >= 0.9 * self.filled
+        few = 2 <= self.distinct <= max(2, min(_MOST_VALUES, self.filled // 2))
+        is_other = self.is_list or self.is_picture or self.is_split or self.is_decimal
+        self.is_class = few and words <= _CLASS_WORDS and not is_other
 
 
 class _Search:
     """The roles found so far, and why."""
 
-    def __init__(self, columns: Mapping[str, _Values], named: dict[str, str]) -> None:
+    def __init__(self, columns: Mapping[str, _Signs], named: dict[str, str]) -> None:
         self.columns, self.of = columns, named
         self.why: dict[str, str] = {}
         self.rivals: dict[str, tuple[str, list[str]]] = {}
@@ -154,37 +305,38 @@ class _Search:
     def guess(self, indicators: Collection[str]) -> None:
         """Guess from the surest signs on: a column that one role takes is free for no other."""
         self._doubt_names()
-        self._take(
-            "concepts", self._fitting(lambda values: values.is_several), "Its values are lists."
-        )
-        self._take("split", self._fitting(lambda values: values.is_split))
+        self._take("concepts", self._fitting(lambda signs: signs.is_list), "Its values are lists.")
+        self._take("split", self._fitting(lambda signs: signs.is_split))
 
         # One column may be both: names of picture files are ids, too.
         ids = self.of.get("id")
         if "uri" not in self.of and ids is not None and self.columns[ids].is_picture:
             self.of["uri"] = ids
-        self._take("uri", self._fitting(lambda values: values.is_picture))
+        self._take("uri", self._fitting(lambda signs: signs.is_picture))
         picture = self.of.get("uri")
         if "id" not in self.of and picture is not None and self.columns[picture].is_unique:
             self.of["id"] = picture
         names = self._fitting(
-            lambda values: values.is_unique and not (values.is_caption or values.is_several)
+            lambda signs: signs.is_unique and not (signs.is_caption or signs.is_list)
         )
         self._take("id", names, "Its values differ in every row.")
         if "id" not in self.of and picture is not None:
             self.of["id"] = picture
             self.why[picture] = _JOINED
 
-        names = without(self._fitting(lambda values: values.is_class), indicators)
-        names.sort(key=lambda name: self.columns[name].is_number)
+        names = without(self._fitting(lambda signs: signs.is_class), indicators)
+        names.sort(key=lambda name: _most(self.columns[name].texts, _NUMBERS.match, _OFTEN))
         self._take("class", names, "{} different values.")
-        self._take("caption", self._fitting(lambda values: values.is_caption))
+        self._take("caption", self._fitting(lambda signs: signs.is_caption))
 
     def _doubt_names(self) -> None:
         """Correct roles that the values contradict, and note doubts."""
         picture, label, ids = map(self.of.get, ("uri", "class", "id"))
-        if picture is not None and picture == ids and not self.columns[picture].is_place:
-            del self.of["uri"]
+        if picture is not None and picture == ids:
+            signs = self.columns[picture]
+            # Without a slash or an ending the values lead to no file.
+            if not (signs.is_picture or any(map(_has_slash, signs.texts))):
+                del self.of["uri"]
         if label is not None:
             self._doubt_class(label)
         if ids is not None and (rows := self.columns[ids]).distinct < rows.filled:
@@ -192,15 +344,15 @@ class _Search:
 
     def _doubt_class(self, label: str) -> None:
         """Take a column that is named like a class for concepts, or note what speaks against it."""
-        values = self.columns[label]
-        if values.is_several and "concepts" not in self.of:
+        signs = self.columns[label]
+        if signs.is_list and "concepts" not in self.of:
             del self.of["class"]
             self.of["concepts"] = label
             self.why[label] = "Named like a class, but its values are lists."
-        elif values.distinct > max(_MOST_CLASSES, values.filled // 2, 2) or values.is_decimal:
+        elif signs.distinct > max(_MOST_VALUES, signs.filled // 2) or signs.is_decimal:
             self.why[label] = (
-                f"Named like a class, but {values.distinct:,} values differ "
-                f"in the first {values.filled:,} rows."
+                f"Named like a class, but {signs.distinct:,} values differ "
+                f"in the first {signs.filled:,} rows."
             )
         else:
             rival = usual_column("class", self._fitting(lambda _: True))
@@ -221,9 +373,9 @@ class _Search:
         if others:
             self.rivals[first] = role, others[:_MOST_RIVALS]
 
-    def _fitting(self, fits: Callable[[_Values], bool]) -> list[str]:
+    def _fitting(self, fits: Callable[[_Signs], bool]) -> list[str]:
         """Columns without a role whose values fit."""
         has_role = self.of.values()
         return [
-            name for name, values in self.columns.items() if name not in has_role and fits(values)
+            name for name, signs in self.columns.items() if name not in has_role and fits(signs)
         ]

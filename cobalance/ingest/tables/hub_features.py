@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from cobalance.base import Progress, decode_json
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.tables.guesses import usual_column
 from cobalance.ingest.tables.loading import Table
 from cobalance.ingest.tables.parquet import load_rows, readable, row_batches
 from cobalance.ingest.tables.row_values import batch_rows, table_of_rows

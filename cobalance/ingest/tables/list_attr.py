@@ -8,8 +8,9 @@ from pathlib import Path
 
 from cobalance.base import Progress, Setting
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.columns import PRESENT, USUAL_NAMES
+from cobalance.ingest.tables.guesses import USUAL_NAMES
 from cobalance.ingest.tables.loading import Table, column_names, text_rows
+from cobalance.ingest.tables.values import FLAGS
 from cobalance.ingest.trees import lines_of
 
 ID = "image_id"
@@ -105,10 +106,10 @@ def _find_fault(row: Sequence[str], names: Sequence[str], has_id: bool) -> tuple
     if has_id:
         return None
     for name, value in zip(names, row[1:], strict=True):
-        if value not in PRESENT:
+        if value not in FLAGS:
             return f"the column {name!r} holds {value!r}, not -1, 0 or 1", "Write -1 or 1"
     return None
 
 
 def _names_images(header: list[str]) -> bool:
-    return header[0].lower() in USUAL_NAMES["id"].split()
+    return header[0].lower() in USUAL_NAMES["id"]

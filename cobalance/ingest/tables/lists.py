@@ -9,7 +9,7 @@ from cobalance.ingest.names import split_of_file
 from cobalance.ingest.tables.delimited import Delimited
 from cobalance.ingest.tables.guesses import IMAGE_FILE
 
-PRESENT = "is present"  # column of whether an image has the attribute of the one before
+PRESENCE = "is present"  # column of whether an image has the attribute of the one before
 _MOST, _LOOKED_AT = 3, 20  # fields, lines
 _BOXES = re.compile(r"\S+,((-?\d+\.?\d*,){4}|,,,,)[^,]*$")
 
@@ -46,7 +46,7 @@ class PlainList(Delimited):
             return [
                 "image_id",
                 name,
-                PRESENT,
+                PRESENCE,
                 *(f"{name} {number}" for number in range(3, len(row))),
             ]
         if len(row) > _MOST:

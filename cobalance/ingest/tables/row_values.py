@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cobalance.base import decode_json
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table
@@ -97,6 +98,21 @@ def concepts_of(value: Any) -> Any:
         rows = zip(names, boxes, scores, strict=True)
         value = [{"name": name, "box": box, "score": score} for name, box, score in rows]
     return list(map(_concept, value))
+
+
+def concept_list(cell: str | None) -> str | None:
+    """A cell of objects, in JSON, as a list of concepts; any other as it is."""
+    if cell is None or not _has_objects(cell):
+        return cell
+    try:
+        return json.dumps(concepts_of(decode_json(cell)), default=str)
+    except ValueError:
+        return cell
+
+
+def _has_objects(cell: str) -> bool:
+    """Whether a cell is a list of objects, or an object of lists."""
+    return cell.startswith(("{", "[")) and cell.lstrip("[ \n").startswith("{")
 
 
 def _values(columns: Mapping[str, Any], keys: Sequence[str], n: int) -> Sequence[Any]:

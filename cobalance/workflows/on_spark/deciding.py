@@ -12,10 +12,8 @@ from cobalance.ingest.fields import (
     Choice,
     bin_edges,
     describe_fields,
-    encode_values,
     field_choices,
     field_names,
-    name_values,
     offer_class,
     read_column,
 )
@@ -23,6 +21,7 @@ from cobalance.ingest.frames import TEXT
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.concept_cells import DELIMITERS, are_spaced, starts_list
+from cobalance.ingest.tables.values import encode_values, name_values
 from cobalance.workflows.on_spark.rows import RowReader, open_rows
 
 MOST_VALUES = 1_000_000

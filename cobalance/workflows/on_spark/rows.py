@@ -18,7 +18,7 @@ from cobalance.ingest.names import split_of_file
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.paths import with_paths
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.tables.guesses import usual_column
 from cobalance.ingest.tables.hub_features import hub_features, named_row
 from cobalance.ingest.tables.loading import Table, column_names
 from cobalance.ingest.tables.parquet import is_usable, plain_column

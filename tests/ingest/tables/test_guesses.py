@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.ingest.preview import sample_table
-from cobalance.ingest.tables.columns import usual_column
-from cobalance.ingest.tables.guesses import guess_columns
+from cobalance.ingest.tables.guesses import guess_columns, usual_column
 
 ROWS = 60
 COLUMNS = {

@@ -10,8 +10,7 @@ from cobalance.app.web.widgets import LABELS, escape, shorten
 from cobalance.ingest.fields import KINDS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import TableSample
-from cobalance.ingest.tables.columns import USUAL_NAMES
-from cobalance.ingest.tables.guesses import Guess
+from cobalance.ingest.tables.guesses import USUAL_NAMES, Guess
 
 Roles = tuple[str, ...]
 NOT_USED: Roles = ()

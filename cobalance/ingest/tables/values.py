@@ -11,8 +11,14 @@ import pyarrow.compute as pc
 
 from cobalance.base import BoolArray, FloatArray, IntArray
 from cobalance.ingest.frames import TEXT
-from cobalance.ingest.tables.columns import MISSING, PRESENT
 
+MISSING = frozenset(
+    {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
+)  # fmt: skip
+"""Texts that stand for a missing value, as `pandas.read_csv` has them."""
+FLAGS = {"1": 1, "true": 1, "yes": 1, "0": 0, "-1": 0, "false": 0, "no": 0}
+"""Texts in lower case that say that a concept is present or absent."""
 _SAMPLE = 1_000  # values that are looked at one by one
 _MISSING = pa.array(sorted(MISSING), TEXT)
 
@@ -63,7 +69,7 @@ class Values:
         Beside 0, -1 says neither: CheXpert writes it where a report is uncertain.
         """
         texts = [text.lower().removesuffix(".0") for text in self.texts]
-        flag_of: dict[str, float] = {**PRESENT}
+        flag_of: dict[str, float] = {**FLAGS}
         if {"-1", "0", "1"} <= {*texts}:
             flag_of["-1"] = np.nan
         return list(map(flag_of.get, texts))
