@@ -9,7 +9,6 @@ from .choices import (
     field_names as field_names,
 )
 from .concepts import bin_edges as bin_edges, read_column as read_column
-from .lists import concept_cells as concept_cells
 from .report import (
     describe_fields as describe_fields,
     fields_table as fields_table,

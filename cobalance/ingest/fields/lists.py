@@ -1,6 +1,5 @@
 """Cells that hold several things: lists of names or objects, and JSON objects."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import nan
@@ -8,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cobalance.base import (
     MENTION_NUMBERS,
     FloatArray,
     IntArray,
     Metadata,
-    decimal_text,
     decode_json,
 )
 from cobalance.ingest.frames import TEXT, take_rows
@@ -23,14 +20,10 @@ from cobalance.ingest.names import put_before, rename_some
 from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.tables.concept_cells import read_cells
 from cobalance.ingest.tables.guesses import CONCEPT_COLUMNS, normal_name
-from cobalance.ingest.tables.row_values import concept_list, concepts_of, table_of_rows
+from cobalance.ingest.tables.row_values import table_of_rows
 from cobalance.ingest.tables.values import encode_values
 
 _BOX_KEYS = (("x", "y", "width", "height"), ("x", "y", "w", "h"))
-# An object or a list of objects in JSON begins so.
-_OBJECTS = r"^(\[[\[ \n]*)?\{"
-# Each object is a name and four whole numbers: n02107142 10 20 60 90.
-_CORNER_LIST = r"^\s*([^\s\d]\S*(\s+\d+){4}\s*)+$"
 _NO_BOX = [nan] * 4
 
 
@@ -42,7 +35,6 @@ def read_lists(
     Names of objects, and those in a column that is called as concepts are, are the concepts; others
     are of the column's category; `names` are of codes. Cells that cannot be read are left out.
     """
-    column, has_objects = concept_cells(column)
     lenient = replace(problems.options, on_error="skip", max_skipped=problems.options.max_mentions)
     rows = RowProblems(
         Problems(problems.file, lenient), len(column), lambda row: f"record {row + 1}"
@@ -52,41 +44,9 @@ def read_lists(
     is_sound = (cells.concept.codes >= 0) & ~rows.bad[cells.row]
     numbers = take_rows(cells.numbers, is_sound)
     concepts = rename_some(cells.concept.names, names)
-    if not has_objects and normal_name(name) not in CONCEPT_COLUMNS:
+    if not cells.has_objects and normal_name(name) not in CONCEPT_COLUMNS:
         concepts = put_before(name, concepts)
     return cells.row[is_sound], cells.concept.codes[is_sound], concepts, numbers
-
-
-def concept_cells(column: pa.Array) -> tuple[pa.Array, bool]:
-    """A column with its objects, in JSON or Arrow, as lists of concepts; whether it has any."""
-    if pa.types.is_floating(column.type):
-        column = pa.array(map(decimal_text, column.to_pylist()), TEXT)
-    if column.type == TEXT:
-        if pc.all(pc.match_substring_regex(column, _CORNER_LIST)).as_py():
-            return pa.array(map(_corner_objects, column.to_pylist()), TEXT), True
-        if not pc.any(pc.match_substring_regex(column, _OBJECTS)).as_py():
-            return column, False
-        return pa.array(map(concept_list, column.to_pylist()), TEXT), True
-
-    items = column.type.value_type
-    if not pa.types.is_struct(items):
-        return column, False
-    if items.get_field_index("concept") >= 0:
-        return column, True
-    return pa.array([_as_json(concepts_of(cell or [])) for cell in column.to_pylist()], TEXT), True
-
-
-def _corner_objects(cell: str | None) -> str:
-    """Objects with their corners, as in lists of ImageNet: ``n02107142 10 20 60 90``."""
-    words = (cell or "").split()
-    x, y, right, bottom = (np.array(words[offset::5], dtype=float) for offset in range(1, 5))
-    boxes = np.stack([x, y, right - x, bottom - y], axis=1).tolist()
-    objects = zip(words[::5], boxes, strict=True)
-    return _as_json([{"concept": name, "box": box} for name, box in objects])
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(value, default=str)
 
 
 def unfold(part: Metadata, problems: Problems) -> Metadata:

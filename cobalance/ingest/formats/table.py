@@ -30,7 +30,7 @@ from cobalance.ingest.captions import (
     table_texts,
 )
 from cobalance.ingest.concepts import CAPTION, labels_beside, labels_from_texts, load_vocabulary
-from cobalance.ingest.fields import NO_CLASS, concept_cells, field_choices, field_names
+from cobalance.ingest.fields import NO_CLASS, field_choices, field_names
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
 from cobalance.ingest.names import Coded, encode_names, omit, put_before, recode_names, unreadable
 from cobalance.ingest.options import ReadOptions
@@ -255,7 +255,7 @@ def _mentions(
     """Mentions from concept columns and captions, with notes on how cells were parsed."""
     mentions, notes = [], []
     if "concepts" in columns.of:
-        column, _ = concept_cells(table.columns[columns.of["concepts"]])
+        column = table.columns[columns.of["concepts"]]
         cells = read_cells(column, options.delimiter, rows, may_be_spaced=True)
         numbers = dict(cells.numbers)
         if "scores" in columns.of:

@@ -5,7 +5,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import msgspec
@@ -14,14 +14,26 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.base import MENTION_NUMBERS, UNDECODABLE, FloatArray, IntArray, decoding_fault
+from cobalance.base import (
+    MENTION_NUMBERS,
+    UNDECODABLE,
+    FloatArray,
+    IntArray,
+    decimal_text,
+    decoding_fault,
+)
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import NameColumn, encode_names
 from cobalance.ingest.problems import RowProblems
+from cobalance.ingest.tables.row_values import as_json, concept_list, concepts_of
 
 DELIMITERS = ("|", ";", ",")
 _NO_BOX = (None,) * 4
 _AT_ONCE = 1 << 20
+# An object or a list of objects in JSON begins so.
+_OBJECTS = r"^(\[[\[ \n]*)?\{"
+# Each object is a name and four whole numbers: n02107142 10 20 60 90.
+_CORNER_LIST = r"^\s*([^\s\d]\S*(\s+\d+){4}\s*)+$"
 _FIX_JSON = 'Write a JSON list of names, or of objects like {"concept": "tree", "score": 0.9}'
 
 _ITEM = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -68,6 +80,8 @@ class Cells:
         How the cells were parsed, as text for people.
     delimiter : str or None
         Delimiter of text cells.
+    has_objects : bool
+        Whether some cells held objects, in JSON or Arrow.
     """
 
     row: IntArray
@@ -75,6 +89,7 @@ class Cells:
     numbers: dict[str, FloatArray]
     note: str
     delimiter: str | None
+    has_objects: bool = False
 
 
 def read_cells(
@@ -87,12 +102,51 @@ def read_cells(
     of ``|``, ``;`` and ``,`` that occurs anywhere in the column, or else, if it `may_be_spaced`, at
     spaces where cells share their words. Blank cells and empty pieces are ignored.
     """
+    column, has_objects = _lists_of_concepts(column)
     if column.type != TEXT:
-        return _from_lists(column, rows)
+        cells = _from_lists(column, rows)
+    else:
+        cells = _from_texts(column, delimiter, rows, may_be_spaced=may_be_spaced)
+    return replace(cells, has_objects=has_objects)
+
+
+def _lists_of_concepts(column: pa.Array) -> tuple[pa.Array, bool]:
+    """A column with its objects, in JSON or Arrow, as lists of concepts; whether it has any."""
+    if pa.types.is_floating(column.type):
+        column = pa.array(map(decimal_text, column.to_pylist()), TEXT)
+    if column.type == TEXT:
+        if pc.all(pc.match_substring_regex(column, _CORNER_LIST)).as_py():
+            return pa.array(map(_corner_objects, column.to_pylist()), TEXT), True
+        if not pc.any(pc.match_substring_regex(column, _OBJECTS)).as_py():
+            return column, False
+        return pa.array(map(concept_list, column.to_pylist()), TEXT), True
+
+    items = column.type.value_type
+    if not pa.types.is_struct(items):
+        return column, False
+    if items.get_field_index("concept") >= 0:
+        return column, True
+    objects = (as_json(concepts_of(cell or [])) for cell in column.to_pylist())
+    return pa.array(objects, TEXT), True
+
+
+def _corner_objects(cell: str | None) -> str:
+    """Objects with their corners, as in lists of ImageNet: ``n02107142 10 20 60 90``."""
+    words = (cell or "").split()
+    x, y, right, bottom = (np.array(words[offset::5], dtype=float) for offset in range(1, 5))
+    boxes = np.stack([x, y, right - x, bottom - y], axis=1).tolist()
+    objects = zip(words[::5], boxes, strict=True)
+    return as_json([{"concept": name, "box": box} for name, box in objects])
+
+
+def _from_texts(
+    column: pa.Array, delimiter: str | None, rows: RowProblems, *, may_be_spaced: bool
+) -> Cells:
+    """Parse lists in text, or split it at a delimiter."""
     text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
     filled = text.filter(pc.not_equal(text, ""))
     if delimiter is None and len(filled) and starts_list(filled[0].as_py()):
-        return _from_text(text, rows)
+        return _from_printed_lists(text, rows)
 
     if delimiter is None:
         marks = (mark for mark in DELIMITERS if pc.any(pc.match_substring(text, mark)).as_py())
@@ -144,7 +198,7 @@ def words_in_each(texts: Collection[str]) -> float:
     return sum(map(len, map(str.split, texts))) / max(len(texts), 1)
 
 
-def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
+def _from_printed_lists(text: pa.Array, rows: RowProblems) -> Cells:
     """Parse lists in text; a million concepts at once become columns."""
     faults: dict[int, str] = {}
     row_of: list[int] = []
@@ -216,7 +270,10 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
 
 
 def _struct_columns(items: pa.StructArray) -> tuple[pa.Array, dict[str, FloatArray]]:
-    """Names and numbers of structures; raises as Arrow or NumPy do for fields of a wrong type."""
+    """Names and numbers of structures with a field ``concept``.
+
+    Raises as Arrow or NumPy do for fields of a wrong type.
+    """
     fields = {field.name: items.field(field.name) for field in items.type}
     numbers: dict[str, FloatArray] = {}
     for name, field in (("score", "score"), ("area_px2", "area")):

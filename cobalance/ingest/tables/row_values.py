@@ -88,6 +88,11 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def as_json(value: Any) -> str:
+    """A value as JSON, with what that has no form for as text."""
+    return json.dumps(value, default=str)
+
+
 def concepts_of(value: Any) -> Any:
     """A list of objects, or an object of lists, as concepts where they have names; else as is."""
     if isinstance(value, dict):
@@ -105,7 +110,7 @@ def concept_list(cell: str | None) -> str | None:
     if cell is None or not _has_objects(cell):
         return cell
     try:
-        return json.dumps(concepts_of(decode_json(cell)), default=str)
+        return as_json(concepts_of(decode_json(cell)))
     except ValueError:
         return cell
 
