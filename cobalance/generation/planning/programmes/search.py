@@ -50,6 +50,22 @@ LINEAR = 0.45
 
 
 @dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of a search without a budget.
+
+    Parameters
+    ----------
+    plan : PlannedImages or None
+        None where no plan within the tolerance was found.
+    is_infeasible : bool
+        Whether the caps are known to leave no plan within the tolerance.
+    """
+
+    plan: PlannedImages | None
+    is_infeasible: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Search:
     """A search for images of cliques that are all to be balanced.
 
@@ -86,11 +102,10 @@ class Search:
         OptionError
             The caps leave no plan within the tolerance, and there is no budget.
         """
-        outcome = self._rates() if self.rates else self._fewest()
-        budget = self.caps.budget
-        if budget is None and outcome is INFEASIBLE:
+        outcome = self._plan_rates() if self.rates else self._plan_fewest()
+        plan, budget = outcome.plan, self.caps.budget
+        if budget is None and outcome.is_infeasible:
             raise impossible(self.caps)
-        plan = outcome if isinstance(outcome, PlannedImages) else None
         if plan is not None and (budget is None or plan.images.sum() <= budget):
             return plan
 
@@ -110,20 +125,19 @@ class Search:
     def _is_capped(self) -> bool:
         return replace(self.caps, budget=None) != Caps()
 
-    def _programme(self, scale: FloatArray | None = None, *, budget: bool = False) -> Programme:
-        tolerance = self.tolerance
-        if scale is None:
-            scale = np.ones(len(self.cliques.classes))
+    def _programme_of_counts(self) -> Programme:
+        """The programme that compares counts, without the budget."""
+        scale = np.ones(len(self.cliques.classes))
+        return Programme(self.cliques, self.tolerance, replace(self.caps, budget=None), scale)
 
-        if self.rates:
-            # Rates cannot be told apart by less than an image.
-            one_image = np.broadcast_to(scale, self.cliques.counts.shape)
-            tolerance = replace(tolerance, slack=one_image)
+    def programme_of_rates(self, scale: FloatArray) -> Programme:
+        """The programme that compares counts times the scale of their class, without the budget."""
+        # Rates cannot be told apart by less than an image.
+        one_image = np.broadcast_to(scale, self.cliques.counts.shape)
+        tolerance = replace(self.tolerance, slack=one_image)
+        return Programme(self.cliques, tolerance, replace(self.caps, budget=None), scale)
 
-        caps = self.caps if budget else replace(self.caps, budget=None)
-        return Programme(self.cliques, tolerance, caps, scale)
-
-    def _rates(self) -> PlannedImages | int | None:
+    def _plan_rates(self) -> Outcome:
         """The cheapest plan within this tolerance of those for it and for narrower ones.
 
         Tolerances are whole percents, rounded down. What is planned for a wider one is thus never
@@ -133,8 +147,8 @@ class Search:
         """
         percent_asked = int(100 * float(self.tolerance.share.max()) + 1e-9)
         nothing = np.zeros_like(self.exact)
-        if self._at(percent_asked)._holds(nothing):
-            return plan_of_rates(nothing)
+        if self.with_tolerance(percent_asked).is_within_tolerance(nothing):
+            return Outcome(plan_of_rates(nothing))
 
         candidates = _RatePlans(self)
         widest = percent_asked if self._is_capped else 99
@@ -144,18 +158,16 @@ class Search:
                 continue
             cheapest = plan_of_rates(best)
             if percent == percent_asked:
-                return cheapest
+                return Outcome(cheapest)
             note = f"No plan within {percent_asked}% was found; this one is within {percent}%."
-            return replace(cheapest, note=note)
+            return Outcome(replace(cheapest, note=note))
 
-        if self._is_capped:
-            return INFEASIBLE
-        if self.caps.budget:
-            return None
+        if self._is_capped or self.caps.budget:
+            return Outcome(None, is_infeasible=self._is_capped)
         note = "No plan by rates was found, within this tolerance or a wider one."
-        return PlannedImages(nothing, proven=False, note=note)
+        return Outcome(PlannedImages(nothing, proven=False, note=note))
 
-    def _balanced_scale(self, margin: float) -> FloatArray:
+    def balance_scale(self, margin: float) -> FloatArray:
         """The scale of class sizes at which all rates can be equal, to the nearest image.
 
         A class's size less a weighted sum of its counts stays as it is, whatever images are made.
@@ -164,7 +176,7 @@ class Search:
         """
         sizes, before = self.cliques.sizes(), self.cliques.class_sizes
         scale = class_scale(before)
-        programme = self._strict(scale, margin)
+        programme = self._programme_with_margin(scale, margin)
         weights = programme.euler_weights()
 
         for _ in range(RATIO_STEPS):
@@ -174,21 +186,22 @@ class Search:
             below[sizes == sizes.min()] = 0
             rest = before - weights @ (self.cliques.counts - below)
 
-            # Where something of a class is left and nothing of another, there is no ratio.
-            if (rest < 1).any() and (rest > -1).any():
+            # At equal rates classes are in the ratio of these rests. It is one only where all rests
+            # have the same sign, and none is a mere fraction of an image.
+            if not ((rest >= 1).all() or (rest <= -1).all()):
                 break
             scale = class_scale(np.abs(rest))
-            programme = self._strict(scale, margin)
+            programme = self._programme_with_margin(scale, margin)
         return scale
 
-    def _whole_rates(self, scales: list[FloatArray]) -> list[IntArray]:
+    def plan_whole_rates(self, scales: list[FloatArray]) -> list[IntArray]:
         """Plans with wider and wider margins, up to one that is within the tolerance."""
         plans: list[IntArray] = []
         for scale, margin in zip(scales, MARGINS, strict=True):
             plan = self._near_tolerance(scale, margin)
             if plan is not None:
                 plans.append(plan)
-                if self._holds(plan):
+                if self.is_within_tolerance(plan):
                     break
         return plans
 
@@ -199,11 +212,11 @@ class Search:
         tolerance, and of the others are best, a linear programme tells.
         """
         low = self._largest_in_programme(len(scale))
-        programme = self._strict(scale, margin)
+        programme = self._programme_with_margin(scale, margin)
         tolerance, before = programme.tolerance, self.cliques.class_sizes
         images = raise_to_tolerance(programme, np.zeros_like(self.exact), low)
         after = programme.counts_after(images)
-        room = self._room(programme, images, low)
+        room = self._room_within_tolerance(programme, images, low)
         rows = self._rows_of_rates(room, after, low)
 
         part_cliques = replace(
@@ -222,7 +235,7 @@ class Search:
         images = round_near(programme, fractions, np.rint(before + fractions.sum(axis=0)))
         for _ in range(REPAIRS):
             actual_scale = class_scale(before + images.sum(axis=0))
-            images = raise_to_tolerance(self._programme(actual_scale), images)
+            images = raise_to_tolerance(self.programme_of_rates(actual_scale), images)
         return images
 
     def _largest_in_programme(self, n_classes: int) -> int:
@@ -235,7 +248,9 @@ class Search:
                 largest = size
         return largest
 
-    def _room(self, programme: Programme, images: IntArray, low: int) -> FloatArray:
+    def _room_within_tolerance(
+        self, programme: Programme, images: IntArray, low: int
+    ) -> FloatArray:
         """How many more images of each query the tolerance of larger cliques and the cap allow."""
         tolerance, scale = programme.tolerance, programme.scale
         after = programme.counts_after(images)
@@ -248,34 +263,37 @@ class Search:
 
     def _rows_of_rates(self, room: FloatArray, after: IntArray, low: int) -> IntArray:
         """Rows of the small cliques, and of the most frequent ones of the next size with room."""
-        sizes, n_classes = self.cliques.sizes(), after.shape[1]
+        sizes = self.cliques.sizes()
         next_size = sizes[sizes > low].min(initial=sizes.max())
         roomy = np.flatnonzero((sizes == next_size) & (sizes > low) & room.any(axis=1))
         rows = np.flatnonzero(sizes <= low)
-        most = max(MOST_RATES // n_classes - len(rows), 0)
-        frequent = roomy[np.argsort(-after[roomy].sum(axis=1), kind="stable")[:most]]
-        return np.append(rows, frequent)
+        return np.append(rows, _most_frequent(roomy, after, MOST_RATES - after[rows].size))
 
-    def _strict(self, scale: FloatArray, margin: float) -> Programme:
-        programme = self._programme(scale)
+    def _programme_with_margin(self, scale: FloatArray, margin: float) -> Programme:
+        programme = self.programme_of_rates(scale)
         programme.tolerance = replace(programme.tolerance, slack=margin * programme.tolerance.slack)
         return programme
 
-    def _at(self, percent: int) -> "Search":
+    def with_tolerance(self, percent: int) -> "Search":
+        """The search with another tolerance, of all cliques."""
         share = np.full(len(self.cliques), percent / 100)
         return replace(self, tolerance=replace(self.tolerance, share=share))
 
-    def _holds(self, images: IntArray) -> bool:
+    def is_within_tolerance(self, images: IntArray) -> bool:
         """Whether rates are within the tolerance, to the nearest image."""
         sizes = self.cliques.class_sizes + images.sum(axis=0)
-        return _fits(self._programme(class_scale(sizes)), images)
+        return _fits(self.programme_of_rates(class_scale(sizes)), images)
 
-    def _fewest(self) -> PlannedImages | int | None:
-        """The fewest images; where none within the tolerance is found None, or INFEASIBLE."""
+    def _plan_fewest(self) -> Outcome:
+        """The plan of fewest images within the tolerance."""
         if self._is_exact:
             # Algorithm 1 is optimal then.
-            return PlannedImages(self.exact, proven=True, bound=float(self.exact.sum()))
-        programme, status, finished = self._programme(), OPTIMAL, False
+            bound = float(self.exact.sum())
+            return Outcome(PlannedImages(self.exact, proven=True, bound=bound))
+
+        programme = self._programme_of_counts()
+        status = OPTIMAL
+        finished = False
         bound = float(programme.least_images().sum())
         candidates = [raise_to_tolerance(programme, np.zeros_like(self.exact)), self.exact]
 
@@ -298,11 +316,12 @@ class Search:
 
         fitting = [images for images in candidates if _fits(programme, images)]
         if not fitting:
-            return INFEASIBLE if status == INFEASIBLE else None
+            return Outcome(None, is_infeasible=status == INFEASIBLE)
         best = min(fitting, key=lambda images: int(images.sum()))
         # Images are whole, so that a bound with a fraction is rounded up.
         least = float(np.ceil(bound - ROUNDING))
-        return bounded_plan(best, float(best.sum()), least, "images", finished=finished)
+        plan = bounded_plan(best, float(best.sum()), least, "images", finished=finished)
+        return Outcome(plan)
 
     def _by_size(self, programme: Programme) -> IntArray:
         """Whole images of the largest cliques first, then the best for the others.
@@ -319,25 +338,24 @@ class Search:
             return images
 
         roomy = np.flatnonzero((sizes == size) & programme.tolerance.has_room(after))
-        most = max(MOST_WHOLE // after.shape[1] - len(smaller), 0)
-        frequent = roomy[np.argsort(-after[roomy].sum(axis=1), kind="stable")[:most]]
+        frequent = _most_frequent(roomy, after, MOST_WHOLE - after[smaller].size)
         if len(frequent):
             both = np.append(smaller, frequent)
-            answer = self._rest(both, after)._answer(whole=False)
+            answer = self._search_rest(both, after)._solve(whole=False)
             if answer.images is not None:
                 images[frequent] += round_down(answer.images[len(smaller) :])
                 images = raise_size(programme, images, size)
 
-        rest = self._rest(smaller, programme.counts_after(images))
+        rest = self._search_rest(smaller, programme.counts_after(images))
         if not rest._is_small:
-            images[smaller] = rest._by_size(rest._programme())
+            images[smaller] = rest._by_size(rest._programme_of_counts())
             return images
-        answer = rest._answer(whole=True)
+        answer = rest._solve(whole=True)
         if answer.images is not None:
             images[smaller] = np.rint(answer.images)
         return images
 
-    def _rest(self, rows: IntArray, after: IntArray) -> "Search":
+    def _search_rest(self, rows: IntArray, after: IntArray) -> "Search":
         """The search for some cliques, once others have their images."""
         cliques = replace(self.cliques.take(rows), counts=after[rows])
         caps, exact = Caps(self.caps.query), self.exact[rows]
@@ -345,9 +363,11 @@ class Search:
             self, cliques=cliques, tolerance=self.tolerance.take(rows), caps=caps, exact=exact
         )
 
-    def _answer(self, *, whole: bool) -> Solution:
+    def _solve(self, *, whole: bool) -> Solution:
         gap = max(self.solver_gap, NEARLY)
-        return self._programme().solve(whole=whole, seconds=self.seconds / 2, gap=gap)
+        # The relaxation with large cliques and the programme of smaller ones share the time.
+        seconds = self.seconds / 2
+        return self._programme_of_counts().solve(whole=whole, seconds=seconds, gap=gap)
 
     @property
     def _is_small(self) -> bool:
@@ -357,16 +377,18 @@ class Search:
         """The least weighted sum of gaps beyond the tolerance."""
         nothing = np.zeros_like(self.exact)
         candidates = [nothing, apply_caps(self.exact, self.caps)]
-        scale, sizes = None, self.cliques.class_sizes
+        sizes = self.cliques.class_sizes
         if full is not None:
             within_caps = apply_caps(full.images, self.caps)
             candidates.append(within_caps)
             sizes = sizes + within_caps.sum(axis=0)
+
         if self.rates:
-            scale = class_scale(sizes)
-        programme = self._programme(scale, budget=True)
-        if not self.rates:
+            programme = self.programme_of_rates(class_scale(sizes))
+        else:
+            programme = self._programme_of_counts()
             candidates.append(apply_caps(raise_to_tolerance(programme, nothing), self.caps))
+        programme.caps = self.caps
 
         bound, finished = 0.0, False
         solve = partial(programme.solve, seconds=self.seconds, gap=self.solver_gap, may_exceed=True)
@@ -382,9 +404,9 @@ class Search:
             if answer.images is not None:
                 down = round_down(answer.images)
                 candidates += [down, round_up_within(programme, down, answer.images)]
-        return self._least(programme, candidates, bound, finished)
+        return self._choose_least(programme, candidates, bound, finished)
 
-    def _least(
+    def _choose_least(
         self, programme: Programme, candidates: Sequence[IntArray], bound: float, finished: bool
     ) -> PlannedImages:
         """Choose the plan within the caps that leaves least; of equal ones, the cheapest."""
@@ -408,12 +430,14 @@ class _RatePlans:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._scales = [search._at(0)._balanced_scale(margin) for margin in MARGINS]
+        equal_rates = search.with_tolerance(0)
+        self._scales = [equal_rates.balance_scale(margin) for margin in MARGINS]
         self._leasts: dict[int, int] = {}
         self._plans: dict[int, list[IntArray]] = {}
 
     def find_cheapest(self, percent: int) -> IntArray | None:
         """Find the plan of fewest images within a tolerance, of those for it and narrower ones."""
+        search = self._search.with_tolerance(percent)
         best, most = None, np.inf
         for narrower in range(percent, -1, -1):
             least = self._least_images(narrower)
@@ -421,15 +445,15 @@ class _RatePlans:
             if least >= most:
                 break
             for plan in self._plans_for(narrower):
-                if least <= plan.sum() < most and self._search._at(percent)._holds(plan):
+                if least <= plan.sum() < most and search.is_within_tolerance(plan):
                     best, most = plan, plan.sum()
         return best
 
     def _least_images(self, percent: int) -> int:
         """Images of the largest cliques, which no plan for a tolerance has fewer than."""
         if percent not in self._leasts:
-            search = self._search
-            programme = search._at(percent)._programme(self._scales[0])
+            search = self._search.with_tolerance(percent)
+            programme = search.programme_of_rates(self._scales[0])
             largest = int(search.cliques.sizes().max())
             images = raise_size(programme, np.zeros_like(search.exact), largest)
             self._leasts[percent] = int(images.sum())
@@ -437,10 +461,18 @@ class _RatePlans:
 
     def _plans_for(self, percent: int) -> list[IntArray]:
         if percent not in self._plans:
-            self._plans[percent] = self._search._at(percent)._whole_rates(self._scales)
+            search = self._search.with_tolerance(percent)
+            self._plans[percent] = search.plan_whole_rates(self._scales)
         return self._plans[percent]
 
 
 def _fits(programme: Programme, images: IntArray) -> bool:
     """Whether images bring every gap within the tolerance, and keep to the caps."""
     return not programme.excess(images).any() and programme.allows(images)
+
+
+def _most_frequent(rows: IntArray, counts: IntArray, n_unknowns: int) -> IntArray:
+    """The rows of the largest counts, as many as so many unknowns allow."""
+    n_rows = max(n_unknowns // counts.shape[1], 0)
+    totals = counts[rows].sum(axis=1)
+    return rows[np.argsort(-totals, kind="stable")[:n_rows]]
