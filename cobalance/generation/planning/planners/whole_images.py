@@ -46,6 +46,9 @@ _FALL = 1.15
 _CONCEPT_PRICE = 0.8
 # Where real images show fewer concepts than this, the price is that of images with as many.
 _FEW = 4
+# Edits change the order of prices, so that a step edits more sets than it takes: half as many again
+# and 60, as a large step spends most of its time on them, and in a small step at most four times.
+_MORE_EDITED, _MORE_TIMES = 60, 4
 # A step takes no set whose price is less than this share of the step's best.
 _WORSE = 0.7
 # Where a set has few images of its own, its sources are looked for among so many other sets.
@@ -146,25 +149,26 @@ class Pool:
         Of each set a few images that show it, as rows of the incidence.
     labels : int array
         The class of each image of the incidence, by its code in the cliques; -1 for another.
-    seen : float32 array, shape (n_concepts, n_concepts)
+    co_occurs : float32 array, shape (n_concepts, n_concepts)
         1 for two concepts that `SEEN` real images show together, and for each with itself.
-    most : int
-        The most concepts of a planned set.
-    mean : float
-        Concepts of a real image.
+    max_concepts : int
+        Of a planned set.
+    mean_concepts : float
+        Of a real image.
     """
 
     cliques: CliqueSets
     sets: "sparse.csr_matrix"
     images: list[list[int]]
     labels: IntArray
-    seen: npt.NDArray[np.float32]
-    most: int
-    mean: float
+    co_occurs: npt.NDArray[np.float32]
+    max_concepts: int
+    mean_concepts: float
 
     @classmethod
     def of(cls, cliques: Cliques, images: Incidence) -> "Pool":
         """Draw the sample, and count pairs in all images, of the concepts that cliques have."""
+        # Members are padded with -1, which is the last index: one more than there are concepts.
         used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
         used[cliques.members] = True
         code_of = {
@@ -187,23 +191,23 @@ class Pool:
 
         shows = replace(images, indices=codes, concepts=cliques.concepts).matrix()
         pairs = (shows.T @ shows).toarray()
-        seen = (pairs >= SEEN).astype(np.float32)
-        np.fill_diagonal(seen, 1)
+        co_occurs = (pairs >= SEEN).astype(np.float32)
+        np.fill_diagonal(co_occurs, 1)
 
         first_images = [of_set[0] for of_set in images_of_sets]
-        most, mean = 0, 0.0
+        max_concepts, mean_concepts = 0, 0.0
         if len(lengths):
-            most = int(np.quantile(lengths, _LARGEST_SHARE))
-            mean = float(lengths.mean())
+            max_concepts = int(np.quantile(lengths, _LARGEST_SHARE))
+            mean_concepts = float(lengths.mean())
 
         return cls(
             cliques=CliqueSets(cliques),
             sets=shows[first_images],
             images=images_of_sets,
             labels=labels,
-            seen=seen,
-            most=most,
-            mean=mean,
+            co_occurs=co_occurs,
+            max_concepts=max_concepts,
+            mean_concepts=mean_concepts,
         )
 
     @cached_property
@@ -211,12 +215,12 @@ class Pool:
         """The cliques that the sets contain."""
         return self.cliques.find_shown(self.sets)
 
-    def find_sources(self, places: IntArray, codes: IntArray) -> IntArray:
+    def find_sources(self, set_rows: IntArray, codes: IntArray) -> IntArray:
         """Find source images of planned ones: real images of their set, or of the nearest sets.
 
         Parameters
         ----------
-        places : int array, shape (n_queries,)
+        set_rows : int array, shape (n_queries,)
             The set of each query before it was edited.
         codes : int array, shape (n_queries,)
             The class of each query; images of another class come first.
@@ -226,29 +230,29 @@ class Pool:
         int64 array, shape (n_queries, `SOURCES`)
             Rows of the incidence; -1 behind the last.
         """
-        nearest = self._find_nearest(places)
-        sources = np.full((len(places), SOURCES), -1, dtype=np.int64)
+        nearest = self._find_nearest(set_rows)
+        sources = np.full((len(set_rows), SOURCES), -1, dtype=np.int64)
 
-        for row, (place, code) in enumerate(zip(places.tolist(), codes.tolist(), strict=True)):
+        sets_and_classes = zip(set_rows.tolist(), codes.tolist(), strict=True)
+        for query, (row, code) in enumerate(sets_and_classes):
             # The sort is stable: False, which is another class, comes first.
-            of_set = sorted(self.images[place], key=lambda image: bool(self.labels[image] == code))
-            of_near_sets = [self.images[near][0] for near in nearest.get(place, ())]
+            of_set = sorted(self.images[row], key=lambda image: bool(self.labels[image] == code))
+            of_near_sets = [self.images[near][0] for near in nearest.get(row, ())]
             images = list(dict.fromkeys([*of_set, *of_near_sets]))[:SOURCES]
-            sources[row, : len(images)] = images
+            sources[query, : len(images)] = images
         return sources
 
-    def _find_nearest(self, places: IntArray) -> dict[int, IntArray]:
+    def _find_nearest(self, set_rows: IntArray) -> dict[int, IntArray]:
         """Find the nearest sets of each set that has fewer images than a query has sources."""
         rng = np.random.default_rng(0)
         candidates = np.sort(rng.permutation(len(self.images))[:_NEAREST_AMONG])
         candidate_sets = self.sets[candidates].T.tocsr()
         sizes = np.diff(self.sets.indptr)
-        short = [place for place in places.tolist() if len(self.images[place]) < SOURCES]
+        short = [row for row in set_rows.tolist() if len(self.images[row]) < SOURCES]
         pending = np.unique(short).astype(np.int64)
 
         nearest: dict[int, IntArray] = {}
         # 500 sets at a time: the distances are a dense matrix.
-
         for part in np.array_split(pending, 1 + len(pending) // 500):
             shared = (self.sets[part] @ candidate_sets).toarray()
             distances = sizes[part, None] + sizes[candidates] - 2 * shared
@@ -288,10 +292,10 @@ class _Offer:
     Parameters
     ----------
     price : float
-        By how much all queries change the statistic.
+        Of all queries together.
     gain : float
-        By how much a query brings it down, on average.
-    places : int array, shape (n_queries,)
+        By how much a query brings the statistic down, on average.
+    set_rows : int array, shape (n_queries,)
         The sets of the pool that the queries are edits of.
     sets, shown : sparse matrix, a row a query
         Its concepts, and the cliques that they show.
@@ -300,13 +304,20 @@ class _Offer:
     code: int
     price: float
     gain: float
-    places: IntArray
+    set_rows: IntArray
     sets: "sparse.csr_matrix"
     shown: "sparse.csr_matrix"
 
 
 class _Search:
-    """The greedy search of `WholeImages`."""
+    """The greedy search of `WholeImages`.
+
+    A *price* is by how much images of a set change the statistic, plus the price of the concepts
+    that the set has beyond the real mean: the lower the better, and below 0 where the set is worth
+    its images. It is the sum of *clique prices*, of the cliques that the set contains, and of what
+    does not depend on the clique. A *gain* is by how much the statistic alone falls. *Values* are
+    what chosen cliques count for, and *weights* what `Lean.weigh` makes of them.
+    """
 
     def __init__(
         self,
@@ -323,24 +334,25 @@ class _Search:
 
         self.before = lean.statistic(lean.weights)
         self.largest = budget if largest is None else largest
-        self.first = min(self.largest, LARGEST_QUERY, max(budget // 4, SMALLEST_QUERY))
-        self.last = min(SMALLEST_QUERY, self.first)
+        self.first_size = min(self.largest, LARGEST_QUERY, max(budget // 4, SMALLEST_QUERY))
+        self.last_size = min(SMALLEST_QUERY, self.first_size)
         self.concept_price = 0.0
         self.images: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
-        self.places: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.set_rows: dict[tuple[int, tuple[int, ...]], int] = {}
 
     def run(self) -> PlannedImages:
         """Choose queries until one of the ends is reached."""
         if self.budget <= 0:
             return self._result()
 
-        step = max(1, round(2 * self.budget / (self.first + self.last) / _STEPS))
+        mean_size = (self.first_size + self.last_size) / 2
+        step = max(1, round(self.budget / mean_size / _STEPS))
         remaining = last_round = self.budget
         while remaining > 0 and self.lean.evidence.any() and len(self.pool.images):
-            larger = (self.first - self.last) * (remaining / self.budget) ** _FALL
-            n = min(remaining, round(self.last + larger))
+            larger = (self.first_size - self.last_size) * (remaining / self.budget) ** _FALL
+            n = min(remaining, round(self.last_size + larger))
             offer = self._best_offer(n, min(step, remaining // n))
-            if not len(offer.places):
+            if not len(offer.set_rows):
                 break
 
             remaining -= self._accept(offer, n)
@@ -354,7 +366,7 @@ class _Search:
 
     def _accept(self, offer: _Offer, n: int) -> int:
         """Add `n` images of each query of an offer to the counts; returns how many in all."""
-        rows = [row for row in range(len(offer.places)) if self._add(offer, row, n)]
+        rows = [row for row in range(len(offer.set_rows)) if self._add(offer, row, n)]
         n_images = n * len(rows)
         counts = np.asarray(offer.shown[rows].sum(axis=0), dtype=np.float64).ravel()
         self.lean.add(offer.code, n_images, n * counts)
@@ -362,8 +374,9 @@ class _Search:
 
     def _price_concepts(self, gain: float) -> None:
         """Set the price of a concept beyond the real mean, which rises as fewer cliques lean."""
+        # The cube keeps concepts nearly free while many cliques lean: fuller images even out more.
         share = _CONCEPT_PRICE * (1 - self.lean.share_left) ** 3
-        self.concept_price = share * max(0.0, gain) / max(self.pool.mean, _FEW)
+        self.concept_price = share * max(0.0, gain) / max(self.pool.mean_concepts, _FEW)
 
     def _add(self, offer: _Offer, row: int, n: int) -> bool:
         """Add images of a query, unless that makes it larger than any may be."""
@@ -371,7 +384,7 @@ class _Search:
         if self.images[query] + n > self.largest:
             return False
         self.images[query] += n
-        self.places.setdefault(query, int(offer.places[row]))
+        self.set_rows.setdefault(query, int(offer.set_rows[row]))
         return True
 
     def _best_offer(self, n: int, most: int) -> _Offer:
@@ -381,26 +394,24 @@ class _Search:
 
         offers = []
         for code in np.argsort(prices.min(axis=0), kind="stable")[:2].tolist():
-            # Edits change the order of the prices, so that more are edited than taken.
-            n_edited = min(4 * most + 4, most + most // 2 + 60, len(prices))
-            places = np.argpartition(prices[:, code], n_edited - 1)[:n_edited]
-            worth = lean.price_cliques(code, n)
-            sets, price = self._edit(places, worth, prices[places, code])
-            price[self._find_full(code, n, sets)] = np.inf
+            n_edited = min(_MORE_TIMES * (most + 1), most + most // 2 + _MORE_EDITED, len(prices))
+            set_rows = np.argpartition(prices[:, code], n_edited - 1)[:n_edited]
+            clique_prices = lean.price_cliques(code, n)
+            sets, edited_prices = self._edit(set_rows, clique_prices, prices[set_rows, code])
+            edited_prices[self._find_full(code, n, sets)] = np.inf
 
             cliques_of_sets = pool.cliques.find_shown(sets)
-            rows, total = self._take(code, n, most, cliques_of_sets, price)
+            rows, total = self._take(code, n, most, cliques_of_sets, edited_prices)
             gain = 0.0
             if len(rows):
-                # A gain is of the statistic alone, without the price of concepts.
-                gain = float((self._price_fuller(sets)[rows] - price[rows]).mean())
+                gain = float((self._price_fuller(sets)[rows] - edited_prices[rows]).mean())
 
             offers.append(
                 _Offer(
                     code=code,
                     price=total,
                     gain=gain,
-                    places=places[rows],
+                    set_rows=set_rows[rows],
                     sets=sets[rows],
                     shown=cliques_of_sets[rows],
                 )
@@ -409,21 +420,22 @@ class _Search:
 
     def _price_fuller(self, sets: "sparse.csr_matrix") -> FloatArray:
         """The price of the concepts that sets have beyond the mean of real images."""
-        return self.concept_price * np.maximum(0.0, np.diff(sets.indptr) - self.pool.mean)
+        return self.concept_price * np.maximum(0.0, np.diff(sets.indptr) - self.pool.mean_concepts)
 
     def _take(
-        self, code: int, n: int, most: int, shown: "sparse.csr_matrix", price: FloatArray
+        self, code: int, n: int, most: int, shown: "sparse.csr_matrix", prices: FloatArray
     ) -> tuple[IntArray, float]:
         """Take sets one by one, the cheapest first, each priced after those before it."""
-        together = sparse.diags_array(self.lean.price_together(code, n))
-        between = (shown @ together @ shown.T).toarray()
+        pair_prices = sparse.diags_array(self.lean.price_together(code, n))
+        interactions = (shown @ pair_prices @ shown.T).toarray()
+        worst = _WORSE * prices.min()
 
-        lowest, total, rows = price.min(), 0.0, list[int]()
-        while len(rows) < most and price.min() <= _WORSE * lowest < 0:
-            best = int(price.argmin())
+        total, rows = 0.0, list[int]()
+        while len(rows) < most and prices.min() < 0 and prices.min() <= worst:
+            best = int(prices.argmin())
             rows.append(best)
-            total += float(price[best])
-            price = price + between[best]
+            total += float(prices[best])
+            prices = prices + interactions[best]
         return np.array(rows, dtype=np.int64), total
 
     def _find_full(self, code: int, n: int, sets: "sparse.csr_matrix") -> IntArray:
@@ -440,20 +452,21 @@ class _Search:
         return np.array(rows, dtype=np.int64)
 
     def _edit(
-        self, places: IntArray, worth: FloatArray, cost: FloatArray
+        self, set_rows: IntArray, clique_prices: FloatArray, prices: FloatArray
     ) -> tuple["sparse.csr_matrix", FloatArray]:
         """Add or drop the concept that lowers the price of each set most, a few times."""
-        pool, cost = self.pool, cost.copy()
-        rows = np.arange(len(places))
+        pool, prices = self.pool, prices.copy()
+        rows = np.arange(len(set_rows))
         # 1 where a set has a concept: dense, as most columns are looked at in each round.
-        members = pool.sets[places].toarray()
+        members = pool.sets[set_rows].toarray()
 
         for _ in range(self.edits):
             sets, size = sparse.csr_matrix(members), members.sum(axis=1, keepdims=True)
-            changes = pool.cliques.worth_of_concepts(pool.cliques.find_shown(sets), worth)
-            may_add = (sets @ pool.seen >= size) & (size < pool.most)
-            adding = changes + self.concept_price * (size >= pool.mean)
-            dropping = -changes - self.concept_price * (size > pool.mean)
+            changes = pool.cliques.worth_of_concepts(pool.cliques.find_shown(sets), clique_prices)
+            # A concept may be added where it co-occurs with every concept of the set.
+            may_add = (sets @ pool.co_occurs >= size) & (size < pool.max_concepts)
+            adding = changes + self.concept_price * (size >= pool.mean_concepts)
+            dropping = -changes - self.concept_price * (size > pool.mean_concepts)
             moves = np.where(
                 members > 0,
                 np.where(size > 1, dropping, np.inf),
@@ -466,8 +479,8 @@ class _Search:
                 break
             edited, concept = rows[lowers], best[lowers]
             members[edited, concept] = 1 - members[edited, concept]
-            cost[lowers] += moves[edited, concept]
-        return sparse.csr_matrix(members), cost
+            prices[lowers] += moves[edited, concept]
+        return sparse.csr_matrix(members), prices
 
     def _result(self) -> PlannedImages:
         """The chosen queries, how good they are, and the images that they follow."""
@@ -489,15 +502,15 @@ class _Search:
         members = np.full((len(queries), lengths.max()), -1, dtype=np.int64)
         members[np.arange(members.shape[1]) < lengths[:, None]] = np.concatenate(concepts)
 
-        places = np.array([self.places[query] for query in queries])
+        set_rows = np.array([self.set_rows[query] for query in queries])
         sets = sets_matrix(members, pool.cliques.n_concepts)
-        changed = np.asarray(abs(sets - pool.sets[places]).sum(axis=1)).ravel()
+        changed = np.asarray(abs(sets - pool.sets[set_rows]).sum(axis=1)).ravel()
         bound = self._bound(sets, images)
         note = (
             f"The lean statistic falls from {self.before:,.0f} to "
             f"{lean.statistic(self.weights):,.0f}; no mix of these "
             f"sets with as many images of each class gets below {bound:,.0f}. Planned images show "
-            f"{n @ lengths / n.sum():.1f} concepts, real ones {pool.mean:.1f}; "
+            f"{n @ lengths / n.sum():.1f} concepts, real ones {pool.mean_concepts:.1f}; "
             f"{n @ changed / n.sum():.1f} of them differ from the real image that they follow, and "
             f"an added one is seen with each of the others in {SEEN} real images or more."
         )
@@ -508,7 +521,7 @@ class _Search:
             bound=bound,
             note=note,
             members=members,
-            sources=pool.find_sources(places, codes),
+            sources=pool.find_sources(set_rows, codes),
         )
 
     def _why_nothing(self) -> str:
