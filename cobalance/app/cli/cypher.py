@@ -43,8 +43,9 @@ def cypher(
     if list_ or query is None:
         to.write(console_query.saved_queries(), whole=True)
         return
+    is_one_word = query.replace("-", "").isalnum()
     # One word is no Cypher, which has more: an unknown name raises and lists the saved queries.
-    if show or query.replace("-", "").isalnum():
+    if show or is_one_word:
         saved = CATALOGUE[query]
         if show:
             out.print(saved.text, soft_wrap=True)
