@@ -63,7 +63,8 @@ def app(
     if find_spec("streamlit") is None:
         # Whoever has no database to connect to needs the local one, too.
         has_server = settings.neo4j_uri is not None or find_spec("jpype") is not None
-        raise MissingExtraError("The web app", "app" if has_server else "local,app")
+        extra = "app" if has_server else "local,app"
+        raise MissingExtraError("The web app", extra)
 
     listening = serve.listen(settings, address, port, host, without_login=insecure_without_login)
     if port is None and listening.port != serve.PORT:
@@ -76,10 +77,10 @@ def app(
     if demo:
         url += f"/?{urlencode({'dataset': urbancars.NAME})}"
 
-    def ready() -> None:
+    def announce_and_open() -> None:
         out.print(f"cobalance is at {url}  (Ctrl-C ends it)", soft_wrap=True)
         if not no_browser and _has_display():
-            # Some wait for the page, which waits for us.
+            # Some browsers block until the page loads, which needs `serve` to run.
             threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
 
     with progress_bars() as progress:
@@ -90,7 +91,7 @@ def app(
         if demo:
             with progress_bars() as progress:
                 loading.ensure_demo(store, progress)
-        serve.serve(settings, listening, ready)
+        serve.serve(settings, listening, announce_and_open)
 
 
 def _has_display() -> bool:
