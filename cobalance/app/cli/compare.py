@@ -14,7 +14,7 @@ from cobalance.app.cli.shared import (
     LimitOption,
     TableOutput,
     assigned,
-    cleaned,
+    clean_names,
     in_shell,
     note_limit,
     notes,
@@ -38,7 +38,9 @@ def compare_datasets(
     before: DatasetName,
     after: Annotated[
         str,
-        typer.Argument(metavar="OTHER", help="The dataset to compare it with.", callback=cleaned),
+        typer.Argument(
+            metavar="OTHER", help="The dataset to compare it with.", callback=clean_names
+        ),
     ],
     min_size: Annotated[int, typer.Option(min=1, help="Smallest clique.")] = 1,
     max_size: Annotated[Count, "Largest clique. Default: as both were mined."] = None,

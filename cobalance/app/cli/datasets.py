@@ -11,14 +11,14 @@ from cobalance.app.cli.shared import (
     SimilarityOption,
     TableOutput,
     YesOption,
-    cleaned,
+    clean_names,
     confirm,
-    environment,
     folders,
     listed,
     notes,
     opened_store,
     out,
+    read_environment,
 )
 from cobalance.base import inflect, options as plugin_options, pandas as pd
 from cobalance.base.safe_text import safe_text
@@ -122,7 +122,7 @@ def check(to: TableOutput, dataset: DatasetName, similarity: SimilarityOption = 
 @app.command()
 def drop(dataset: DatasetName, yes: YesOption = False) -> None:
     """Delete a dataset and everything derived from it; images that jobs made stay."""
-    settings = environment()
+    settings = read_environment()
     with opened_store() as (store, progress):
         states.dataset_state(store, dataset, may_load=False)
         jobs = job_status.list_jobs(store, dataset, limit=plugin_options.NO_LIMIT)
@@ -163,7 +163,7 @@ def _folder(job: "job_status.Job", settings: "all_settings.Settings") -> str | N
 @app.command()
 def rename(
     dataset: DatasetName,
-    new: Annotated[str, typer.Argument(help="Its new name.", callback=cleaned)],
+    new: Annotated[str, typer.Argument(help="Its new name.", callback=clean_names)],
 ) -> None:
     """Rename a dataset."""
     with opened_store() as (store, progress):

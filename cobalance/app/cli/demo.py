@@ -7,7 +7,14 @@ from typing import Annotated, Any, TypeAlias
 
 from rich.markup import escape
 
-from cobalance.app.cli.shared import TableOutput, environment, folders, notes, opened_store, out
+from cobalance.app.cli.shared import (
+    TableOutput,
+    folders,
+    notes,
+    opened_store,
+    out,
+    read_environment,
+)
 from cobalance.base import (
     OptionError,
     Progress,
@@ -92,7 +99,7 @@ def demo(
             parts: Parts = list(_urbancars_parts(store, progress))
         else:
             run, parts_of = chosen
-            parts = parts_of(run(store, environment(), progress=progress))
+            parts = parts_of(run(store, read_environment(), progress=progress))
     show(parts)
 
 

@@ -11,12 +11,12 @@ from cobalance.app.cli.shared import (
     SimilarityOption,
     TableOutput,
     assigned,
-    environment,
     folders,
     listed,
     notes,
     opened_store,
     out,
+    read_environment,
 )
 from cobalance.app.cli.shared.declared import declared
 from cobalance.base import Progress, inflect, install_command, needs_extra, plugins
@@ -97,7 +97,7 @@ def finish_task(store: "GraphStore", task: str, progress: Progress, *, here: boo
     with needs_extra("Working here", "worker"):
         from cobalance.workflows.work.run import run_here
 
-    settings = environment()
+    settings = read_environment()
     run_here(settings, [task], settings.queue_url(), progress)
 
     ended = task_lifecycle.read_task(store, task)

@@ -12,7 +12,7 @@ from cobalance.app.cli.shared import (
     Assignments,
     JobId,
     assigned,
-    cleaned,
+    clean_names,
     folders,
     given,
     listed,
@@ -61,7 +61,7 @@ def export(
     overwrite: Annotated[bool, "Replace what is there: all in the folder."] = False,
     split: Annotated[
         str | None,
-        typer.Option("--assign-split", callback=cleaned),
+        typer.Option("--assign-split", callback=clean_names),
         "Split to give images: generated ones whose source image has none. Default: train, if any "
         "other image has a split.",
     ] = None,

@@ -12,12 +12,12 @@ from cobalance.app.cli.shared import (
     LimitOption,
     TableOutput,
     WorkId,
-    environment,
     note_limit,
     notes,
     opened_store,
     out,
     progress_bars,
+    read_environment,
 )
 from cobalance.base import NotFoundError, inflect, needs_extra
 from cobalance.graph.database import store as stores
@@ -152,7 +152,7 @@ def work(
         run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)
         return
     run_worker(
-        environment(),
+        read_environment(),
         until_idle=until_idle,
         dead_after_s=dead_after,
         say=notes.print,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared import DatasetName, Name, cleaned, full_id, notes, opened_store
+from cobalance.app.cli.shared import DatasetName, Name, clean_names, full_id, notes, opened_store
 from cobalance.graph.database import EVALUATION
 from cobalance.workflows.report import contents, page
 
@@ -15,7 +15,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file, as HTML.")],
     compare: Annotated[
         str | None,
-        typer.Option(metavar="OTHER", callback=cleaned),
+        typer.Option(metavar="OTHER", callback=clean_names),
         "Another version of the dataset, such as a rebalanced one: which imbalances it closes, and "
         "which it opens.",
     ] = None,

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import typer
 
-from cobalance.app.cli.shared import environment, notes, out, progress_bars
+from cobalance.app.cli.shared import notes, out, progress_bars, read_environment
 from cobalance.app.web.server import serve
 from cobalance.base import MissingExtraError
 from cobalance.workflows import store as store_access
@@ -59,7 +59,7 @@ def app(
     Prometheus, with the token of COBALANCE_METRICS_TOKEN_FILE. All else, also /_stcore/metrics, is
     for people who have logged in.
     """
-    settings = environment()
+    settings = read_environment()
     if find_spec("streamlit") is None:
         # Whoever has no database to connect to needs the local one, too.
         has_server = settings.neo4j_uri is not None or find_spec("jpype") is not None

@@ -10,13 +10,13 @@ import typer
 
 from cobalance.app import mcp_server
 from cobalance.app.cli.shared import (
-    environment,
     folders,
     in_shell,
     notes,
     opened_store,
     out,
     progress_bars,
+    read_environment,
     tables,
 )
 from cobalance.graph.database.local import server_control as local_server
@@ -71,7 +71,7 @@ def restore(
         report = store_backup.restore(
             store,
             folders(),
-            environment().queue_url(),
+            read_environment().queue_url(),
             file,
             datasets or (),
             replace=replace,
@@ -84,7 +84,7 @@ def restore(
 @app.command()
 def status(format_: _Shown = "table") -> None:
     """Show which database is in use, whether it answers, and whether encrypted."""
-    facts = stores.store_status(environment())
+    facts = stores.store_status(read_environment())
     problem = facts["problem"]
     if format_ == "json":
         # Whoever reads JSON gets a problem as a value, and the exit code beside it.
@@ -124,7 +124,7 @@ def connection(format_: _Shown = "table") -> None:
 
     A local server is started for it.
     """
-    settings = environment()
+    settings = read_environment()
     with opened_store() as (store, _):
         details = stores.connection(settings, store)
     values = {name: value for name, value in vars(details).items() if name != "auth"}
@@ -153,7 +153,7 @@ def start() -> None:
 @app.command()
 def stop() -> None:
     """Stop the local server and keep its data."""
-    settings = environment()
+    settings = read_environment()
     if settings.neo4j_uri is not None:
         notes.print("NEO4J_URI is set: cobalance did not start that server and leaves it alone.")
         raise typer.Exit(1)
@@ -169,5 +169,5 @@ def mcp() -> None:
     It speaks the Model Context Protocol on standard input and output, and opens no port. An
     assistant is configured with the command `cobalance` and the arguments `store mcp`.
     """
-    with stores.open_store(environment()) as store:
+    with stores.open_store(read_environment()) as store:
         mcp_server.open_assistant(store).run("stdio")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared import DatasetName, TableOutput, cleaned, notes, opened_store
+from cobalance.app.cli.shared import DatasetName, TableOutput, clean_names, notes, opened_store
 from cobalance.base import OptionError, agree, inflect
 from cobalance.graph.database import store as stores
 from cobalance.graph.tags import TagRole, applying, tags as kept_tags
@@ -14,7 +14,9 @@ from cobalance.ingest import reader
 
 app = typer.Typer(no_args_is_help=True)
 
-_TagName = Annotated[str, typer.Argument(metavar="TAG", help="Name of a tag.", callback=cleaned)]
+_TagName = Annotated[
+    str, typer.Argument(metavar="TAG", help="Name of a tag.", callback=clean_names)
+]
 _Images = Annotated[list[str] | None, typer.Argument(metavar="IMAGE...", help="Ids of images.")]
 _FromFile = Annotated[
     Path | None,

@@ -25,14 +25,14 @@ from cobalance.app.cli.shared import (
     DatasetName,
     Name,
     assigned,
-    cleaned,
-    environment,
+    clean_names,
     folders,
     listed,
     notes,
     opened_store,
     out,
     output_folder,
+    read_environment,
 )
 from cobalance.base import OptionError, inflect, install_command, needs_extra, plugins
 from cobalance.graph.annotations import runs as label_runs
@@ -53,7 +53,7 @@ def label(
     ] = "",
     concept: Annotated[
         list[str] | None,
-        typer.Option(callback=cleaned),
+        typer.Option(callback=clean_names),
         "Only this concept, in place of the accepted attributes. Repeat it.",
     ] = None,
     rule: Annotated[
@@ -121,7 +121,7 @@ def label(
         if endpoint is not None:
             _note_questions(ordered, annotator, endpoint.host, at_once)
         if here:
-            settings = environment()
+            settings = read_environment()
             chunks = [f"{run}-{chunk_number}" for chunk_number in range(ordered.chunks)]
             run_here(settings, chunks, settings.queue_url(), progress)
             ordered = label_runs.read_run(store, run)

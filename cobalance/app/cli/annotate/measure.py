@@ -9,7 +9,7 @@ from cobalance.annotation.measuring import scores, shift, truth as truths
 from cobalance.app.cli.annotate.propose import CompareByOption
 from cobalance.app.cli.shared import (
     TableOutput,
-    cleaned,
+    clean_names,
     find_id,
     notes,
     opened_store,
@@ -32,7 +32,7 @@ def measure(
         typer.Argument(
             metavar="[RUN|DATASET]",
             help="A run that labels images; or a dataset, to compare what was proposed for it.",
-            callback=cleaned,
+            callback=clean_names,
         ),
     ] = None,
     truth: Annotated[
@@ -117,8 +117,8 @@ def _print_measured(measured: "measuring.Measured") -> None:
 
 def compare(
     to: TableOutput,
-    real: Annotated[str, typer.Argument(help="The training set.", callback=cleaned)],
-    generated: Annotated[str, typer.Argument(help="The generated dataset.", callback=cleaned)],
+    real: Annotated[str, typer.Argument(help="The training set.", callback=clean_names)],
+    generated: Annotated[str, typer.Argument(help="The generated dataset.", callback=clean_names)],
     run_real: Annotated[
         str | None, "Compare the labels of this run of the training set, not its concepts."
     ] = None,

@@ -12,7 +12,7 @@ from cobalance.app.cli.shared import (
     DatasetOption,
     TableOutput,
     assigned,
-    cleaned,
+    clean_names,
     folders,
     notes,
     opened_store,
@@ -77,7 +77,7 @@ SettingOption = Annotated[
 def propose(
     caption: Caption,
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", callback=cleaned), "The dataset to propose for."
+        str, typer.Option("--dataset", "-d", callback=clean_names), "The dataset to propose for."
     ],
     url: UrlOption = None,
     model: ModelOption = None,

@@ -15,7 +15,7 @@ from cobalance.app.cli.shared import (
     TableOutput,
     YesOption,
     assigned,
-    cleaned,
+    clean_names,
     confirm,
     find_id,
     folders,
@@ -102,7 +102,7 @@ def runs(
         typer.Argument(
             metavar="[DATASET|RUN]",
             help="Only this dataset's runs; or one run, with the images it finds each concept in.",
-            callback=cleaned,
+            callback=clean_names,
         ),
     ] = None,
 ) -> None:

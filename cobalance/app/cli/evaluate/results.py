@@ -16,9 +16,8 @@ from cobalance.app.cli.shared import (
     OutputOption,
     TableOutput,
     YesOption,
-    cleaned,
+    clean_names,
     confirm,
-    environment,
     folders,
     listed,
     note_limit,
@@ -26,6 +25,7 @@ from cobalance.app.cli.shared import (
     opened_store,
     out,
     output_folder,
+    read_environment,
 )
 from cobalance.base import OptionError, inflect, needs_extra
 from cobalance.evaluation import reports
@@ -44,7 +44,7 @@ def predict(
 
     A model is trained again from the same images and seed, or from its last checkpoint.
     """
-    settings = environment()
+    settings = read_environment()
     with opened_store() as (store, progress):
         ordered = reading.read_evaluation(store, evaluation)
         if dataset is None:
@@ -69,7 +69,7 @@ def show(
             metavar="[DATASET|EVALUATION]",
             help="Only models trained or tested on this dataset, or on what a job made of it; or "
             "one evaluation. Default: all.",
-            callback=cleaned,
+            callback=clean_names,
         ),
     ] = None,
     metric: Annotated[
@@ -118,7 +118,7 @@ def export(
         typer.Argument(
             metavar="[DATASET]",
             help="Only models trained or tested on this dataset, or on what a job made of it.",
-            callback=cleaned,
+            callback=clean_names,
         ),
     ] = None,
     format_: Annotated[

@@ -10,12 +10,12 @@ from cobalance.app.cli.evaluate.options import options_of, say_failures
 from cobalance.app.cli.shared import (
     Assignments,
     Name,
-    cleaned,
-    environment,
+    clean_names,
     listed,
     notes,
     opened_store,
     out,
+    read_environment,
 )
 from cobalance.base import inflect, install_command, needs_extra, plugins
 from cobalance.graph.evaluations import reading
@@ -49,7 +49,7 @@ def train(
             metavar="DATASET...",
             help="Datasets to train on, each by itself, such as one and what `cobalance "
             "rebalance` made of it.",
-            callback=cleaned,
+            callback=clean_names,
         ),
     ],
     method: Method = None,
@@ -123,7 +123,7 @@ def train(
         for evaluation in ordered.ids:
             out.print(evaluation)
         if here:
-            settings = environment()
+            settings = read_environment()
             run_here(settings, ordered.ids, settings.queue_url(), progress)
             ended = [reading.read_evaluation(store, evaluation) for evaluation in ordered.ids]
             say_failures(ended)

@@ -30,7 +30,7 @@ from .options import (
     SeedOption as SeedOption,
     SimilarityOption as SimilarityOption,
     YesOption as YesOption,
-    cleaned as cleaned,
+    clean_names as clean_names,
     confirm as confirm,
     listed_names as listed_names,
     note_changed as note_changed,
@@ -47,10 +47,10 @@ from .panels import (
 from .progress import progress_bars as progress_bars
 from .remedies import in_shell as in_shell
 from .stores import (
-    environment as environment,
     folders as folders,
     opened_store as opened_store,
     output_folder as output_folder,
+    read_environment as read_environment,
 )
 from .tables import Format as Format, TableOutput as TableOutput, write_text as write_text
 from .terminal import (

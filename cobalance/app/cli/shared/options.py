@@ -53,8 +53,8 @@ def confirm(question: str) -> None:
         raise typer.Abort
 
 
-def cleaned(name: str | list[str] | None) -> str | list[str] | None:
-    """A name that was typed, or several, as the graph has it."""
+def clean_names(name: str | list[str] | None) -> str | list[str] | None:
+    """Clean a name that was typed, or several, as the graph has them."""
     if name is None:
         return None
     if isinstance(name, list):
@@ -63,13 +63,14 @@ def cleaned(name: str | list[str] | None) -> str | list[str] | None:
 
 
 DatasetName = Annotated[
-    str, typer.Argument(metavar="DATASET", help="Name of a dataset.", callback=cleaned)
+    str, typer.Argument(metavar="DATASET", help="Name of a dataset.", callback=clean_names)
 ]
-Name = Annotated[str | None, typer.Option(callback=cleaned)]
+# Options whose help each command gives behind them; `assignments.assign` reads the last.
+Name = Annotated[str | None, typer.Option(callback=clean_names)]
 Count = Annotated[int | None, typer.Option(min=1)]
-DatasetOption = Annotated[str | None, typer.Option("--dataset", "-d", callback=cleaned)]
+DatasetOption = Annotated[str | None, typer.Option("--dataset", "-d", callback=clean_names)]
 Assignments = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE")]
-"""Options whose help each command gives behind them; `assignments.assign` reads the last."""
+
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 LimitOption = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
@@ -150,7 +151,7 @@ def note_changed(report: "write.IngestReport", dataset: str) -> None:
     )
 
 
-def listed_names(groups: Sequence[str] | None) -> tuple[str, ...] | None:
+def listed_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
     """Names of groups from an option: one text with commas, or the option given for each name.
 
     Examples
@@ -158,12 +159,12 @@ def listed_names(groups: Sequence[str] | None) -> tuple[str, ...] | None:
     >>> listed_names(["woman, man"]), listed_names(["a, b", "c"])
     (('woman', 'man'), ('a, b', 'c'))
     """
-    if not groups:
+    if not names:
         return None
     # Where the option is given several times, a comma is part of a name.
-    if len(groups) == 1:
-        groups = groups[0].split(",")
-    return tuple(map(clean_name, groups))
+    if len(names) == 1:
+        names = names[0].split(",")
+    return tuple(map(clean_name, names))
 
 
 def read_clique(text: str) -> tuple[str, ...]:

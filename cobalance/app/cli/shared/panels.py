@@ -4,7 +4,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from cobalance.app.cli.shared.stores import environment
+from cobalance.app.cli.shared.stores import read_environment
 from cobalance.base import OptionError, Setting
 from cobalance.graph.database import store as stores
 from cobalance.graph.panels import audits, panel as kept_panels, studies
@@ -45,6 +45,6 @@ def find_panel(
 
 def panel_url(panel: "audits.Audit | studies.Study") -> str:
     """URL of the page where people answer."""
-    login = environment().cobalance_auth_file
+    login = read_environment().cobalance_auth_file
     name = panel.kind.name
     return login_file.page_url(login, name, dataset=panel.dataset, **{name: panel.id})

@@ -16,14 +16,14 @@ from cobalance.workflows import folders as folder_places, settings, store as acc
 _KEPT: ContextVar["stores.GraphStore | None"] = ContextVar("the store of the command", default=None)
 
 
-def environment() -> "settings.Settings":
-    """The settings in the environment."""
+def read_environment() -> "settings.Settings":
+    """Read the settings from the environment."""
     return settings.Settings.from_environment()
 
 
 def folders() -> "folder_places.Folders":
     """The folders that the environment names."""
-    return environment().folders()
+    return read_environment().folders()
 
 
 def kept_store(context: typer.Context) -> "stores.GraphStore":
@@ -31,7 +31,7 @@ def kept_store(context: typer.Context) -> "stores.GraphStore":
     store = _KEPT.get()
     if store is None or store.is_closed:
         with progress_bars() as progress:
-            opened = access.open_store(environment(), progress)
+            opened = access.open_store(read_environment(), progress)
         store = context.find_root().with_resource(opened)
         _KEPT.set(store)
     return store
@@ -45,7 +45,7 @@ def opened_store(*, lines: bool = False) -> "Iterator[tuple[stores.GraphStore, P
         shared = None
 
     with progress_bars(lines=lines) as progress:
-        store = shared or access.open_store(environment(), progress)
+        store = shared or access.open_store(read_environment(), progress)
         # The command's own store stays open: whoever opened it closes it.
         with nullcontext() if shared else store:
             yield store, progress
