@@ -879,9 +879,9 @@ class Dataset(Questions, Result):
 
 
 def _name_of(dataset: Dataset | str) -> str:
-    if isinstance(dataset, str):
-        return clean_name(dataset)
-    return dataset.name
+    if isinstance(dataset, Dataset):
+        return dataset.name
+    return clean_name(dataset)
 
 
 def job_of(graph: GraphStore, settings: Settings, job: str, report: Progress) -> Job[Dataset]:

@@ -399,21 +399,18 @@ def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
     UnknownNameError
         No image shows one of the concepts.
     """
-    mentions = data.mentions[["image", "concept"]].astype({"concept": object})
-    check_known("concept", concepts or (), set(mentions["concept"]))
+    images = data.to_pandas()
+    groups = images["concepts"]
     if concepts is not None:
-        mentions = mentions[mentions["concept"].isin(list(concepts))]
-    mentions = mentions.drop_duplicates().sort_values("concept")
-    concepts_of = mentions.groupby("image")["concept"].agg(tuple)
+        check_known("concept", concepts, set(data.mentions["concept"]))
+        chosen = set(concepts)
+        groups = groups.map(lambda names: tuple(sorted(chosen.intersection(names))))
 
     # Images of different splits are never compared, so that a split is a part of the group.
-    images = data.images
-    groups = [concepts_of.get(row, ()) for row in range(len(images))]
     splits = images["split"].astype(object).where(images["split"].notna(), None)
     split_groups = list(zip(splits, groups, strict=True))
     weighted = balancing_weights(split_groups, list(images["class_name"]))
-    columns = {"class": images["class_name"].astype(object), "group": groups}
-    frame = pd.DataFrame(columns, index=images.index)
+    frame = pd.DataFrame({"class": images["class_name"].astype(object), "group": groups})
     return frame.join(weighted).set_axis(pd.Index(images["id"], name="id"))
 
 
