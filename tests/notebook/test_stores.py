@@ -359,7 +359,7 @@ def test_another_source_is_no_second_version(connected, dataset, cars):
 
 
 def test_a_value_that_cannot_be_used_is_named():
-    with pytest.raises(OptionError, match=r"^queue is 5, where text or None is needed"):
+    with pytest.raises(OptionError, match=r"^queue is 5, where str \| None is needed"):
         cb.connect(queue=5)
 
 
