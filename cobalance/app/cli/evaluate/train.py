@@ -36,7 +36,7 @@ Features = Annotated[
     f"Image features: {listed('evaluation.training.features.FEATURES')}. Frozen, "
     "of the linear model.",
 ]
-Setting = Annotated[
+Assignment = Annotated[
     Assignments,
     "An option of learner or method, such as learner.epochs=50 or method.refits=20. Repeat it.",
 ]
@@ -78,7 +78,7 @@ def train(
     ] = None,
     shortcuts: Shortcuts = None,
     features: Features = None,
-    setting: Setting = None,
+    setting: Assignment = None,
     equal_numbers: Annotated[
         bool, "Train on as many synthetic images of each dataset as the one with the fewest has."
     ] = False,
@@ -122,6 +122,8 @@ def train(
         ordered = ordering.order_evaluations(store, order, progress=progress)
         for evaluation in ordered.ids:
             out.print(evaluation)
+
+        ended = []
         if here:
             settings = read_environment()
             run_here(settings, ordered.ids, settings.queue_url(), progress)
@@ -134,16 +136,20 @@ def train(
             "them once more."
         )
 
-    evaluations = inflect(len(ordered.ids), "evaluations")
     next_command = f"cobalance evaluate show {quote(datasets[0])}"
-    if here:
-        notes.print(f"{evaluations} ended. Next: {next_command}")
-        if any(evaluation.state != "done" for evaluation in ended):
-            raise typer.Exit(1)
+    if not here:
+        _note_ordered(ordered, next_command)
         return
 
-    notes.print(f"{evaluations} ordered. Run them: cobalance work --until-idle")
-    notes.print(f"Next: cobalance work --until-idle; then: {next_command}")
+    notes.print(f"{inflect(len(ordered.ids), 'evaluations')} ended. Next: {next_command}")
+    if any(evaluation.state != "done" for evaluation in ended):
+        raise typer.Exit(1)
+
+
+def _note_ordered(ordered: "ordering.Ordered", next_command: str) -> None:
+    """Note how workers run the evaluations, and which extras they need."""
+    evaluations = inflect(len(ordered.ids), "evaluations")
+    notes.print(f"{evaluations} ordered. Next: cobalance work --until-idle; then: {next_command}")
     for extra in ordered.extras:
         if not plugins.is_installed(extra):
             notes.print(
