@@ -22,7 +22,7 @@ from cobalance.app.cli.shared.declared import declared
 from cobalance.base import Progress, inflect, install_command, needs_extra, plugins
 from cobalance.evaluation.training import features as feature_kinds
 from cobalance.graph.tasks import lifecycle as task_lifecycle
-from cobalance.workflows.embed import search as vectors
+from cobalance.workflows.embed import search
 
 if TYPE_CHECKING:
     from cobalance.graph.database import GraphStore
@@ -51,7 +51,7 @@ def add(
 ) -> None:
     """Keep the vectors of a dataset's images, in place of those before."""
     with opened_store() as (store, _):
-        n_vectors, n_images = vectors.add_embeddings(
+        n_vectors, n_images = search.add_embeddings(
             store, folders(), dataset, file, ids, id_column=id_column, vector_column=vector_column
         )
 
@@ -80,14 +80,14 @@ def compute(
         from cobalance.workflows.embed.compute import order_embeddings
     with opened_store() as (store, progress):
         task = order_embeddings(store, dataset, features, assigned(setting))
-        finish_task(store, task, progress, here=here)
+        run_or_announce(store, task, progress, here=here)
 
     extra = feature_kinds.FEATURES[features].extra
     if not here and extra and not plugins.is_installed(extra):
-        notes.print(f"Workers need it installed: {install_command(extra)}")
+        notes.print(f"Workers need the extra {extra}: {install_command(extra)}")
 
 
-def finish_task(store: "GraphStore", task: str, progress: Progress, *, here: bool) -> None:
+def run_or_announce(store: "GraphStore", task: str, progress: Progress, *, here: bool) -> None:
     """Print a task's id; execute it here, or say how workers do."""
     out.print(task)
     if not here:
@@ -116,7 +116,7 @@ def similar(
 ) -> None:
     """List the images most like one, by the cosine of their vectors."""
     with opened_store() as (store, _):
-        embedded = vectors.require_embedded(store, folders(), dataset)
+        embedded = search.require_embedded(store, folders(), dataset)
     to.write(embedded.similar(image, count))
 
 
@@ -132,10 +132,10 @@ def duplicates(
 ) -> None:
     """List groups of near duplicates; those in several classes come first."""
     with opened_store() as (store, progress):
-        embedded = vectors.require_embedded(store, folders(), dataset)
+        embedded = search.require_embedded(store, folders(), dataset)
         frame = embedded.duplicates(similarity, progress)
         if as_clusters:
-            vectors.cluster_duplicates(store, dataset, frame, progress)
+            search.cluster_duplicates(store, dataset, frame, progress)
             notes.print(f"Count them: cobalance mine {dataset}")
 
     # `classes` lists those of the whole group, `class` is the image's own.

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.embeddings import finish_task
+from cobalance.app.cli.embeddings import run_or_announce
 from cobalance.app.cli.shared import DatasetName, TableOutput, folders, notes, opened_store
 from cobalance.workflows import properties as workflow
 
@@ -33,7 +33,7 @@ def properties(
     with opened_store() as (store, progress):
         if measure or here:
             task = workflow.order_properties(store, dataset)
-            finish_task(store, task, progress, here=here)
+            run_or_announce(store, task, progress, here=here)
             if not here:
                 return
 

@@ -135,7 +135,7 @@ def label(
         if url is not None:
             extra = "annotate"
         if not plugins.is_installed(extra):
-            notes.print(f"Workers need it installed: {install_command(extra)}")
+            notes.print(f"Workers need the extra {extra}: {install_command(extra)}")
         return
     if ordered.state != "done":
         notes.print(f"The run is {ordered.state}. {ordered.error}")
