@@ -10,7 +10,7 @@ from cobalance.graph.database import EVALUATION, store as stores
 from cobalance.graph.dataset import state as states
 from cobalance.graph.evaluations import reading
 
-BASELINE = (
+BASELINE_HELP = (
     "Show how far every other method differs from this one, with intervals by a paired "
     "bootstrap over seeds and images. A method, within the same settings; or any whole row, such "
     "as 'erm (cars, augmented, linear)', or an evaluation's id."
@@ -18,22 +18,22 @@ BASELINE = (
 
 
 def evaluations_of(
-    store: "stores.GraphStore", which: str | None, *, limit: int | None = None
+    store: "stores.GraphStore", name: str | None, *, limit: int | None = None
 ) -> "list[reading.Evaluation]":
-    """The evaluations of a dataset, the one of an id, or all; at most `limit`.
+    """The evaluations of the dataset of this name, the one of this id, or all; at most `limit`.
 
     Raises
     ------
     NotFoundError
         It is neither a dataset nor an evaluation.
     """
-    if which is None or states.find_dataset(store, which) is not None:
-        return reading.list_evaluations(store, which, limit=limit or plugin_options.NO_LIMIT)
+    if name is None or states.find_dataset(store, name) is not None:
+        return reading.list_evaluations(store, name, limit=limit or plugin_options.NO_LIMIT)
     try:
-        return [reading.read_evaluation(store, find_id(store, which, EVALUATION))]
+        return [reading.read_evaluation(store, find_id(store, name, EVALUATION))]
     except NotFoundError:
         # Without such a dataset this raises an error that names those there are.
-        states.dataset_state(store, which)
+        states.dataset_state(store, name)
         raise
 
 

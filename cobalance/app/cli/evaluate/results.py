@@ -1,11 +1,12 @@
 """`cobalance evaluate predict`, `show`, `export` and `delete`: results of evaluations."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobalance.app.cli.evaluate.options import BASELINE, evaluations_of, say_failures
+from cobalance.app.cli.evaluate.options import BASELINE_HELP, evaluations_of, say_failures
 from cobalance.app.cli.shared import (
     DatasetOption,
     EvaluationId,
@@ -31,6 +32,9 @@ from cobalance.base import OptionError, inflect, needs_extra
 from cobalance.evaluation import reports
 from cobalance.graph.evaluations import reading
 from cobalance.workflows.evaluate import results, stored
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def predict(
@@ -63,7 +67,7 @@ def predict(
 
 def show(
     to: TableOutput,
-    which: Annotated[
+    dataset_or_evaluation: Annotated[
         str | None,
         typer.Argument(
             metavar="[DATASET|EVALUATION]",
@@ -75,7 +79,7 @@ def show(
     metric: Annotated[
         list[str] | None, "A metric: one to show. Repeat it. Default: the most telling three."
     ] = None,
-    baseline: Annotated[str | None, BASELINE] = None,
+    baseline: Annotated[str | None, BASELINE_HELP] = None,
     limit: Annotated[
         int, typer.Option(min=1, help="Maximum number of rows, of evaluations.")
     ] = 1000,
@@ -85,7 +89,7 @@ def show(
     CSV, JSON and Parquet have a row for each metric and group.
     """
     with opened_store() as (store, _):
-        evaluations = evaluations_of(store, which, limit=limit)
+        evaluations = evaluations_of(store, dataset_or_evaluation, limit=limit)
         if not evaluations and to.is_table:
             notes.print("There is no evaluation. Order some: cobalance evaluate train DATASET")
             return
@@ -93,11 +97,9 @@ def show(
             frame = results.summary_frame(store, evaluations)
         else:
             frame = results.differences_frame(output_folder(), evaluations, baseline)
-            names = {*results.name_rows(results.newest(evaluations)).values()}
-            if left_out := sorted(names - {*frame["method"], *frame["baseline"]}):
-                notes.print(
-                    f"Left out, without {baseline} of the same settings: {', '.join(left_out)}"
-                )
+            left_out = ", ".join(_left_out_methods(evaluations, frame))
+            if left_out:
+                notes.print(f"Left out, without {baseline} of the same settings: {left_out}")
 
     if baseline is None and to.is_table:
         frame = reports.arrange(frame, metric or results.HEADLINE)
@@ -111,9 +113,17 @@ def show(
         note_limit(limit)
 
 
+def _left_out_methods(
+    evaluations: "Sequence[reading.Evaluation]", differences: "pd.DataFrame"
+) -> list[str]:
+    """Names of the rows that have no differences from the baseline, sorted."""
+    names = set(results.name_rows(results.newest(evaluations)).values())
+    return sorted(names.difference(differences["method"], differences["baseline"]))
+
+
 def export(
     file: Annotated[Path, typer.Argument(help="The file to write.")],
-    which: Annotated[
+    dataset: Annotated[
         str | None,
         typer.Argument(
             metavar="[DATASET]",
@@ -129,17 +139,17 @@ def export(
     metric: Annotated[
         list[str] | None, "A metric: one to write. Repeat it. Default: all, or three."
     ] = None,
-    baseline: Annotated[str | None, BASELINE] = None,
+    baseline: Annotated[str | None, BASELINE_HELP] = None,
     title: Annotated[str | None, "The table's title."] = None,
 ) -> None:
     """Write scores to a file: every score as CSV or Parquet, a table as LaTeX or HTML."""
-    usual_title = "Evaluations" if which is None else f"Evaluations of {which}"
+    usual_title = "Evaluations" if dataset is None else f"Evaluations of {dataset}"
     with opened_store() as (store, _):
         rows = results.export_evaluations(
             store,
             # Differences from a baseline are computed from the kept predictions.
             None if baseline is None else output_folder(),
-            evaluations_of(store, which),
+            evaluations_of(store, dataset),
             file,
             format_,
             metrics=metric or (),
