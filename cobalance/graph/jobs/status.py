@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.base import require_one
+from cobalance.base import NO_LIMIT, require_one
 from cobalance.graph.database import JOB, GraphStore, Row
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, query_id
 from cobalance.graph.jobs.reports import ALIVE_S
-
-_ALL = 2**31
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,7 @@ def read_queries(
         job=job,
         state=state,
         skip=skip,
-        limit=_ALL if limit is None else limit,
+        limit=NO_LIMIT if limit is None else limit,
         ids=[query_id(job, position) for position in range(skip, skip + (limit or 0))],
     )
     frame["concepts"] = frame["concepts"].map(tuple)
