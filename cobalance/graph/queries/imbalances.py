@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.base import OptionError, UnknownNameError, check_known, positions_of
+from cobalance.base import NO_LIMIT, OptionError, UnknownNameError, check_known, positions_of
 from cobalance.graph.database import Cypher, GraphStore, schema
 from cobalance.graph.dataset import DatasetState, dataset_state, read_cliques, read_compared_table
 from cobalance.graph.queries import statements
@@ -15,6 +15,7 @@ from cobalance.statistics import (
     COUNT,
     EVIDENCE,
     GAP,
+    MAX_Q_VALUE,
     RATE,
     SMALLEST_FIRST,
     by_evidence,
@@ -198,16 +199,10 @@ def read_imbalances_of(
     return table.iloc[order].reset_index(drop=True)
 
 
-def leaning_concepts(store: GraphStore, dataset: str, concepts: Sequence[str]) -> set[str]:
+def leaning_concepts(store: GraphStore, dataset: str) -> set[str]:
     """Return the concepts that lean to a class by themselves."""
-    state = dataset_state(store, dataset)
-    if state.compared:
-        table = read_compared_table(store, state)
-        leaning = table.loc[table["leans"] & (table["size"] == 1), "concepts"]
-        return {name for (name,) in leaning}.intersection(concepts)
-
-    rows = store.read(statements.LEANING_CONCEPTS, dataset=dataset, concepts=list(concepts))
-    return {row["name"] for row in rows}
+    ranking = Ranking(max_size=1, max_q_value=MAX_Q_VALUE, limit=NO_LIMIT)
+    return {name for (name,) in read_imbalances(store, dataset, ranking)["concepts"]}
 
 
 def read_folded_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:

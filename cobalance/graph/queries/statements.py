@@ -24,14 +24,6 @@ UNWIND $cliques AS names
 MATCH (q:Clique {{dataset: $dataset, concepts: names}}){CLIQUE_RETURN}""",
 )
 
-LEANING_CONCEPTS = Statement(
-    "Of some concepts those that lean to a class by themselves.",
-    """
-UNWIND $concepts AS name
-MATCH (q:Clique {dataset: $dataset, concepts: [name]}) WHERE q.leans
-RETURN name""",
-)
-
 CHANGED_SINCE = Statement(
     "The job that a dataset was rebalanced by, if the original has other images now.",
     """

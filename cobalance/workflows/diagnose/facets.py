@@ -62,7 +62,7 @@ def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
 
     # A group of all concepts would filter nothing.
     facets = {key: concepts for key, concepts in groups.items() if {*concepts} < mined}
-    leaning = leaning_concepts(store, dataset, cliques.concepts) if facets else set()
+    leaning = leaning_concepts(store, dataset) if facets else set()
     return tuple(
         Facet(
             id=f"{kind}:{name}",
