@@ -30,7 +30,8 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import clique_totals, load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.sampled import Sample, write_sampled
+from cobalance.graph.dataset.sampled import write_sampled
+from cobalance.graph.dataset.state import Sample
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images

@@ -25,7 +25,6 @@ from cobalance.counting import Engine, MiningOptions
 from cobalance.graph.database import EVALUATION
 from cobalance.graph.dataset import (
     cliques as kept_cliques,
-    compared as comparisons,
     mining as minings,
     state as states,
 )
@@ -116,7 +115,7 @@ def mine(
             progress=progress,
         )
         state = states.dataset_state(store, dataset)
-        leaning = comparisons.count_leaning(store, state)
+        leaning = kept_cliques.count_leaning(store, state)
 
     for name, combinations in leaning.items():
         count = inflect(combinations, "combinations")

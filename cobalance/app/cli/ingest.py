@@ -23,7 +23,7 @@ from cobalance.app.cli.shared import (
 )
 from cobalance.app.cli.shared.declared import declared
 from cobalance.base import OptionError, inflect, records, render
-from cobalance.graph.dataset import sampled, state as states, write
+from cobalance.graph.dataset import state as states, write
 from cobalance.ingest import hub, load, problems
 from cobalance.ingest.fields import code_files, report as report_words, saved
 from cobalance.ingest.options import ReadOptions, code_names, declared_options, pairs
@@ -41,7 +41,7 @@ _FORMATS = ", ".join(
 )
 
 
-PER_CLASS = declared("graph.dataset.sampled.PER_CLASS")
+PER_CLASS = declared("graph.dataset.state.PER_CLASS")
 _LARGE = "Large datasets"
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -177,7 +177,7 @@ def ingest(
     if dataset is not None:
         states.check_name(dataset)
     name = dataset or loading.default_dataset_name(file)
-    chosen_sample = sampled.Sample(sample, seed) if keep_images == "sample" else None
+    chosen_sample = states.Sample(sample, seed) if keep_images == "sample" else None
     if engine == "spark":
         if dry_run:
             raise OptionError("--dry-run reads files here. Leave out --engine spark.")
@@ -225,7 +225,7 @@ def _load_with_spark(
     name: str,
     file: str,
     options: ReadOptions,
-    sample: "sampled.Sample",
+    sample: "states.Sample",
     if_exists: Literal["fail", "append", "replace"],
     master: str | None,
     reading: dict[str, Any],
@@ -255,8 +255,8 @@ def _save_choices(path: Path, reading: dict[str, Any], options: ReadOptions) -> 
 
 
 def _check_spark_options(
-    options: ReadOptions, sample: "sampled.Sample | None", input_format: str | None
-) -> "sampled.Sample":
+    options: ReadOptions, sample: "states.Sample | None", input_format: str | None
+) -> "states.Sample":
     """The sample to keep; OptionError for options that no load by Spark has."""
     if sample is None:
         raise OptionError(

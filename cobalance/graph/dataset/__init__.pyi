@@ -1,11 +1,9 @@
 from . import (
     cliques as cliques,
-    compared as compared,
     drop_rename as drop_rename,
     mining as mining,
     names as names,
     plans as plans,
-    sampled as sampled,
     state as state,
     statements as statements,
     write as write,
@@ -21,21 +19,24 @@ from .backup import (
 from .cliques import (
     CliqueTotals as CliqueTotals,
     clique_totals as clique_totals,
+    compare_by as compare_by,
     load_cliques as load_cliques,
     mining_of as mining_of,
     read_cliques as read_cliques,
+    read_compared_table as read_compared_table,
     read_mining_options as read_mining_options,
 )
-from .compared import compare_by as compare_by, read_compared_table as read_compared_table
 from .image_lists import find_images as find_images
 from .incidence_table import SplitIncidence as SplitIncidence
-from .left_out import EXCLUDE as EXCLUDE, read_left_out as read_left_out
 from .mentions import replace_mentions as replace_mentions
 from .mining import (
     MAX_CLIQUES as MAX_CLIQUES,
     Counted as Counted,
+    CountedImages as CountedImages,
+    HeldImages as HeldImages,
     MiningReport as MiningReport,
     mine_dataset as mine_dataset,
+    mine_images as mine_images,
 )
 from .names import (
     check_images as check_images,
@@ -56,6 +57,7 @@ from .plans import (
     write_plan as write_plan,
 )
 from .read import (
+    EXCLUDE as EXCLUDE,
     ClassImages as ClassImages,
     annotations_of as annotations_of,
     load_images as load_images,
@@ -67,18 +69,19 @@ from .read import (
     read_clusters as read_clusters,
     read_image_concepts as read_image_concepts,
     read_image_files as read_image_files,
+    read_left_out as read_left_out,
 )
 from .sampled import (
-    PER_CLASS as PER_CLASS,
     ImageTotals as ImageTotals,
-    Sample as Sample,
     choose_sample as choose_sample,
     dry_run_sampled as dry_run_sampled,
     write_sampled as write_sampled,
     write_totals as write_totals,
 )
 from .state import (
+    PER_CLASS as PER_CLASS,
     DatasetState as DatasetState,
+    Sample as Sample,
     busy_dataset as busy_dataset,
     check_name as check_name,
     dataset_state as dataset_state,

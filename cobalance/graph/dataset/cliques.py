@@ -2,23 +2,37 @@
 
 Reading 76,522 clique nodes with their edges takes seconds, reading the packed copy milliseconds.
 Mining writes both, and records in both what was mined.
+
+A dataset may be compared by concepts in place of its classes, each with the images without it.
+Nothing of a comparison is stored but its concepts: it is counted from the packed images when it is
+read, which takes milliseconds for tens of thousands of images.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from cobalance.base import Action, OptionError, StaleError
-from cobalance.counting import Cliques, Clustering, MiningOptions
+from cobalance.base import Action, OptionError, StaleError, check_known, clean_name
+from cobalance.counting import (
+    Cliques,
+    Clustering,
+    MiningOptions,
+    label_by,
+    mine_one_against_rest,
+)
 from cobalance.graph.database import Claim, GraphStore, schema
-from cobalance.graph.database.statements import clear_statement
+from cobalance.graph.database.statements import UPDATE_DATASET, clear_statement
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.compared import read_compared_table, read_one_against_rest
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.packing import pack, unpack, write_packed
+from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.statistics import imbalance_table, with_clusters
 
 CLIQUES_PER_PART = 100_000
 
@@ -96,7 +110,7 @@ def read_cliques(store: GraphStore, state: DatasetState, *, max_size: int | None
     if state.compared:
         cliques = read_one_against_rest(store, state)
     else:
-        cliques = read_clique_table(store, state, mined)
+        cliques = read_clique_table(store, state.name, state.mined_as, state.own_classes, mined)
     if max_size is None:
         return cliques
 
@@ -135,39 +149,47 @@ def write_clique_table(claim: Claim, mined_as: str, cliques: Cliques) -> None:
         write_packed(claim, schema.CLIQUE_TABLE, [row])
 
 
-def has_clique_table(store: GraphStore, state: DatasetState) -> bool:
-    """Whether the packed cliques are complete and belong to `state`."""
-    (row,) = store.read(statements.CLIQUE_TABLE_PARTS, dataset=state.name, mined_as=state.mined_as)
+def has_clique_table(store: GraphStore, dataset: str, mined_as: str) -> bool:
+    """Whether the packed cliques are complete and those of `DatasetState.mined_as`."""
+    (row,) = store.read(statements.CLIQUE_TABLE_PARTS, dataset=dataset, mined_as=mined_as)
     return bool(row["found"] == row["parts"])
 
 
-def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cliques:
+def read_clique_table(
+    store: GraphStore,
+    dataset: str,
+    mined_as: str,
+    class_sizes: Sequence[tuple[str, int]],
+    width: int,
+) -> Cliques:
     """Read the dataset's cliques as `mine_cliques` returned them, without unused concepts.
 
     Parameters
     ----------
-    state : DatasetState
-        Mined.
+    mined_as : str
+        As `DatasetState.mined_as`.
+    class_sizes : sequence of (str, int)
+        The classes with their images that were mined, by name in ascending order.
     width : int
         The largest size that was mined.
 
     Raises
     ------
     StaleError
-        They have been mined anew since `state` was read, or the copy was deleted.
+        They have been mined anew since, or the copy was deleted.
     """
-    parts = store.read(statements.CLIQUE_TABLE, dataset=state.name, mined_as=state.mined_as)
+    parts = store.read(statements.CLIQUE_TABLE, dataset=dataset, mined_as=mined_as)
     if not parts or len(parts) != parts[0]["parts"]:
         raise StaleError(
-            f"The cliques of {state.name!r} have changed meanwhile. ",
-            Action("mine", state.name),
+            f"The cliques of {dataset!r} have changed meanwhile. ",
+            Action("mine", dataset),
             ", or wait if it is being mined now.",
         )
 
     def column(name: str, dtype: np.dtype[Any]) -> Any:
         return unpack([part[name] for part in parts], dtype)
 
-    n_classes = len(state.own_classes)
+    n_classes = len(class_sizes)
     clustering = None
     if parts[0]["clusters"] is not None:
         standing, freedom = column("clusters", _COUNT).reshape(-1, 2).T
@@ -180,9 +202,9 @@ def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cli
     return Cliques(
         members=column("members", _MEMBER).reshape(-1, width).astype(np.int32),
         counts=column("counts", _COUNT).reshape(-1, n_classes).astype(np.int64),
-        class_sizes=np.array([images for _, images in state.own_classes], dtype=np.int64),
+        class_sizes=np.array([images for _, images in class_sizes], dtype=np.int64),
         concepts=tuple(parts[0]["concepts"]),
-        classes=tuple(name for name, _ in state.own_classes),
+        classes=tuple(name for name, _ in class_sizes),
         clustering=clustering,
     )
 
@@ -193,7 +215,7 @@ def read_mined_digest(store: GraphStore, dataset: str) -> int | None:
 
 
 def read_former(
-    store: GraphStore, state: DatasetState, options: MiningOptions
+    store: GraphStore, dataset: str, options: MiningOptions
 ) -> tuple[Cliques, SplitIncidence] | None:
     """Read the cliques that were mined last, and the images that they were mined from.
 
@@ -203,7 +225,7 @@ def read_former(
         None unless both are complete and `options` would have counted the same; the images of the
         options' split.
     """
-    digest, text = _read_mined_as(store, state.name)
+    digest, text = _read_mined_as(store, dataset)
     if digest is None:
         return None
     # The confidence is of the statistics, which are computed anew: it changes no count.
@@ -211,16 +233,16 @@ def read_former(
     if former_options != options:
         return None
 
-    images = read_incidence_table(store, replace(state, digest=digest))
+    images = read_incidence_table(store, dataset, digest)
     if images is None:
         return None
 
     before = images.take(images.in_split(options.split))
     incidence = before.of_split(None)
     sizes = tuple(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True))
-    former_state = replace(state, cliques_digest=digest, mining=text, own_classes=sizes)
+    mined_as = f"{digest} {text}"
     try:
-        return read_clique_table(store, former_state, options.max_size), before
+        return read_clique_table(store, dataset, mined_as, sizes, options.max_size), before
     except StaleError:
         return None
 
@@ -231,3 +253,97 @@ def _read_mined_as(store: GraphStore, dataset: str) -> tuple[int | None, str]:
         digest, _, options = row["mined_as"].partition(" ")
         return int(digest), options
     return None, ""
+
+
+def compare_by(store: GraphStore, dataset: str, concepts: Sequence[str]) -> None:
+    """Compare a mined dataset by concepts, the first of them from now on; none for its classes.
+
+    Raises
+    ------
+    StaleError, DataError
+        The dataset has not been mined, or its images are elsewhere.
+    UnknownNameError
+        No image shows one of them.
+    """
+    state = dataset_state(store, dataset)
+    state.require_mined()
+    values = read_comparison(store, state, concepts, state.mining_options().split)
+    if concepts or state.compared:
+        store.write(UPDATE_DATASET, dataset=dataset, values=values)
+
+
+def read_comparison(
+    store: GraphStore,
+    state: DatasetState,
+    concepts: Sequence[str] | None,
+    split: str | None,
+) -> dict[str, Any]:
+    """Read the properties of a dataset's comparison: ``compared`` and ``compared_images``.
+
+    Parameters
+    ----------
+    concepts : sequence of str or None
+        Names; empty for the dataset's classes, None for what it is compared by already.
+    split : str or None
+        The images that count.
+
+    Raises
+    ------
+    StaleError
+        No image shows a concept any more that the dataset is compared by already.
+    UnknownNameError, DataError
+        No image shows one that is named; the images are elsewhere.
+    """
+    names = [*state.compared] if concepts is None else [clean_name(name) for name in concepts]
+    if not names:
+        return {"compared": None, "compared_images": None}
+
+    incidence = load_images(store, state).of_split(split)
+    gone = sorted(set(names) - set(incidence.concepts))
+    if gone and concepts is None:
+        raise StaleError(
+            f"No image of {state.name!r} shows {gone[0]!r} any more, which it is compared by. To "
+            "compare its classes, ",
+            Action("mine", state.name, classes=()),
+            ".",
+        )
+    check_known("concept", names, incidence.concepts)
+
+    code = incidence.concepts.index(names[0])
+    return {"compared": names, "compared_images": int((incidence.indices == code).sum())}
+
+
+@lru_cache(maxsize=2)
+def read_one_against_rest(store: GraphStore, state: DatasetState) -> Cliques:
+    """Count the cliques with and without the concept that a dataset is compared by."""
+    return _count(store, state, state.compared[:1])[state.compared[0]]
+
+
+@lru_cache(maxsize=2)
+def read_compared_table(store: GraphStore, state: DatasetState) -> pd.DataFrame:
+    """The imbalance table of `read_one_against_rest`, not to be changed."""
+    confidence = state.mining_options().confidence
+    return imbalance_table(read_one_against_rest(store, state), confidence=confidence)
+
+
+def count_leaning(store: GraphStore, state: DatasetState) -> dict[str, int]:
+    """Count the combinations that lean, with a q-value of at most 0.05, for each compared concept.
+
+    All are counted in one run of the kernel.
+    """
+    if not state.compared:
+        return {}
+    cliques_by_concept = _count(store, state, state.compared)
+    return {
+        name: int(imbalance_table(cliques)["leans"].sum())
+        for name, cliques in cliques_by_concept.items()
+    }
+
+
+def _count(store: GraphStore, state: DatasetState, compared: tuple[str, ...]) -> dict[str, Cliques]:
+    """The cliques with and without each of some concepts, with the images' clusters."""
+    options = state.mining_options()
+    incidence = load_images(store, state).of_split(options.split)
+    sizes = {"max_size": options.max_size, "min_support": options.min_support}
+    counted = mine_one_against_rest(incidence, compared, **sizes)
+    return {name: with_clusters(counted.of(name), label_by(incidence, name)) for name in compared}

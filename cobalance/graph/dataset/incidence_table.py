@@ -13,13 +13,12 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from cobalance.base import IntArray, positions_of
-from cobalance.counting import Incidence
+from cobalance.base import Annotations, IntArray, positions_of
+from cobalance.counting import Incidence, incidence_of
 from cobalance.graph.database import Claim, GraphStore, schema
 from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.packing import pack, pack_texts, unpack, unpack_texts, write_packed
-from cobalance.graph.dataset.state import DatasetState
 
 IMAGES_PER_PART = 100_000
 
@@ -107,6 +106,13 @@ class SplitIncidence:
         return np.flatnonzero(self.splits == self.split_names.index(split))
 
 
+def split_incidence(annotations: Annotations) -> SplitIncidence:
+    """Build the incidence matrix of annotations with their splits and ids, without files."""
+    splits, ids = annotations.images["split"].cat, annotations.images["id"].tolist()
+    codes = splits.codes.to_numpy(dtype=np.int64)
+    return SplitIncidence(incidence_of(annotations), codes, tuple(splits.categories), ids)
+
+
 def write_incidence_table(
     claim: Claim,
     digest: int,
@@ -160,11 +166,11 @@ def _pack_images(images: SplitIncidence, first: int, end: int) -> list[bytes | N
     ]
 
 
-def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitIncidence | None:
-    """Read the packed images; None unless they are there and of the images that `state` is of."""
-    if state.digest is None:
-        return None
-    parts = store.read(statements.INCIDENCE_TABLE, dataset=state.name, digest=state.digest)
+def read_incidence_table(
+    store: GraphStore, dataset: str, digest: int | None
+) -> SplitIncidence | None:
+    """Read the packed images; None unless they are there and those of `DatasetState.digest`."""
+    parts = store.read(statements.INCIDENCE_TABLE, dataset=dataset, digest=digest)
     if not parts or len(parts) != parts[0]["parts"]:
         return None
 

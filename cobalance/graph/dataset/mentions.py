@@ -1,5 +1,6 @@
 """Replace the mentions of some sources in a dataset, and leave all others as they are."""
 
+import json
 from collections.abc import Collection
 
 import numpy as np
@@ -7,8 +8,11 @@ import pandas as pd
 
 from cobalance.base import STRING, Annotations, Progress, silent
 from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset.left_out import read_left_out, write_left_out
-from cobalance.graph.dataset.read import annotations_of, read_annotations
+from cobalance.graph.database.sync import batches
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.image_contents import ImageContents
+from cobalance.graph.dataset.read import annotations_of, read_annotations, read_left_out
+from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import TAG_SOURCE, IngestReport, write_changes
 
 
@@ -46,11 +50,25 @@ def replace_mentions(
     left_out = annotations_of(read_left_out(store, dataset))
     changed = _changed_images(left_out, sources, found)
     if len(changed.images):
-        write_left_out(store, dataset, changed)
+        _write_left_out(store, dataset, changed)
 
     present = read_annotations(store, dataset, progress)
     changed = _changed_images(present, sources, found)
-    return write_changes(store, dataset, changed, progress=progress)
+    return write_changes(store, dataset_state(store, dataset), changed, progress=progress)
+
+
+def _write_left_out(store: GraphStore, dataset: str, annotations: Annotations) -> None:
+    """Change the concepts of images that are left out."""
+    all_images = np.arange(len(annotations.images))
+    edges = ImageContents.of(annotations).edges(all_images)
+    ids = annotations.images["id"].tolist()
+    rows = [
+        [image, json.dumps([*zip(*columns, strict=True)])]
+        for image, columns in zip(ids, edges, strict=True)
+    ]
+
+    for batch in batches(rows):
+        store.write(statements.SET_LEFT_OUT, dataset=dataset, rows=list(batch))
 
 
 def _changed_images(

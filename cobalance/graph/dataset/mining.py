@@ -13,13 +13,17 @@ from cobalance.graph.database import Claim, GraphStore, schema
 from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.sync import Change, NodeRow, apply_change, compare, read_digests
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.cliques import has_clique_table, read_former, write_clique_table
-from cobalance.graph.dataset.compared import read_comparison
+from cobalance.graph.dataset.cliques import (
+    has_clique_table,
+    read_comparison,
+    read_former,
+    write_clique_table,
+)
 from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.read import load_images
-from cobalance.graph.dataset.sampled import Sample, choose_sample, sync_sample
-from cobalance.graph.dataset.state import DatasetState, dataset_state, find_dataset
+from cobalance.graph.dataset.sampled import choose_sample, sync_sample
+from cobalance.graph.dataset.state import DatasetState, Sample, dataset_state
 from cobalance.statistics import imbalance_table, with_clusters
 
 MAX_CLIQUES = 1_000_000
@@ -95,6 +99,28 @@ class HeldImages:
     images: SplitIncidence
     former: tuple[Cliques, SplitIncidence] | None = None
 
+    @classmethod
+    def read(
+        cls,
+        store: GraphStore,
+        state: DatasetState,
+        options: MiningOptions,
+        *,
+        since: str | None = None,
+        progress: Progress = silent,
+    ) -> "HeldImages":
+        """Read the images of a dataset, and cliques that `mine_dataset` can follow."""
+        progress("read images", 0, None)
+        images = load_images(store, state)
+        former = None
+
+        # To mine the same images again is to count them all again.
+        if state.cliques_digest != state.digest:
+            former = read_former(store, state.name, options)
+            if former is None and since is not None:
+                former = read_former(store, since, options)
+        return cls(images, former)
+
     def count(self, options: MiningOptions, max_cliques: int) -> Counted:
         """Count with the kernel, only images that changed where that tells."""
         images = self.images.take(self.images.in_split(options.split))
@@ -133,8 +159,39 @@ def mine_dataset(
     options: MiningOptions,
     *,
     max_cliques: int,
-    images: CountedImages | None = None,
     since: str | None = None,
+    progress: Progress = silent,
+) -> MiningReport:
+    """Mine a dataset's cliques from the images in the graph; see `mine_images`.
+
+    Where the dataset was mined with the same options before its images changed, only the images
+    that changed are counted, as far as that gives what counting all gives, see
+    `cobalance.counting.changes.update_mined`.
+
+    Parameters
+    ----------
+    since : str or None
+        A mined dataset that this one was copied from with some images more or fewer, whose cliques
+        can be followed where this one was not mined yet.
+
+    Raises
+    ------
+    StaleError
+        An ingest of the dataset did not end.
+    """
+    state = dataset_state(store, dataset)
+    state.require_complete()
+    images = HeldImages.read(store, state, options, since=since, progress=progress)
+    return mine_images(store, state, images, options, max_cliques=max_cliques, progress=progress)
+
+
+def mine_images(
+    store: GraphStore,
+    state: DatasetState,
+    images: CountedImages,
+    options: MiningOptions,
+    *,
+    max_cliques: int,
     compared: Sequence[str] | None = None,
     progress: Progress = silent,
 ) -> MiningReport:
@@ -143,40 +200,26 @@ def mine_dataset(
     Mining the same images with the same options again changes nothing. Interrupted, it leaves
     the dataset marked as not mined, and goes on when run again.
 
-    Where the dataset was mined with the same options before its images changed, only the images
-    that changed are counted, as far as that gives what counting all gives, see
-    `cobalance.counting.changes.update_mined`.
-
     Parameters
     ----------
-    images : CountedImages or None
-        All images of the dataset; None reads them from the graph.
-    since : str or None
-        A mined dataset that this one was copied from with some images more or fewer, whose cliques
-        can be followed where this one was not mined yet.
+    state : DatasetState
+        Complete.
+    images : CountedImages
+        All images of the dataset.
     compared : sequence of str or None
-        Concepts to compare by from now on, see `cobalance.graph.dataset.compared.read_comparison`.
+        Concepts to compare by from now on, see `cobalance.graph.dataset.cliques.read_comparison`.
 
     Raises
     ------
     StaleError
-        An ingest of the dataset did not end, or no image shows a concept that it is compared by.
+        No image shows a concept that it is compared by.
     DataError, UnknownNameError
         The dataset has no image, or none of the split; or no such class.
     TooManyCliquesError
         There are more than `max_cliques`; nothing is written.
     """
-    state = dataset_state(store, dataset)
-    state.require_complete()
-
-    loaded = None
-    if images is None:
-        progress("read images", 0, None)
-        loaded = load_images(store, dataset)
-        images = HeldImages(loaded, _read_former(store, state, since, options))
-
     # Before anything is counted: a concept to compare by may be gone.
-    comparison = read_comparison(store, state, compared, options.split, loaded)
+    comparison = read_comparison(store, state, compared, options.split)
 
     progress("count cliques", 0, None)
     counted = images.count(options, max_cliques)
@@ -188,13 +231,14 @@ def mine_dataset(
     names, digests, rows_at = _rows_to_write(cliques, table)
 
     progress("compare", 0, None)
+    dataset = state.name
     stored = read_digests(store, schema.CLIQUE, dataset)
     change = compare(stored, names, digests, delete=True)
     mining = options.to_json()
     mined_state = replace(state, cliques_digest=state.digest, mining=mining)
     is_stale = state.mined_as != mined_state.mined_as
 
-    if change or is_stale or not has_clique_table(store, mined_state):
+    if change or is_stale or not has_clique_table(store, dataset, mined_state.mined_as):
         claim = Claim.take(store, dataset)
         # Interrupted from here on, the dataset is marked as not mined.
         values = {"cliques_digest": None, "mining": mining}
@@ -205,15 +249,14 @@ def mine_dataset(
 
         if state.sample is not None:
             progress("choose images", 0, None)
-            sample = Sample(state.sample, state.sample_seed or 0)
-            chosen = images.sample(cliques, sample, options.split)
+            chosen = images.sample(cliques, state.sample, options.split)
             sync_sample(claim, state.digest or 0, chosen, progress)
 
         claim.write(statements.DELETE_IMAGES_ASIDE)
         properties = {"cliques_digest": state.digest, **totals, **comparison}
         claim.finish(guards="cliques_digest", **properties)
         store.write(statements.LINK_QUERIES, dataset=dataset)
-    elif state.compared or compared:
+    else:
         store.write(UPDATE_DATASET, dataset=dataset, values=comparison)
 
     return _report(counted, change, totals, class_sizes(store, dataset))
@@ -252,21 +295,6 @@ def _total_properties(cliques: Cliques, table: pd.DataFrame) -> dict[str, Any]:
         "leaning_cliques": int(leans.sum()),
         "unproven_cliques": int((has_gap & ~leans).sum()),
     }
-
-
-def _read_former(
-    store: GraphStore, state: DatasetState, since: str | None, options: MiningOptions
-) -> tuple[Cliques, SplitIncidence] | None:
-    """Cliques that can be followed, and their images; None where all images are to be counted."""
-    # To mine the same images again is to count them all again.
-    if state.cliques_digest == state.digest:
-        return None
-
-    former = read_former(store, state, options)
-    if former is None and since is not None:
-        base = find_dataset(store, since)
-        former = None if base is None else read_former(store, base, options)
-    return former
 
 
 def _rows_to_write(

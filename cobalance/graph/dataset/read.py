@@ -1,8 +1,8 @@
 """Read a dataset from the graph: annotations, the incidence matrix, files of each class."""
 
-from array import array
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,18 @@ from cobalance.base import (
     image_frame,
     silent,
 )
-from cobalance.counting import Incidence, build_incidence
+from cobalance.counting import Incidence
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
-from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.graph.dataset.incidence_table import (
+    SplitIncidence,
+    read_incidence_table,
+    split_incidence,
+)
+from cobalance.graph.dataset.state import DatasetState, dataset_state
 
+EXCLUDE = "exclude"
+"""The role of a tag that leaves its images out."""
 # Images between two reports of progress.
 _STEP = 10_000
 
@@ -93,6 +99,25 @@ def annotations_of(
     return Annotations(image_frame(columns), mention_frame)
 
 
+def read_left_out(store: GraphStore, dataset: str) -> list[dict[str, Any]]:
+    """Read the images that are left out, by id.
+
+    Returns
+    -------
+    list of dict
+        Rows as `annotations_of` takes them, and of each ``loaded``
+        (its digest as loaded) and ``by_tag`` (whether a tag leaves it out still).
+    """
+    images = []
+    for row in store.read(statements.LEFT_OUT, dataset=dataset, exclude=EXCLUDE):
+        # A node lacks the properties that are None.
+        image = {**dict.fromkeys(IMAGE_COLUMNS), **row["image"]}
+        image["mentions"] = json.loads(image["mentions"])
+        image["by_tag"] = row["by_tag"]
+        images.append(image)
+    return images
+
+
 def read_classes(store: GraphStore, dataset: str) -> pd.DataFrame:
     """Read the class of each image: ``id`` and ``class``, in ascending order of id.
 
@@ -121,13 +146,13 @@ def load_incidence(store: GraphStore, dataset: str, split: str | None = None) ->
 
     Raises
     ------
-    DataError
-        The dataset was counted elsewhere.
+    NotFoundError, DataError
+        There is no such dataset, or it was counted elsewhere.
     """
-    return load_images(store, dataset).of_split(split)
+    return load_images(store, dataset_state(store, dataset)).of_split(split)
 
 
-def load_images(store: GraphStore, dataset: str) -> SplitIncidence:
+def load_images(store: GraphStore, state: DatasetState) -> SplitIncidence:
     """Read all images' classes, splits and concepts; ids and files where a sample are nodes.
 
     They are read from the packed copy if it is of the images that the dataset has, otherwise image
@@ -138,13 +163,12 @@ def load_images(store: GraphStore, dataset: str) -> SplitIncidence:
     DataError
         The dataset was counted elsewhere.
     """
-    state = find_dataset(store, dataset)
-    if state is not None:
-        images = read_incidence_table(store, state)
-        if images is not None:
-            return images
-        state.require_all_images("Counting")
-    return scan_incidence(store, dataset)
+    images = read_incidence_table(store, state.name, state.digest)
+    if images is not None:
+        return images
+
+    state.require_all_images("Counting")
+    return scan_incidence(store, state.name)
 
 
 def load_named_images(
@@ -157,7 +181,7 @@ def load_named_images(
     Incidence, sequence of str
         The ids in its order; None where the graph has counts alone.
     """
-    images = read_incidence_table(store, dataset_state(store, dataset))
+    images = read_incidence_table(store, dataset, dataset_state(store, dataset).digest)
     if images is None or not images.ids:
         images = scan_incidence(store, dataset)
 
@@ -169,38 +193,7 @@ def load_named_images(
 
 def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
     """Read the incidence and the images' splits image by image, also while they are written."""
-    class_codes: dict[str, int] = {}
-    concept_codes: dict[str, int] = {}
-    split_codes: dict[str | None, int] = {None: -1}
-    cluster_codes: dict[str | None, int] = {None: -1}
-    labels, splits, lengths, codes = array("i"), array("i"), array("i"), array("i")
-    clusters = array("i")
-    ids: list[str] = []
-    for row in store.stream(statements.IMAGE_CONCEPTS, dataset=dataset):
-        ids.append(row["id"])
-        labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
-        # The codes of None, -1, are there first and do not count.
-        splits.append(split_codes.setdefault(row["split"], len(split_codes) - 1))
-        clusters.append(cluster_codes.setdefault(row["cluster"], len(cluster_codes) - 1))
-        lengths.append(len(row["concepts"]))
-        for name in row["concepts"]:
-            codes.append(concept_codes.setdefault(name, len(concept_codes)))
-
-    incidence = build_incidence(
-        np.repeat(np.arange(len(lengths)), lengths),
-        np.array(codes, dtype=np.int64),
-        np.array(labels, dtype=np.int64),
-        tuple(concept_codes),
-        tuple(class_codes),
-    )
-    if len(cluster_codes) > 1:
-        incidence = replace(incidence, clusters=np.array(clusters, dtype=np.int64))
-    return SplitIncidence(
-        incidence=incidence,
-        splits=np.array(splits, dtype=np.int64),
-        split_names=tuple(name for name in split_codes if name is not None),
-        ids=ids,
-    )
+    return split_incidence(annotations_of(store.stream(statements.IMAGES, dataset=dataset)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,12 @@ from cobalance.base import (
     ImageRecord,
     IntArray,
     Mention,
-    OptionError,
     Progress,
     Setting,
     plain_values,
     silent,
 )
-from cobalance.counting import Cliques, CoOccurrence, incidence_of, priorities, sample_rows
+from cobalance.counting import Cliques, CoOccurrence, priorities, sample_rows
 from cobalance.counting.cooccurrence import cooccurrence
 from cobalance.graph.database import Claim, GraphStore, Node, schema
 from cobalance.graph.database.statements import (
@@ -34,9 +33,13 @@ from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import read_mined_digest
 from cobalance.graph.dataset.image_contents import image_digests
 from cobalance.graph.dataset.image_lists import write_image_lists
-from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
+from cobalance.graph.dataset.incidence_table import (
+    SplitIncidence,
+    split_incidence,
+    write_incidence_table,
+)
 from cobalance.graph.dataset.names import read_names
-from cobalance.graph.dataset.state import DatasetState
+from cobalance.graph.dataset.state import DatasetState, Sample
 from cobalance.graph.dataset.write import (
     IfExists,
     IngestReport,
@@ -44,32 +47,9 @@ from cobalance.graph.dataset.write import (
     find_loaded,
     make_dataset,
     set_counts,
-    split_incidence,
     write_cooccurrence,
     write_images,
 )
-
-PER_CLASS = 12
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Which images the graph keeps.
-
-    Parameters
-    ----------
-    per_class : int
-        Images of each clique in each class, 1 or more; fewer where fewer show it.
-    seed : int
-        That chooses them.
-    """
-
-    per_class: int = PER_CLASS
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.per_class < 1:
-            raise OptionError(f"A sample of {self.per_class} images. Keep 1 or more.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,22 +192,22 @@ def write_totals(
     """
     state = make_dataset(store, dataset)
     n_images = int(totals.class_sizes.sum())
-    sample_properties = {
-        "sample": sample.per_class,
-        "sample_seed": sample.seed,
-        "images_at": images_at,
-    }
-    if state.is_complete and state.digest == totals.digest and sample_properties == state.kept:
+    is_same = (state.digest, state.sample, state.images_at) == (totals.digest, sample, images_at)
+    if is_same and state.is_complete:
         return IngestReport(created=0, updated=0, deleted=0, unchanged=n_images, kept=0)
     before = _check_replaceable(store, state, totals.digest, if_exists)
 
     claim = Claim.take(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
+    properties = {
+        "sample": sample.per_class,
+        "sample_seed": sample.seed,
+        "images_at": images_at,
+        "cliques_digest": None,
+    }
+    store.write(UPDATE_DATASET, dataset=dataset, values=properties)
     # Mining chooses the images to keep anew.
-    store.write(
-        UPDATE_DATASET, dataset=dataset, values={**sample_properties, "cliques_digest": None}
-    )
-    sync_sample(claim, totals.digest, None, progress)
+    sync_sample(claim, totals.digest, split_incidence(Annotations.from_records(())), progress)
 
     _keep_only(store, dataset, schema.CLASS, totals.classes)
     _keep_only(store, dataset, schema.CONCEPT, totals.concepts)
@@ -258,27 +238,20 @@ def write_totals(
     return IngestReport(created=n_images, updated=0, deleted=before, unchanged=0, kept=0)
 
 
-def sync_sample(
-    claim: Claim, digest: int, sample: SplitIncidence | None, progress: Progress
-) -> None:
-    """Replace the dataset's image nodes and packed lists by those of a sample, or by none.
+def sync_sample(claim: Claim, digest: int, sample: SplitIncidence, progress: Progress) -> None:
+    """Replace the dataset's image nodes and packed lists by those of a sample.
 
     Parameters
     ----------
     digest : int
         `DatasetState.digest`.
     """
-    if sample:
-        annotations, incidence = _annotations_of(sample), sample.incidence
-    else:
-        annotations = Annotations.from_records(())
-        incidence = incidence_of(annotations)
-
+    annotations = _annotations_of(sample)
     ids, digests = annotations.images["id"], image_digests(annotations)
     stored = read_digests(claim.store, schema.IMAGE, claim.dataset)
     change = compare(stored, ids.tolist(), digests.tolist(), delete=True)
     write_images(claim, annotations, change, digests, progress)
-    write_image_lists(claim, digest, ids.array, incidence)
+    write_image_lists(claim, digest, ids.array, sample.incidence)
 
 
 def choose_sample(images: SplitIncidence, cliques: Cliques, sample: Sample) -> SplitIncidence:

@@ -21,6 +21,27 @@ from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import statements
 
 MAX_NAME = 200  # characters
+PER_CLASS = 12
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which images the graph keeps of a dataset whose counts alone it has in full.
+
+    Parameters
+    ----------
+    per_class : int
+        Images of each clique in each class, 1 or more; fewer where fewer show it.
+    seed : int
+        That chooses them.
+    """
+
+    per_class: int = PER_CLASS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.per_class < 1:
+            raise OptionError(f"A sample of {self.per_class} images. Keep 1 or more.")
 
 
 @dataclass(frozen=True)
@@ -38,8 +59,10 @@ class DatasetState:
         mined: the dataset's own, or the first of `compared` and the rest.
     renaming_to, restoring : str or None
         While that is under way or was interrupted.
-    sample, sample_seed : int or None
+    sample : Sample or None
         None where the graph has all images.
+    images_at : str or None
+        As JSON, the files in which Spark finds all images; the graph then has a sample of them.
     own_classes : tuple of (str, int)
         As `mined_classes`, always the dataset's own.
     """
@@ -52,8 +75,7 @@ class DatasetState:
     mined_classes: tuple[tuple[str, int], ...]
     renaming_to: str | None
     restoring: str | None = None
-    sample: int | None = None
-    sample_seed: int | None = None
+    sample: Sample | None = None
     images_at: str | None = None
     source: str | None = None
     demo: bool | None = None
@@ -75,16 +97,12 @@ class DatasetState:
             mined_classes = tuple(sorted(sizes.items()))
 
         values: dict[str, Any] = {field.name: properties.get(field.name) for field in fields(cls)}
+        if values["sample"] is not None:
+            values["sample"] = Sample(values["sample"], properties["sample_seed"])
         values["mined_classes"] = mined_classes
         values["own_classes"] = own_classes
         values["compared"] = compared
         return cls(**values)
-
-    @property
-    def kept(self) -> dict[str, int | str | None]:
-        """The properties that say which images are kept, and where all are."""
-        names = ("sample", "sample_seed", "images_at")
-        return {name: getattr(self, name) for name in names}
 
     @property
     def mined_as(self) -> str:
@@ -156,7 +174,8 @@ class DatasetState:
         if self.sample is not None:
             raise DataError(
                 f"{what} takes all images of {self.name!r}, and the graph keeps a sample of them: "
-                f"{self.sample:,} of each clique and class. Load them all into another dataset."
+                f"{self.sample.per_class:,} of each clique and class. Load them all into another "
+                "dataset."
             )
 
     def mining_options(self, **given: Any) -> MiningOptions:

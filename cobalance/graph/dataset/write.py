@@ -21,7 +21,7 @@ from cobalance.base import (
     plain_values,
     silent,
 )
-from cobalance.counting import CoOccurrence, incidence_of
+from cobalance.counting import CoOccurrence
 from cobalance.counting.cooccurrence import cooccurrence
 from cobalance.graph.database import Claim, GraphStore, Node, schema
 from cobalance.graph.database.statements import (
@@ -43,7 +43,11 @@ from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import read_mined_digest
 from cobalance.graph.dataset.image_contents import ImageContents, image_digests
 from cobalance.graph.dataset.image_lists import write_image_lists
-from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
+from cobalance.graph.dataset.incidence_table import (
+    SplitIncidence,
+    split_incidence,
+    write_incidence_table,
+)
 from cobalance.graph.dataset.read import scan_incidence
 from cobalance.graph.dataset.renewal import renew_digests
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state, find_dataset
@@ -175,7 +179,7 @@ def write_annotations(
 
 def write_changes(
     store: GraphStore,
-    dataset: str,
+    state: DatasetState,
     annotations: Annotations,
     *,
     loaded: Mapping[str, int] | None = None,
@@ -191,18 +195,18 @@ def write_changes(
         Digests of the images as they were loaded, where the store does not tell. A digest that no
         file gives (0) makes the next load of the image's file bring its content back.
     """
-    state = renew_digests(store, dataset_state(store, dataset))
+    state = renew_digests(store, state)
 
     progress("compare", 0, None)
     digests = image_digests(annotations)
-    stored = StoredDigests.read(store, dataset)
+    stored = StoredDigests.read(store, state.name)
     ids = annotations.images["id"].array
     change = compare(stored.counted_digests(), _values(ids), _values(digests), delete=False)
 
     if change or not state.is_complete:
         as_loaded = {**stored.loaded, **(loaded or {})}
         wanted = _Wanted(annotations, digests, stored, change, state.source or "", as_loaded)
-        _write(store, dataset, wanted, progress)
+        _write(store, state.name, wanted, progress)
 
     updated = len(change.updated)
     others = len(stored.loaded) - updated - change.unchanged
@@ -468,13 +472,6 @@ def write_images(
 
     edges = (schema.LABELED, schema.CONTAINS)
     apply_change(claim, schema.IMAGE, edges, change, rows_at, "write images", progress)
-
-
-def split_incidence(annotations: Annotations) -> SplitIncidence:
-    """Build the incidence matrix of annotations with their splits and ids, without files."""
-    splits, ids = annotations.images["split"].cat, annotations.images["id"].tolist()
-    codes = splits.codes.to_numpy(dtype=np.int64)
-    return SplitIncidence(incidence_of(annotations), codes, tuple(splits.categories), ids)
 
 
 def _delete_orphans(store: GraphStore, dataset: str) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cobalance.base import Progress, silent
@@ -133,7 +133,8 @@ def apply_tags(store: GraphStore, dataset: str, *, progress: Progress = silent) 
     loaded = {image["id"]: image["loaded"] or 0 for image in pending.brought_back}
     for ids in batches([*loaded]):
         store.write(dataset_statements.BRING_BACK, dataset=dataset, ids=list(ids))
-    write_changes(store, dataset, annotations_of(changed), loaded=loaded, progress=progress)
+    incomplete = replace(state, digest=None)
+    write_changes(store, incomplete, annotations_of(changed), loaded=loaded, progress=progress)
     _set(store, dataset, tag_concepts=names)
     return pending.counts
 

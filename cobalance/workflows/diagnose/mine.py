@@ -2,11 +2,18 @@
 
 import logging
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from cobalance.base import DataError, Progress, log_run, silent
 from cobalance.counting import Engine, MiningOptions
 from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import MiningReport, dataset_state, mine_dataset
+from cobalance.graph.dataset import (
+    CountedImages,
+    HeldImages,
+    MiningReport,
+    dataset_state,
+    mine_images,
+)
 from cobalance.graph.tags import apply_tags
 
 
@@ -22,11 +29,11 @@ def mine(
     classes: Sequence[str] | None = None,
     progress: Progress = silent,
 ) -> MiningReport:
-    """Mine a dataset as `cobalance.graph.dataset.mining.mine_dataset` does, on an engine of choice.
+    """Mine a dataset as `cobalance.graph.dataset.mining.mine_images` does, on an engine of choice.
 
     What tags say of images is applied to them first. `engine` and `master` are those of
     `cobalance.notebook.datasets.Dataset.mine`; `classes` are the concepts to compare by, see
-    `cobalance.graph.dataset.compared.read_comparison`.
+    `cobalance.graph.dataset.cliques.read_comparison`.
 
     Raises
     ------
@@ -34,30 +41,31 @@ def mine(
         The extra ``spark`` is needed and not installed.
     """
     apply_tags(store, dataset, progress=progress)
-    elsewhere = dataset_state(store, dataset).images_at is not None
+    state = dataset_state(store, dataset)
+    state.require_complete()
+
+    elsewhere = state.images_at is not None
     if elsewhere and classes:
         raise DataError("Images that stay in Parquet files are compared by their classes alone.")
 
     on_spark = engine == "spark" or (engine == "auto" and elsewhere)
     logging.getLogger(__name__).debug("mined on %s", "Spark" if on_spark else "the kernel here")
-    if not on_spark:
-        return mine_dataset(
+    images: AbstractContextManager[CountedImages]
+    if on_spark:
+        # Spark is imported only where it counts.
+        from cobalance.workflows.on_spark.session import open_images
+
+        images = open_images(store, state, master)
+    else:
+        images = nullcontext(HeldImages.read(store, state, options, progress=progress))
+
+    with images as opened:
+        return mine_images(
             store,
-            dataset,
+            state,
+            opened,
             options,
             max_cliques=max_cliques,
             compared=classes,
             progress=progress,
         )
-    # Spark is imported only where it counts.
-    from cobalance.workflows.on_spark.session import mine_on_spark
-
-    return mine_on_spark(
-        store,
-        dataset,
-        options,
-        max_cliques=max_cliques,
-        master=master,
-        compared=classes,
-        progress=progress,
-    )

@@ -129,7 +129,8 @@ def cluster_duplicates(
 
     # No file gives the digest 0, so that the next load of the file brings its clusters back.
     as_loaded = dict.fromkeys(images.loc[images["cluster"].notna(), "id"], 0)
-    write_changes(store, dataset, changed, loaded=as_loaded, progress=progress)
+    state = dataset_state(store, dataset)
+    write_changes(store, state, changed, loaded=as_loaded, progress=progress)
 
 
 def find_across_splits(

@@ -26,13 +26,10 @@ from cobalance.graph.dataset import (
     IfExists,
     ImageTotals,
     IngestReport,
-    MiningReport,
     Sample,
     SplitIncidence,
     choose_sample,
-    dataset_state,
     load_images,
-    mine_dataset,
     write_totals,
 )
 from cobalance.ingest.options import ReadOptions
@@ -161,22 +158,15 @@ class SparkImages:
         On any file system that Spark reads.
     options : ReadOptions
         From `decide_columns`.
-    expected : int or None
-        The digest that they must have.
     """
 
     session: "SparkSession"
     path: str | Sequence[str]
     options: ReadOptions
-    expected: int | None = None
 
     @cached_property
     def singles(self) -> Singles:
-        """Totals of all images; StaleError if they have changed."""
-        if self.expected is not None and self.expected != self.digest:
-            raise StaleError(
-                f"The images in {self.path} have changed since they were loaded. Load them again."
-            )
+        """Totals of all images."""
         return count_singles(read_images(self.session, self.path, self.options))
 
     @cached_property
@@ -195,10 +185,7 @@ class SparkImages:
     def count(self, options: MiningOptions, max_cliques: int) -> Counted:
         """Count on Spark."""
         images = read_images(self.session, self.path, self.options, of_split=options.split)
-        # Reading these checks that the images are those that were loaded.
-        singles = self.singles
-        if options.split is not None:
-            singles = count_singles(images)
+        singles = self.singles if options.split is None else count_singles(images)
         if not singles.sizes:
             raise UnknownNameError("split", options.split or "", sorted(filter(None, self.splits)))
 
@@ -261,41 +248,40 @@ def load_with_spark(
     return report, notes
 
 
-def mine_on_spark(
-    store: GraphStore,
-    dataset: str,
-    options: MiningOptions,
-    *,
-    max_cliques: int,
-    master: str | None = None,
-    compared: Sequence[str] | None = None,
-    progress: Progress = silent,
-) -> MiningReport:
-    """Mine a dataset as `mine_dataset` does, on Spark, wherever its images are."""
-    state = dataset_state(store, dataset)
-    with spark_session(master) as session, _parquet(store, state) as (path, columns):
-        expected = None if state.images_at is None else state.digest
-        images = SparkImages(session, path, columns, expected)
-        return mine_dataset(
-            store,
-            dataset,
-            options,
-            max_cliques=max_cliques,
-            images=images,
-            compared=compared,
-            progress=progress,
-        )
-
-
 @contextmanager
-def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, ReadOptions]]:
-    """Parquet files with the dataset's images: those it was loaded from, else temporary ones."""
-    if state.images_at is not None:
-        options = json.loads(state.images_at)
-        yield options.pop("path"), ReadOptions(**options)
-        return
+def open_images(
+    store: GraphStore, state: DatasetState, master: str | None = None
+) -> Iterator[SparkImages]:
+    """Open a dataset's images on Spark: the files it was loaded from, else temporary ones.
 
-    images = load_images(store, state.name)
+    Raises
+    ------
+    StaleError
+        The files have changed since they were loaded.
+    MissingExtraError
+        The extra ``spark`` is not installed.
+    """
+    with spark_session(master) as session:
+        if state.images_at is None:
+            with TemporaryDirectory(prefix="cobalance-") as folder:
+                path = Path(folder, "images.parquet")
+                pq.write_table(_table(load_images(store, state)), path, row_group_size=100_000)
+                columns = ReadOptions(class_column="class", concepts_column="concepts")
+                yield SparkImages(session, str(path), columns)
+            return
+
+        options = json.loads(state.images_at)
+        path = options.pop("path")
+        images = SparkImages(session, path, ReadOptions(**options))
+        if images.digest != state.digest:
+            raise StaleError(
+                f"The images in {path} have changed since they were loaded. Load them again."
+            )
+        yield images
+
+
+def _table(images: SplitIncidence) -> pa.Table:
+    """Images as rows of a Parquet file."""
     incidence = images.incidence
     # An image of no split has the code -1, which is the last.
     splits = [*images.split_names, None]
@@ -308,10 +294,7 @@ def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, Read
     }
     if images.uris:
         columns |= {"id": images.ids, "uri": images.uris}
-    with TemporaryDirectory(prefix="cobalance-") as folder:
-        path = Path(folder, "images.parquet")
-        pq.write_table(pa.table(columns), path, row_group_size=100_000)
-        yield str(path), ReadOptions(class_column="class", concepts_column="concepts")
+    return pa.table(columns)
 
 
 def _totals(images: SparkImages) -> ImageTotals:

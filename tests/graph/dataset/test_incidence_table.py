@@ -49,7 +49,7 @@ def write(store, dataset, annotations, **options):
 
 
 def packed(store, dataset):
-    found = read_incidence_table(store, dataset_state(store, dataset))
+    found = read_incidence_table(store, dataset, dataset_state(store, dataset).digest)
     assert found is not None
     return found
 
@@ -123,7 +123,7 @@ def test_a_copy_of_other_images_or_in_part_is_not_read(store, dataset, annotatio
         "MATCH (t:IncidenceTable {dataset: $d}) DELETE t",
     ):
         store.write(spoil, d=dataset)
-        assert read_incidence_table(store, dataset_state(store, dataset)) is None
+        assert read_incidence_table(store, dataset, dataset_state(store, dataset).digest) is None
         assert contents(load_incidence(store, dataset)) == whole
 
 
@@ -161,7 +161,7 @@ def test_an_interrupted_load_is_not_read_packed(store, dataset, annotations):
         write(store, dataset, fewer, if_exists="replace", progress=stop)
     state = find_dataset(store, dataset)
     assert state is not None
-    assert read_incidence_table(store, state) is None
+    assert read_incidence_table(store, dataset, state.digest) is None
     assert contents(load_incidence(store, dataset)) == of_records(fewer.records())
 
 

@@ -16,8 +16,8 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.names import class_sizes, split_sizes
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.read import load_incidence, read_annotations
-from cobalance.graph.dataset.sampled import Sample, dry_run_sampled, write_sampled
-from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.graph.dataset.sampled import dry_run_sampled, write_sampled
+from cobalance.graph.dataset.state import Sample, dataset_state, find_dataset
 from cobalance.graph.dataset.write import IngestReport, dry_run, write_annotations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE

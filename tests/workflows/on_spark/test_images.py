@@ -9,7 +9,8 @@ from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.names import class_sizes, split_sizes
 from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.dataset.sampled import Sample, write_sampled
+from cobalance.graph.dataset.sampled import write_sampled
+from cobalance.graph.dataset.state import Sample
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview

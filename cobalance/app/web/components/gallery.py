@@ -146,7 +146,8 @@ def _one_class(
     **look: Any,
 ) -> list[str]:
     """Draw a page of the images of a class; return their ids."""
-    listed = min(total, current.state.sample or total)
+    sample = current.state.sample
+    listed = total if sample is None else min(total, sample.per_class)
     heading = f"**{escape(class_name)}** · {inflect(total, 'images')}"
     if size := current.class_sizes.get(class_name, 0):
         heading += f" · {total / size:.1%} of the class"

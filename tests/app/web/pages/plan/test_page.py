@@ -16,7 +16,7 @@ from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.compared import compare_by
+from cobalance.graph.dataset.cliques import compare_by
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
