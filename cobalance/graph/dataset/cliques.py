@@ -108,7 +108,7 @@ def read_cliques(store: GraphStore, state: DatasetState, *, max_size: int | None
         )
 
     if state.compared:
-        cliques = read_one_against_rest(store, state)
+        cliques = _read_compared(store, state)[state.compared[0]]
     else:
         cliques = read_clique_table(store, state.name, state.mined_as, state.own_classes, mined)
     if max_size is None:
@@ -314,36 +314,35 @@ def read_comparison(
 
 
 @lru_cache(maxsize=2)
-def read_one_against_rest(store: GraphStore, state: DatasetState) -> Cliques:
-    """Count the cliques with and without the concept that a dataset is compared by."""
-    return _count(store, state, state.compared[:1])[state.compared[0]]
+def _read_compared(store: GraphStore, state: DatasetState) -> dict[str, Cliques]:
+    """Count the cliques with and without each concept that a dataset is compared by.
+
+    All are counted in one run of the kernel, with the images' clusters.
+    """
+    options = state.mining_options()
+    incidence = load_images(store, state).of_split(options.split)
+    sizes = {"max_size": options.max_size, "min_support": options.min_support}
+    counted = mine_one_against_rest(incidence, state.compared, **sizes)
+    return {
+        name: with_clusters(counted.of(name), label_by(incidence, name)) for name in state.compared
+    }
 
 
 @lru_cache(maxsize=2)
 def read_compared_table(store: GraphStore, state: DatasetState) -> pd.DataFrame:
-    """The imbalance table of `read_one_against_rest`, not to be changed."""
+    """The imbalance table of the concept that a dataset is compared by, not to be changed."""
     confidence = state.mining_options().confidence
-    return imbalance_table(read_one_against_rest(store, state), confidence=confidence)
+    return imbalance_table(read_cliques(store, state), confidence=confidence)
 
 
 def count_leaning(store: GraphStore, state: DatasetState) -> dict[str, int]:
     """Count the combinations that lean, with a q-value of at most 0.05, for each compared concept.
 
-    All are counted in one run of the kernel.
+    Empty for a dataset that is compared by its classes.
     """
     if not state.compared:
         return {}
-    cliques_by_concept = _count(store, state, state.compared)
     return {
         name: int(imbalance_table(cliques)["leans"].sum())
-        for name, cliques in cliques_by_concept.items()
+        for name, cliques in _read_compared(store, state).items()
     }
-
-
-def _count(store: GraphStore, state: DatasetState, compared: tuple[str, ...]) -> dict[str, Cliques]:
-    """The cliques with and without each of some concepts, with the images' clusters."""
-    options = state.mining_options()
-    incidence = load_images(store, state).of_split(options.split)
-    sizes = {"max_size": options.max_size, "min_support": options.min_support}
-    counted = mine_one_against_rest(incidence, compared, **sizes)
-    return {name: with_clusters(counted.of(name), label_by(incidence, name)) for name in compared}

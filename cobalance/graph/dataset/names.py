@@ -1,17 +1,13 @@
 """Classes, concepts and splits of a dataset by name, with their sizes."""
 
-from collections.abc import Iterator, Mapping, Sequence
-
-from pandas.api.extensions import ExtensionArray
+from collections.abc import Mapping, Sequence
 
 from cobalance.base import DataError, UnknownNameError
-from cobalance.graph.database import GraphStore, Node, Row, Statement
+from cobalance.graph.database import GraphStore, Node, Row
 from cobalance.graph.database.statements import names_statement, unknown_names_statement
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 
-# Ids in a query.
-_IDS = 10_000
 Names = Mapping[Node, Sequence[str]]
 """Names of classes, concepts or plans, by their kind of node."""
 
@@ -71,7 +67,7 @@ def _raise_unknown(store: GraphStore, dataset: str, names: Names, row: Row) -> N
 
 def check_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None:
     """Raise DataError unless the dataset has all of these images."""
-    rows = _read_by_ids(store, statements.UNKNOWN_IMAGES, dataset, sorted(set(ids)))
+    rows = store.read(statements.UNKNOWN_IMAGES, dataset=dataset, ids=sorted(set(ids)))
     if unknown := [row["id"] for row in rows]:
         others = f", and {len(unknown) - 1:,} more" if unknown[1:] else ""
         raise DataError(
@@ -82,15 +78,14 @@ def check_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None:
 
 def splits_of(store: GraphStore, dataset: str, ids: Sequence[str]) -> set[str | None]:
     """The splits of some images; None for none."""
-    rows = _read_by_ids(store, statements.SPLITS_OF, dataset, sorted(set(ids)))
+    rows = store.read(statements.SPLITS_OF, dataset=dataset, ids=sorted(set(ids)))
     return {row["split"] for row in rows}
 
 
 def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:
     """Images of each class, by name in ascending order."""
     rows = store.read(statements.CLASS_SIZES, dataset=dataset)
-    rows.sort(key=lambda row: str(row["name"]))
-    return {row["name"]: row["images"] for row in rows}
+    return dict(sorted((row["name"], row["images"]) for row in rows))
 
 
 def read_names(store: GraphStore, dataset: str, node: Node) -> list[str]:
@@ -102,11 +97,3 @@ def split_sizes(store: GraphStore, dataset: str) -> dict[str | None, int]:
     """Images of each split, by name in ascending order; of none (None) last."""
     rows = store.read(statements.SPLIT_SIZES, dataset=dataset)
     return {row["split"]: row["images"] for row in rows}
-
-
-def _read_by_ids(
-    store: GraphStore, statement: Statement, dataset: str, ids: Sequence[str] | ExtensionArray
-) -> Iterator[Row]:
-    """Run a read that takes ``$ids``, some at a time."""
-    for start in range(0, len(ids), _IDS):
-        yield from store.read(statement, dataset=dataset, ids=list(ids[start : start + _IDS]))

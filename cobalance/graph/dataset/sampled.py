@@ -1,8 +1,7 @@
 """Datasets of which the graph keeps all counts, and a sample of the images."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -136,9 +135,7 @@ def write_sampled(
         The database fails.
     """
     images, digests = annotations.images, image_digests(annotations)
-    packed = dataclasses.replace(
-        split_incidence(annotations), ids=images["id"].tolist(), uris=plain_values(images["uri"])
-    )
+    packed = replace(split_incidence(annotations), uris=plain_values(images["uri"]))
 
     totals = ImageTotals.of(packed, dataset_digest(digests, (), len(digests)))
     return write_totals(
