@@ -43,7 +43,8 @@ def check_call(
             for parameter in parameters.values()
             if parameter.name != "self"
         ]
-        unknown = next(iter(keywords.keys() - parameters.keys()), "")
+        # Python's message is about the first one, too.
+        unknown = next((option for option in keywords if option not in parameters), "")
         known = suggest_names(unknown, takes, "It takes")
         raise OptionError(f"{name}(): {error}. {known}") from None
 

@@ -313,9 +313,13 @@ class Dataset(Questions, Result):
             continued=continued,
         )
 
-        if plan_name is None:
-            plan_name = planned.plan.planner
-        return Plan(planned.plan, planned.cliques, plan_name, planned.chosen, planned.images)
+        return Plan(
+            planned.plan,
+            planned.cliques,
+            plan_name or planned.plan.planner,
+            planned.chosen,
+            planned.images,
+        )
 
     def resample(
         self,
@@ -886,8 +890,10 @@ def _name_of(dataset: Dataset | str) -> str:
 
 def job_of(graph: GraphStore, settings: Settings, job: str, report: Progress) -> Job[Dataset]:
     """A job whose rebalanced dataset opens as a `Dataset`."""
-
-    def open_dataset(name: str, remarks: tuple[str, ...]) -> Dataset:
-        return Dataset(graph, settings, name, report, remarks)
-
-    return Job(graph, settings, job, open_dataset, report)
+    return Job(
+        graph,
+        settings,
+        job,
+        open_dataset=lambda name, remarks: Dataset(graph, settings, name, report, remarks),
+        report=report,
+    )
