@@ -1,7 +1,7 @@
 """`cobalance embeddings`: compute or add vectors, find similar images and near duplicates."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,11 +21,9 @@ from cobalance.app.cli.shared import (
 from cobalance.app.cli.shared.declared import declared
 from cobalance.base import Progress, inflect, install_command, needs_extra, plugins
 from cobalance.evaluation.training import features as feature_kinds
+from cobalance.graph.database import store as stores
 from cobalance.graph.tasks import lifecycle as task_lifecycle
 from cobalance.workflows.embed import search
-
-if TYPE_CHECKING:
-    from cobalance.graph.database import GraphStore
 
 USUAL = declared("workflows.embed.search.USUAL")
 app = typer.Typer(no_args_is_help=True)
@@ -87,7 +85,9 @@ def compute(
         notes.print(f"Workers need the extra {extra}: {install_command(extra)}")
 
 
-def run_or_announce(store: "GraphStore", task: str, progress: Progress, *, here: bool) -> None:
+def run_or_announce(
+    store: "stores.GraphStore", task: str, progress: Progress, *, here: bool
+) -> None:
     """Print a task's id; execute it here, or say how workers do."""
     out.print(task)
     if not here:

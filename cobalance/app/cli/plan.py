@@ -1,6 +1,7 @@
 """`cobalance plan`: plan the missing images."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +21,7 @@ from cobalance.app.cli.shared import (
     read_clique,
     write_text,
 )
-from cobalance.base import render
+from cobalance.base import pandas as pd, render
 from cobalance.base.safe_text import safe_text
 from cobalance.generation.planning import plan as plans, plan_file as plan_files, planners
 from cobalance.graph.database import JOB
@@ -92,16 +93,29 @@ def plan(
             supported_only=supported_only,
         )
 
-    if to.format is Format.JSON:
-        write_text(plan_files.plan_to_json(planned.plan).decode(), to.file)
-    elif to.is_shown:
+    if to.is_shown:
         notes.print(diagnose_tables.describe_mining(planned.state.mining_options()))
-        to.write(plan_summaries.plan_table(planned))
-        out.print(plan_summaries.describe_plan(planned.plan))
-    else:
-        to.write(planned.plan.frame())
-
+    write_plan(to, planned.plan, plan_summaries.plan_table(planned))
     for note in plan_summaries.plan_notes(planned):
         notes.print(safe_text(render(note, in_shell)))
     if warning := verdicts.warn_unsupported(planned.plan.queries, planned.audited):
         notes.print(f"{warning} Leave them out with --supported-only.")
+
+
+def write_plan(
+    to: TableOutput,
+    plan: "plans.Plan",
+    table: "pd.DataFrame",
+    selection: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a plan: as the file that workers read, as a table for people, or its queries.
+
+    `selection`, of a plan that edits images, goes into the file.
+    """
+    if to.format is Format.JSON:
+        write_text(plan_files.plan_to_json(plan, selection).decode(), to.file)
+    elif to.is_shown:
+        to.write(table)
+        out.print(plan_summaries.describe_plan(plan))
+    else:
+        to.write(plan.frame())

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from cobalance.app.cli.plan import write_plan
 from cobalance.app.cli.shared import (
     Count,
     DatasetName,
-    Format,
     Name,
     TableOutput,
     folders,
@@ -16,14 +16,11 @@ from cobalance.app.cli.shared import (
     listed_names,
     notes,
     opened_store,
-    out,
     read_clique,
-    write_text,
 )
 from cobalance.base import clean_name
 from cobalance.generation import recipes
-from cobalance.generation.planning import plan_file as plan_files
-from cobalance.workflows.plan import edits as edit_plans, summaries as plan_summaries
+from cobalance.workflows.plan import edits as edit_plans
 
 
 def plan_edits(
@@ -102,13 +99,7 @@ def plan_edits(
             store, folder, dataset, recipe, changes, name, progress
         )
 
-    if to.format is Format.JSON:
-        write_text(plan_files.plan_to_json(planned.plan, planned.summary()).decode(), to.file)
-    elif to.is_shown:
-        to.write(planned.frame())
-        out.print(plan_summaries.describe_plan(planned.plan))
-    else:
-        to.write(planned.plan.frame())
+    write_plan(to, planned.plan, planned.frame(), planned.summary())
     notes.print(f"Next: {_order(dataset, recipe, name)}")
 
 

@@ -30,33 +30,6 @@ from cobalance.workflows.evaluate import (
 if TYPE_CHECKING:
     from cobalance.evaluation.metrics.metric import Inputs, Scored
 
-Dataset = Annotated[
-    DatasetOption, "The dataset of the graph that has the images, and their groups."
-]
-Shortcuts = Annotated[
-    Path | None,
-    "A TOML file of shortcuts, with --dataset. Default: its concepts that lean to a class.",
-]
-Table = Annotated[
-    Path | None, "A table of figures, such as a paper's, in the metric's own columns."
-]
-Images = Annotated[
-    str | None,
-    typer.Option(metavar="PLACE"),
-    "Images to score: a folder, an export or a dataset; of the last two the synthetic ones, where "
-    "there are any.",
-]
-Features = Annotated[
-    str | None,
-    f"Image features: {listed('evaluation.training.features.FEATURES')}. Default: "
-    "inception for frechet and kernel, clip_336 for cmmd.",
-]
-Setting = Annotated[
-    Assignments,
-    "An option of a metric, such as group_accuracy.confidence=0.9, or of the features, such as "
-    "features.weights=FILE. Repeat it.",
-]
-
 
 def score(
     to: TableOutput,
@@ -80,26 +53,46 @@ def score(
         "A table with image, and for each shortcut a column of common, uncommon or none, or any "
         "other attribute of the images.",
     ] = None,
-    dataset: Dataset = None,
-    shortcuts: Shortcuts = None,
+    dataset: Annotated[
+        DatasetOption, "The dataset of the graph that has the images, and their groups."
+    ] = None,
+    shortcuts: Annotated[
+        Path | None,
+        "A TOML file of shortcuts, with --dataset. Default: its concepts that lean to a class.",
+    ] = None,
     training: Annotated[
         Path | None, "A table of the training images: class_name and the columns of groups."
     ] = None,
-    table: Table = None,
+    table: Annotated[
+        Path | None, "A table of figures, such as a paper's, in the metric's own columns."
+    ] = None,
     other: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="NAME=FILE"),
         "Another table: edited (predictions after an edit), captions, references, embeddings, "
         "real_embeddings, texts, attributes, real_attributes, objects. Repeat it.",
     ] = None,
-    images: Images = None,
+    images: Annotated[
+        str | None,
+        typer.Option(metavar="PLACE"),
+        "Images to score: a folder, an export or a dataset; of the last two the synthetic ones, "
+        "where there are any.",
+    ] = None,
     real_images: Annotated[
         str | None,
         typer.Option(metavar="PLACE"),
         "The real images of such a place, to compare images with.",
     ] = None,
-    features: Features = None,
-    setting: Setting = None,
+    features: Annotated[
+        str | None,
+        f"Image features: {listed('evaluation.training.features.FEATURES')}. Default: "
+        "inception for frechet and kernel, clip_336 for cmmd.",
+    ] = None,
+    setting: Annotated[
+        Assignments,
+        "An option of a metric, such as group_accuracy.confidence=0.9, or of the features, such as "
+        "features.weights=FILE. Repeat it.",
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed, of metrics.")] = 0,
     baseline: Annotated[
         str | None,
@@ -193,7 +186,11 @@ def _scored(inputs: "Inputs", metric: list[str] | None, options: dict[str, Any])
 
 
 def _write(
-    to: TableOutput, inputs: "Inputs", scored: "Scored", baseline: str | None, seed: int
+    to: TableOutput,
+    inputs: "Inputs",
+    scored: "Scored",
+    baseline: str | None,
+    seed: int,
 ) -> None:
     """Write scores, or differences from a baseline, and say which metrics were left out."""
     frame = scored.frame

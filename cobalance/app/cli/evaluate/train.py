@@ -21,26 +21,6 @@ from cobalance.base import inflect, install_command, needs_extra, plugins
 from cobalance.graph.evaluations import reading
 from cobalance.workflows.evaluate import order as ordering
 
-Method = Annotated[
-    list[str] | None,
-    f"How to train: {listed('evaluation.training.methods.METHODS')}. Repeat it. Default: erm.",
-]
-Preset = Annotated[str, f"A set of settings: {listed('evaluation.training.presets.PRESETS')}."]
-Shortcuts = Annotated[
-    Path | None,
-    "A TOML file of shortcuts, which make the groups; `none` for none. Default: the "
-    "concepts of the original dataset that lean to a class.",
-]
-Features = Annotated[
-    str | None,
-    f"Image features: {listed('evaluation.training.features.FEATURES')}. Frozen, "
-    "of the linear model.",
-]
-Assignment = Annotated[
-    Assignments,
-    "An option of learner or method, such as learner.epochs=50 or method.refits=20. Repeat it.",
-]
-
 
 def train(
     datasets: Annotated[
@@ -52,8 +32,13 @@ def train(
             callback=clean_names,
         ),
     ],
-    method: Method = None,
-    preset: Preset = "small",
+    method: Annotated[
+        list[str] | None,
+        f"How to train: {listed('evaluation.training.methods.METHODS')}. Repeat it. Default: erm.",
+    ] = None,
+    preset: Annotated[
+        str, f"A set of settings: {listed('evaluation.training.presets.PRESETS')}."
+    ] = "small",
     seed: Annotated[
         list[int] | None, "Random seed. Repeat it. Default: 0, 1, ..., as many as the preset has."
     ] = None,
@@ -76,9 +61,20 @@ def train(
         "Its split. Default: validation or val where the method or preset needs one, or else a "
         "share of the training images.",
     ] = None,
-    shortcuts: Shortcuts = None,
-    features: Features = None,
-    setting: Assignment = None,
+    shortcuts: Annotated[
+        Path | None,
+        "A TOML file of shortcuts, which make the groups; `none` for none. Default: the "
+        "concepts of the original dataset that lean to a class.",
+    ] = None,
+    features: Annotated[
+        str | None,
+        f"Image features: {listed('evaluation.training.features.FEATURES')}. Frozen, "
+        "of the linear model.",
+    ] = None,
+    setting: Annotated[
+        Assignments,
+        "An option of learner or method, such as learner.epochs=50 or method.refits=20. Repeat it.",
+    ] = None,
     equal_numbers: Annotated[
         bool, "Train on as many synthetic images of each dataset as the one with the fewest has."
     ] = False,
