@@ -24,8 +24,6 @@ class Task:
 
     Parameters
     ----------
-    key : tuple of str
-        By which the graph keeps the answer, beside the person.
     images : tuple of str or None
         Addresses of the images, from left to right.
     choices : tuple of str
@@ -40,7 +38,6 @@ class Task:
         Of a study: with a gap to fill, for questions about a group.
     """
 
-    key: Key
     images: tuple[str | None, ...]
     choices: tuple[str, ...]
     answer: str | None = None
@@ -49,17 +46,21 @@ class Task:
     sentence: str = ""
 
 
-def person_tasks(
-    panel: Audit | Study, person: str, answers: pd.DataFrame | None = None
-) -> list[Task]:
+def person_tasks(panel: Audit | Study, person: str, answers: pd.DataFrame) -> list[Task]:
     """All tasks of a person, in order.
 
     Parameters
     ----------
-    answers : pandas.DataFrame, optional
-        See `cobalance.graph.panels.panel.read_answers`; the person's, or everybody's. Tasks have no
-        answers without it.
+    answers : pandas.DataFrame
+        See `cobalance.graph.panels.panel.read_answers`; the person's, or everybody's.
     """
+    return [task for _, task in _list_questions(panel, person, answers)]
+
+
+def _list_questions(
+    panel: Audit | Study, person: str, answers: pd.DataFrame | None = None
+) -> list[tuple[Key, Task]]:
+    """Keys and tasks of a person in order, without answers where none are given."""
     answer_of: dict[Key, str] = {}
     if answers is not None:
         of_person = answers[answers["person"] == person]
@@ -68,19 +69,23 @@ def person_tasks(
         answer_of = dict(zip(keys, of_person["answer"], strict=True))
 
     if isinstance(panel, Audit):
-        return list(_audit_tasks(panel, person, answer_of))
-    return list(_study_tasks(panel, person, answer_of))
+        return list(_audit_questions(panel, person, answer_of))
+    return list(_study_questions(panel, person, answer_of))
 
 
-def _audit_tasks(audit: Audit, person: str, answers: Mapping[Key, str]) -> Iterator[Task]:
+def _audit_questions(
+    audit: Audit, person: str, answers: Mapping[Key, str]
+) -> Iterator[tuple[Key, Task]]:
     """Whether each image of a person's sample shows its concepts."""
     labels = audit.labels_of(person)[["image", "concept", "uri"]]
-    for *names, uri in labels.to_numpy().tolist():
-        key = tuple(names)
-        yield Task(key, (uri,), ANSWERS, answers.get(key), concepts=audit.members(key[1]))
+    for image, concept, uri in labels.to_numpy().tolist():
+        key = (image, concept)
+        yield key, Task((uri,), ANSWERS, answers.get(key), concepts=audit.members(concept))
 
 
-def _study_tasks(study: Study, person: str, answers: Mapping[Key, str]) -> Iterator[Task]:
+def _study_questions(
+    study: Study, person: str, answers: Mapping[Key, str]
+) -> Iterator[tuple[Key, Task]]:
     """Questions on each pair of a person's sample."""
     position = study.people.index(person) if person in study.people else -1
     assigned = [
@@ -93,13 +98,15 @@ def _study_tasks(study: Study, person: str, answers: Mapping[Key, str]) -> Itera
         pair, question = study.pairs[study_task.pair], study_task.question
         uris = {"original": pair.original_uri, "edited": pair.uri}
         key = (pair.candidate, question.key)
-        yield Task(
+        yield (
             key,
-            tuple(uris[side] for side in study_task.shown),
-            question.choices_among(study.groups),
-            answers.get(key),
-            text=question.text,
-            sentence="" if question.choices else pair.sentence,
+            Task(
+                tuple(uris[side] for side in study_task.shown),
+                question.choices_among(study.groups),
+                answers.get(key),
+                text=question.text,
+                sentence="" if question.choices else pair.sentence,
+            ),
         )
 
 
@@ -124,14 +131,14 @@ def answer_task(
     ConflictError
         The study is closed.
     """
-    tasks = person_tasks(panel, person)
-    if not 0 <= number < len(tasks):
+    questions = _list_questions(panel, person)
+    if not 0 <= number < len(questions):
         raise OptionError(
             f"{person!r} has no task {number + 1:,} in the {panel.kind.name} {panel.id}. Reload it."
         )
-    task = tasks[number]
+    key, task = questions[number]
     check_known("answer", [answer], task.choices)
-    _save(store, panel, {(person, *task.key): answer})
+    _save(store, panel, {(person, *key): answer})
 
 
 def _save(store: GraphStore, panel: Audit | Study, answers: Mapping[Key, str]) -> None:
@@ -146,9 +153,9 @@ def answer_sheet(store: GraphStore, panel: Audit | Study) -> pd.DataFrame:
 
     rows = []
     for person in panel.people:
-        for number, task in enumerate(person_tasks(panel, person, answers), 1):
+        for number, (key, task) in enumerate(_list_questions(panel, person, answers), 1):
             if isinstance(panel, Audit):
-                image, concept = task.key
+                image, concept = key
                 row: dict[str, object] = {"image": image, "uri": task.images[0], "concept": concept}
             else:
                 row = {"task": number, "question": task.text, "sentence": task.sentence}
@@ -180,9 +187,9 @@ def take_answers(store: GraphStore, panel: Audit | Study, sheet: pd.DataFrame) -
     graph_keys: dict[Key, Key] = {}
     choices: dict[Key, Sequence[str]] = {}
     for person in panel.people:
-        for number, task in enumerate(person_tasks(panel, person), 1):
-            sheet_key = (person, *task.key) if isinstance(panel, Audit) else (person, str(number))
-            graph_keys[sheet_key] = (person, *task.key)
+        for number, (key, task) in enumerate(_list_questions(panel, person), 1):
+            sheet_key = (person, *key) if isinstance(panel, Audit) else (person, str(number))
+            graph_keys[sheet_key] = (person, *key)
             choices[sheet_key] = task.choices
 
     answers = _read_sheet(sheet, keys, choices, f"the {panel.kind.name} {panel.id}")
@@ -195,7 +202,7 @@ def panel_progress(store: GraphStore, panel: Audit | Study) -> pd.DataFrame:
     answered = read_answers(store, panel)["person"].value_counts()
     rows = []
     for person in panel.people:
-        n_tasks = len(person_tasks(panel, person))
+        n_tasks = len(_list_questions(panel, person))
         rows.append((person, int(answered.get(person, 0)), n_tasks))
     return pd.DataFrame(rows, columns=["person", "answered", "tasks"])
 
