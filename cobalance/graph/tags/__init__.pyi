@@ -5,6 +5,7 @@ from .applying import (
     find_left_out as find_left_out,
     pending_tags as pending_tags,
 )
+from .roles import TagRole as TagRole
 from .saved_views import (
     delete_view as delete_view,
     list_views as list_views,
@@ -12,7 +13,6 @@ from .saved_views import (
     save_view as save_view,
 )
 from .tags import (
-    TagRole as TagRole,
     delete_tag as delete_tag,
     images_of_tag as images_of_tag,
     list_notes as list_notes,

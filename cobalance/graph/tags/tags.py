@@ -1,7 +1,7 @@
 """Tags and notes of images; `applying` makes counts follow them."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import pandas as pd
 
@@ -10,9 +10,8 @@ from cobalance.graph.database import GraphStore, Statement
 from cobalance.graph.database.sync import EDGE_BATCH, batches
 from cobalance.graph.dataset import check_name, dataset_state
 from cobalance.graph.tags import statements
+from cobalance.graph.tags.roles import TagRole
 
-# Nothing more than being there, its images show it as a concept, or they are left out.
-TagRole = Literal["tag", "concept", "exclude"]
 _UTC = "Z"
 
 
