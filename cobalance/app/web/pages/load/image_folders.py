@@ -25,7 +25,7 @@ _FRESH_S = 20.0
 
 
 @st.fragment
-def section() -> None:
+def draw_image_folders() -> None:
     """Draw the places that are searched, and the way to add and remove one."""
     with errors_shown():
         require_editor()

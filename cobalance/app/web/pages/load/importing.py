@@ -58,37 +58,37 @@ class _Check:
 
 
 @st.fragment
-def section() -> None:
+def draw_import() -> None:
     """Draw the import from the choice of a file to the load; errors are shown here."""
     with errors_shown():
         require_editor()
         loaded = st.session_state.get(LOADED)
         if loaded is not None:
-            _next_steps(loaded)
+            _draw_next_steps(loaded)
             return
 
-        source = _source()
+        source = _draw_source()
         request = None
         if source is not None:
             request = _draw_request(source)
-        _outcome(source, request)
+        _draw_outcome(source, request)
 
 
 def _draw_request(source: Source) -> ImportRequest | None:
     """Draw the choice of the file, its options, and the check; None without a readable file."""
-    files = _choose_file(source)
+    files = _draw_file_choice(source)
     if files is None:
         return None
     request = import_form(source, *files)
 
-    # Of a click that a callback has noted: only now does the form say what to check.
+    # The click set a flag; the form's values are known only now.
     if st.session_state.pop(_REQUESTED, False):
         _start_check(source, request)
-    _check_button(again=_is_current(source, request))
+    _draw_check_button(again=_is_current(source, request))
     return request
 
 
-def _next_steps(dataset: str) -> None:
+def _draw_next_steps(dataset: str) -> None:
     """Draw the next steps after a load."""
     st.markdown(f"**{escape(dataset)}** is loaded.")
     with st.container(horizontal=True):
@@ -111,7 +111,7 @@ def _next_steps(dataset: str) -> None:
     st.rerun(scope="app")
 
 
-def _source() -> Source | None:
+def _draw_source() -> Source | None:
     """Draw the choice of files."""
     roots = import_roots(session.settings(), st.get_option("server.address"))
     ways = [_UPLOAD, _UPLOAD_FOLDER]
@@ -121,7 +121,7 @@ def _source() -> Source | None:
         "Annotations from", ways, default=_UPLOAD, required=True, key="_import_from"
     )
     if way == _SERVER:
-        return _server_folder(roots)
+        return _draw_server_folder(roots)
 
     # Before the place for files is drawn: files that come earlier are refused.
     accept_uploads()
@@ -144,7 +144,7 @@ def _source() -> Source | None:
     return Uploads(tuple(files)) if files else None
 
 
-def _server_folder(roots: Sequence[Path]) -> Source:
+def _draw_server_folder(roots: Sequence[Path]) -> Source:
     left, right = st.columns(2)
     root = left.selectbox("Folder on the server", roots, key="_import_root")
 
@@ -156,7 +156,7 @@ def _server_folder(roots: Sequence[Path]) -> Source:
     return ServerFolder.at(inside(path or ".", root))
 
 
-def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
+def _draw_file_choice(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
     """Draw the choice of the annotation file; return it with the other files."""
     files = cached_by_files(source, ("files",), source.files)
     readable = [file for file in files if file.format is not None]
@@ -166,7 +166,7 @@ def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
         readable.sort(key=lambda file: order.index(file.format or ""))
 
     if not readable:
-        _show_files(files)
+        _draw_files(files)
         empty_state(
             "No annotation file here",
             "Choose a table (CSV, TSV, Parquet, JSON lines), a file of a labelling tool, or the "
@@ -175,7 +175,7 @@ def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
         return None
 
     if len(files) > 1:
-        _show_files(files)
+        _draw_files(files)
         file = st.selectbox(
             "Annotation file",
             readable,
@@ -185,16 +185,16 @@ def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
         )
     else:
         (file,) = readable
-    others = [other for other in files if other != file and other.name not in _NAMES]
+    others = [other for other in files if other != file and other.name != WHOLE_FOLDER]
     return file, [other for other in others if not other.fault]
 
 
-def _show_files(files: Sequence[FoundFile]) -> None:
+def _draw_files(files: Sequence[FoundFile]) -> None:
     """Draw the files with their formats, or why they cannot be read."""
     rows = [
         (file.name, file.format or file.fault or "text", file.size_bytes)
         for file in files
-        if file.name not in _NAMES
+        if file.name != WHOLE_FOLDER
     ]
     size = st.column_config.NumberColumn(format="bytes", width="small")
     draw_table(pd.DataFrame(rows, columns=["File", "Format", "Size"]), 320, {"Size": size})
@@ -206,7 +206,7 @@ def _is_current(source: Source, request: ImportRequest | None) -> bool:
     return check is not None and (check.identity, check.request) == (source.identity, request)
 
 
-def _check_button(*, again: bool) -> None:
+def _draw_check_button(*, again: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Check again" if again else "Check",
@@ -218,7 +218,7 @@ def _check_button(*, again: bool) -> None:
         st.caption("Reads the whole file and writes nothing.")
 
 
-def _read_as(pattern: str) -> None:
+def _check_with_pattern(pattern: str) -> None:
     """Check again, with a path pattern that the last check has offered."""
     st.session_state.update({PATTERN: pattern, _REQUESTED: True})
 
@@ -245,7 +245,7 @@ def _forget_check() -> None:
         tasks.dismiss(check.key)
 
 
-def _outcome(source: Source | None, request: ImportRequest | None) -> None:
+def _draw_outcome(source: Source | None, request: ImportRequest | None) -> None:
     """Draw the result of the check, with a button to load."""
     check: _Check | None = st.session_state.get(_CHECK)
     if check is None:
@@ -267,13 +267,13 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
 
     fault = result.nothing_to_compare()
     if fault is None:
-        _offer_load(check, result)
+        _draw_load_button(check, result)
         return
     st.error(escape(fault), icon=":material/block:")
-    checked.draw(result, _read_as)
+    checked.draw(result, _check_with_pattern)
 
 
-def _offer_load(check: _Check, result: CheckedImport) -> None:
+def _draw_load_button(check: _Check, result: CheckedImport) -> None:
     """Draw the button that loads, above all that the check says."""
     agreed = checked.ask_agreement(result, check.key)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -289,7 +289,7 @@ def _offer_load(check: _Check, result: CheckedImport) -> None:
             st.caption("That would change nothing.")
 
     checked.draw_proof(result.proof, check.request.dataset, check.file)
-    checked.draw(result, _read_as)
+    checked.draw(result, _check_with_pattern)
 
     if load:
         _start_load(result, check.file)

@@ -71,11 +71,11 @@ def page() -> None:
     if view == "load":
         if not names:
             first_steps.draw(own_data=False)
-        importing.section()
+        importing.draw_import()
         if names:
             first_steps.offer_more(names)
     elif view == "images":
-        image_folders.section()
+        image_folders.draw_image_folders()
     elif names:
         _overview(frame)
         _details(session.current(), frame)
