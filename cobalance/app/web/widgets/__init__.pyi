@@ -14,6 +14,16 @@ from .controls import (
     download_table as download_table,
     index_or_first as index_or_first,
 )
+from .labels import (
+    bold as bold,
+    clique_labels as clique_labels,
+    distinct_labels as distinct_labels,
+    duration_text as duration_text,
+    escape as escape,
+    shorten as shorten,
+    shorten_middle as shorten_middle,
+    unless_empty as unless_empty,
+)
 from .messages import (
     KEPT_ERROR as KEPT_ERROR,
     edits as edits,
@@ -37,16 +47,6 @@ from .tables import (
     row_values as row_values,
     table_height as table_height,
     text_column as text_column,
-)
-from .theme import (
-    bold as bold,
-    clique_labels as clique_labels,
-    distinct_labels as distinct_labels,
-    duration_text as duration_text,
-    escape as escape,
-    shorten as shorten,
-    shorten_middle as shorten_middle,
-    unless_empty as unless_empty,
 )
 from .wording import (
     IF_EXISTS as IF_EXISTS,

@@ -18,7 +18,7 @@ from cobalance.app.web.state import (
     session,
     tasks,
 )
-from cobalance.app.web.widgets.theme import escape
+from cobalance.app.web.widgets.labels import escape
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.base import CobalanceError, StoreUnavailableError
 

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.pages.compare.overview import marks_of
 from cobalance.app.web.state import session
-from cobalance.app.web.widgets.theme import shorten
+from cobalance.app.web.widgets.labels import shorten
 from cobalance.counting.mining_options import MiningOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
