@@ -8,8 +8,8 @@ from cobalance.workflows.plugins import list_plugins
 
 
 def test_all_plug_ins_can_be_used():
-    found = list_plugins()
-    mine = found[found["source"].str.startswith("cobalance-mine ")]
+    plugins = list_plugins()
+    mine = plugins[plugins["source"].str.startswith("cobalance-mine ")]
     assert set(mine["kind"]) >= {"filter", "planner"}
     assert (mine["problem"] == "").all(), mine["problem"].tolist()
 

@@ -35,7 +35,7 @@ class BrightFilter:
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
         """Judge each image by itself."""
-        return [self._judge(float(one.image.mean()) / 255) for one in made]
+        return [self._judge(float(candidate.image.mean()) / 255) for candidate in made]
 
     def describe(self) -> Mapping[str, Any]:
         """The settings, for provenance."""

@@ -36,9 +36,12 @@ class DaylightAnnotator:
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
         """Look for the two concepts in images."""
-        bright = [float(image.mean()) / 255 > self.options.threshold for image in images]
-        names = ["day" if one else "night" for one in bright]
-        return [[Mention(name, "daylight")] if name in vocabulary else [] for name in names]
+        mentions: list[list[Mention]] = []
+        for image in images:
+            is_bright = float(image.mean()) / 255 > self.options.threshold
+            name = "day" if is_bright else "night"
+            mentions.append([Mention(name, "daylight")] if name in vocabulary else [])
+        return mentions
 
     def describe(self) -> Mapping[str, Any]:
         """The settings, for provenance."""
