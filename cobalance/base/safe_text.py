@@ -32,19 +32,25 @@ _PARAMETER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-# Group 1 is the scheme. Lengths are limited to stay linear in the text.
-_LOGIN = re.compile(
-    r"""
-    ( \b (?P<web>https?) ://                    # of the web, where a port may follow the host
-    | \b (?!https?:) [a-z][a-z0-9+.-]{1,30} ://                 # any other scheme
-    | \b [a-z][a-z0-9+.-]{1,30} :/ (?= [^\s/:@]{0,200} : ) )    # a slash was lost: only with a ":"
+# Schemes of the web, where a port may follow the host, and all others.
+_WEB = r"\b https?://"
+_OTHER = r"""
+    (?: \b (?!https?:) [a-z][a-z0-9+.-]{1,30} ://
+      | \b [a-z][a-z0-9+.-]{1,30} :/ (?= [^\s/:@]{0,200} : ) )  # a slash was lost: only with a ":"
+"""
+_USER = r"[^\s/?\#:@]{0,200} :"
 
-    (?: (?P<user> [^\s/?\#:@]{0,200} ) :        # a user and a password, or a password alone
-        (?! password@ )                         # as documentation has it: no secret
-        (?! (?(web) \d{1,5}/ | (?!) ) )         # of the web, digits and a slash are a port;
-                                                # with other schemes none is: (?!) never matches
-        (?: (?!://) \S ){1,500} @               # to the last @: a password may have "/" or "@"
-      | [^\s/?\#:@]{1,500} @ )                  # without a ":" all of it is the secret: a token
+# Groups 1 and 2 stay, the rest of a match is the secret. A user is no secret, and tells whose
+# password was refused. Lengths are limited to stay linear in the text.
+_LOGIN = re.compile(
+    rf"""
+    ( {_WEB} {_USER} (?! \d{{1,5}}/ )       # digits and a slash are the port of a web server
+    | {_OTHER} {_USER} )
+    (?! password@ )                         # as documentation has it: no secret
+    (?: (?!://) \S ){{1,500}} @             # to the last @: a password may have "/" or "@"
+
+    | ( {_WEB} | {_OTHER} )
+    [^\s/?\#:@]{{1,500}} @                  # without a ":" all of it is the secret: a token
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -81,18 +87,10 @@ def mask_credentials(text: str) -> str:
     """
     # Most texts have neither, and two searches for a letter cost next to nothing.
     if "@" in text:
-        text = _LOGIN.sub(_mask_login, text)
+        text = _LOGIN.sub(r"\1\2***@", text)
     if "=" in text:
         text = _PARAMETER.sub(r"\1***", text)
     return text
-
-
-def _mask_login(login: re.Match[str]) -> str:
-    scheme, user = login[1], login["user"]
-    if user is None:
-        return f"{scheme}***@"
-    # A user is no secret, and tells whose password was refused.
-    return f"{scheme}{user}:***@"
 
 
 def show_controls(text: str) -> str:
