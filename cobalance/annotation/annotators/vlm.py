@@ -27,22 +27,23 @@ class YesNo(ScoringAnnotator):
 
     The logits of the first token of the answer count, and nothing that is generated: those of all
     forms of yes and of no are summed, and normalised over the two. Each question is asked alone,
-    without padding; the image is encoded once for all of them. `yes` and `no` are the tokens that
-    are a form of yes, and of no.
+    without padding; the image is encoded once for all of them. `yes_tokens` and `no_tokens` are
+    the tokens that are a form of yes, and of no.
     """
 
     name = PLUGIN.name
     options: VlmOptions
     conversation: Conversation
-    yes: tuple[int, ...]
-    no: tuple[int, ...]
+    yes_tokens: tuple[int, ...]
+    no_tokens: tuple[int, ...]
 
     def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
         """Probability of yes for each text in each image, of shape (images, texts).
 
         O(images x texts) passes of the language model.
         """
-        vision, scores = self.conversation.vision, np.zeros((len(images), len(texts)), np.float32)
+        vision = self.conversation.vision
+        scores = np.zeros((len(images), len(texts)), np.float32)
         for row, image in enumerate(images):
             pixels: torch.Tensor | None = None
             for column, text in enumerate(texts):
@@ -52,12 +53,12 @@ class YesNo(ScoringAnnotator):
                 # The same tensor for all questions about an image, so that it is encoded once.
                 pixels = values["pixel_values"] if pixels is None else pixels
 
+                model_inputs = values | {"pixel_values": pixels}
+
                 with vision.computing("a question about an image"):
-                    logits = (
-                        vision.model(**{**values, "pixel_values": pixels}).logits[0, -1].double()
-                    )
-                    yes = logits[list(self.yes)].logsumexp(dim=0)
-                    no = logits[list(self.no)].logsumexp(dim=0)
+                    logits = vision.model(**model_inputs).logits[0, -1].double()
+                    yes = logits[list(self.yes_tokens)].logsumexp(dim=0)
+                    no = logits[list(self.no_tokens)].logsumexp(dim=0)
                     scores[row, column] = float((yes - no).sigmoid())
         return scores
 
@@ -76,20 +77,20 @@ def open_annotator(options: VlmOptions) -> YesNo:
     """
     conversation = open_conversation(options, REVISION)
     processor = conversation.vision.processor
-    yes = answer_tokens(processor.tokenizer, "yes")
-    no = answer_tokens(processor.tokenizer, "no")
+    yes_tokens = answer_tokens(processor.tokenizer, "yes")
+    no_tokens = answer_tokens(processor.tokenizer, "no")
 
     problem = None
     if not getattr(processor, "chat_template", None):
         problem = "it has no template of a chat"
-    elif not yes or not no:
-        problem = f"its tokenizer has no single token for {'no' if yes else 'yes'}"
+    elif not yes_tokens or not no_tokens:
+        problem = f"its tokenizer has no single token for {'no' if yes_tokens else 'yes'}"
     if problem is not None:
         raise JobBlockedError(
             f"The model {conversation.vision.checkpoint.name} cannot be asked: {problem}. Give a "
             "vision-language model that follows instructions."
         )
-    return YesNo(options, conversation, yes, no)
+    return YesNo(options, conversation, yes_tokens, no_tokens)
 
 
 def answer_tokens(tokenizer: Any, word: str) -> tuple[int, ...]:
