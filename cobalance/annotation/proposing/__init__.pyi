@@ -5,8 +5,8 @@ from .attribute_flags import (
     Embed as Embed,
     flag_attributes as flag_attributes,
     is_sensitive as is_sensitive,
+    names_sensitive_trait as names_sensitive_trait,
     ngram_vectors as ngram_vectors,
-    tells_sensitive as tells_sensitive,
 )
 from .cost import chat_cost as chat_cost, measure_seconds as measure_seconds
 from .extract import QUESTION as QUESTION, Extracted as Extracted, singular_names as singular_names

@@ -16,8 +16,11 @@ Embed = Callable[[Sequence[str]], FloatArray]
 SYNONYM = 0.9
 """A cosine above it makes two names near synonyms."""
 UNSEEN = "seen in no image"
+"""Flag of an attribute that no labelled image shows."""
 PERCEIVED = "perceived"
+"""Word before a sensitive category, see `mark_perceived`."""
 PERSONAL = "says of people what images only hint at: gender, age, ethnicity or the like"
+"""Flag of an attribute that names a sensitive trait in a category that does not say so."""
 _SENSITIVE = (
     "age",
     "ages",
@@ -129,12 +132,13 @@ def is_sensitive(category: str) -> bool:
     return _SENSITIVE_WORDS.search(plain_name(category.replace("-", " "))) is not None
 
 
-def tells_sensitive(attribute: str) -> bool:
+def names_sensitive_trait(attribute: str) -> bool:
     """Whether an attribute names a sensitive trait of people, whichever its category.
 
     Examples
     --------
-    >>> [tells_sensitive(name) for name in ("elderly woman", "perceived age", "stage", "black")]
+    >>> attributes = "elderly woman", "perceived age", "stage", "black"
+    >>> [names_sensitive_trait(attribute) for attribute in attributes]
     [True, True, False, False]
     """
     words = plain_name(attribute.replace("-", " "))
@@ -153,7 +157,10 @@ def mark_perceived(category: str) -> str:
 
 
 def flag_attributes(
-    attributes: Sequence[ProposedAttribute], classes: Collection[str], embed: Embed, by: str
+    attributes: Sequence[ProposedAttribute],
+    classes: Collection[str],
+    embed: Embed,
+    embedder_name: str,
 ) -> list[ProposedAttribute]:
     """Attributes with the reasons why a person should look at them.
 
@@ -163,15 +170,15 @@ def flag_attributes(
         Of the dataset.
     embed : Embed
         For near synonyms: the later of two is flagged.
-    by : str
-        What embeds, as the flag says it.
+    embedder_name : str
+        Of what embeds, as the flag says it.
     """
     names = [attribute.name for attribute in attributes]
     synonyms = near_synonyms(names, embed)
     flagged = []
     for position, attribute in enumerate(attributes):
         flags = list(attribute.flags)
-        if tells_sensitive(attribute.name) and not is_sensitive(attribute.category):
+        if names_sensitive_trait(attribute.name) and not is_sensitive(attribute.category):
             flags.append(PERSONAL)
 
         named = [name for name in sorted(classes) if names_class(attribute.name, name)]
@@ -182,7 +189,7 @@ def flag_attributes(
             nearest, cosine = synonyms[position]
             flags.append(
                 f"near synonym of {names[nearest]!r} ({attributes[nearest].category}): merge them? "
-                f"(cosine {cosine:.2f} by {by})"
+                f"(cosine {cosine:.2f} by {embedder_name})"
             )
         flagged.append(replace(attribute, flags=tuple(dict.fromkeys(flags))))
     return flagged

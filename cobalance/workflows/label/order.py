@@ -12,7 +12,12 @@ from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.annotation.labelling import LabelledAttribute, LabelSettings, Rule, check_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.language import EndpointSettings
-from cobalance.annotation.proposing import PERCEIVED, is_sensitive, measure_seconds, tells_sensitive
+from cobalance.annotation.proposing import (
+    PERCEIVED,
+    is_sensitive,
+    measure_seconds,
+    names_sensitive_trait,
+)
 from cobalance.base import (
     Action,
     DataError,
@@ -198,7 +203,7 @@ def _concept(name: str, category: str, *, shared: bool) -> str:
     if is_sensitive(category):
         return f"{name} ({category})"
     details = [category] if shared else []
-    if tells_sensitive(name) and PERCEIVED not in name.lower().split():
+    if names_sensitive_trait(name) and PERCEIVED not in name.lower().split():
         details.insert(0, PERCEIVED)
     return name + text_if(details, f" ({', '.join(details)})")
 

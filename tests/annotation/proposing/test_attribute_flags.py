@@ -7,9 +7,9 @@ from cobalance.annotation.proposing.attribute_flags import (
     flag_attributes,
     is_sensitive,
     names_class,
+    names_sensitive_trait,
     near_synonyms,
     ngram_vectors,
-    tells_sensitive,
 )
 from cobalance.graph.annotations.attributes import ProposedAttribute
 
@@ -74,8 +74,8 @@ def test_attributes_that_tell_what_people_are_in_any_category():
             "wheelchair disability", "black people", "Asian", "teenagers", "skin_tone"]  # fmt: skip
     others = ["stage", "image", "black", "manhole", "mental state", "package", "racetrack",
               "raceme", "boycott", "asian elephant", "man-made", "white", "childlike"]  # fmt: skip
-    assert [name for name in told if not tells_sensitive(name)] == []
-    assert [name for name in others if tells_sensitive(name)] == []
+    assert [name for name in told if not names_sensitive_trait(name)] == []
+    assert [name for name in others if names_sensitive_trait(name)] == []
 
 
 def test_sensitive_attributes_are_flagged_where_their_category_does_not_say_so():
