@@ -1,6 +1,6 @@
 from . import scores as scores, shift as shift, truth as truth
 from .matching import (
-    TruthOf as TruthOf,
+    TruthAttribute as TruthAttribute,
     match_concepts as match_concepts,
     match_images as match_images,
     plain as plain,

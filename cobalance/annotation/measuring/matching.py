@@ -5,8 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+# Forms of a name, see `_forms`.
+_N_FORMS = 3
 
-class TruthOf(NamedTuple):
+
+class TruthAttribute(NamedTuple):
     """The ground truth's attribute that a concept is compared with, perhaps its opposite."""
 
     attribute: str
@@ -16,8 +19,8 @@ class TruthOf(NamedTuple):
 def match_concepts(
     concepts: Sequence[str],
     attributes: Iterable[str],
-    mapping: Mapping[str, TruthOf] | None = None,
-) -> dict[str, TruthOf]:
+    mapping: Mapping[str, TruthAttribute] | None = None,
+) -> dict[str, TruthAttribute]:
     """Find the ground truth of each concept: by a mapping, by name, or by the opposite's name.
 
     Names are the same whatever their case and punctuation. CelebA says ``No_Beard``: that is the
@@ -37,10 +40,10 @@ def match_concepts(
     --------
     >>> match_concepts(["5 o'clock shadow", "beard", "hat"], ["No_Beard", "5_o_Clock_Shadow"])
     ... # doctest: +NORMALIZE_WHITESPACE
-    {"5 o'clock shadow": TruthOf(attribute='5_o_Clock_Shadow', inverted=False),
-     'beard': TruthOf(attribute='No_Beard', inverted=True)}
+    {"5 o'clock shadow": TruthAttribute(attribute='5_o_Clock_Shadow', inverted=False),
+     'beard': TruthAttribute(attribute='No_Beard', inverted=True)}
     """
-    # Of attributes with one plain name, the first is taken.
+    # Of attributes that share a plain name, the first is taken.
     known = {plain(name): name for name in reversed(list(attributes))}
     matches = {}
     for concept in concepts:
@@ -49,9 +52,9 @@ def match_concepts(
         if mapping and concept in mapping:
             matches[concept] = mapping[concept]
         elif name in known:
-            matches[concept] = TruthOf(known[name])
+            matches[concept] = TruthAttribute(known[name])
         elif opposite in known:
-            matches[concept] = TruthOf(known[opposite], inverted=True)
+            matches[concept] = TruthAttribute(known[opposite], inverted=True)
     return matches
 
 
@@ -88,32 +91,34 @@ def match_images(
     >>> match_images(["1", "b", "c"], ["celeba/7.jpg", None, "x/z.png"], ["b", "7.jpg"])
     [1, 0, None]
     """
-    positions = []
-    for forms in zip(*map(_forms, known), strict=True):
+    known_forms = list(map(_forms, known))
+    positions: list[dict[str, int]] = []
+    for strictness in range(_N_FORMS):
         # A form that several images have tells none of them.
+        forms = [forms_of_image[strictness] for forms_of_image in known_forms]
         counts = Counter(forms)
         unique = {form: position for position, form in enumerate(forms) if counts[form] == 1}
         positions.append(unique)
 
-    names_by_image = zip(ids, uris, strict=True)
-    return [
-        _find_position(positions, list(map(_forms, filter(None, names))))
-        for names in names_by_image
-    ]
+    matches = []
+    for names in zip(ids, uris, strict=True):
+        forms_of_image = [_forms(name) for name in names if name]
+        matches.append(_find_position(positions, forms_of_image))
+    return matches
 
 
 def _find_position(
-    positions: Sequence[Mapping[str, int]], names: Sequence[tuple[str, ...]]
+    positions: Sequence[Mapping[str, int]], forms_of_image: Sequence[Sequence[str]]
 ) -> int | None:
     """Position of an image by the first form of its names that is known, the strictest first."""
-    for by_form, forms in zip(positions, zip(*names, strict=True), strict=False):
-        for form in forms:
-            if form in by_form:
-                return by_form[form]
+    for strictness, position_by_form in enumerate(positions):
+        for forms in forms_of_image:
+            if forms[strictness] in position_by_form:
+                return position_by_form[forms[strictness]]
     return None
 
 
 def _forms(name: str) -> tuple[str, str, str]:
-    """A name as it is, its last part, and that without an ending."""
+    """A name as it is, its last part, and that without an ending: the strictest form first."""
     last = name.replace("\\", "/").rpartition("/")[2]
     return name, last, last.rpartition(".")[0] or last

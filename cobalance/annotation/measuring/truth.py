@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.annotation.measuring.matching import TruthOf
+from cobalance.annotation.measuring.matching import TruthAttribute
 from cobalance.base import FloatArray, InputError, IntArray, clean_name, silent
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head, read_text
 from cobalance.ingest.tables.list_attr import ID, ListAttr
 from cobalance.ingest.tables.sheets import read_sheet
+from cobalance.ingest.tables.values import FLAGS
 
 NOT_VISIBLE = "1"
 """CUB's certainty of what is not visible in the image."""
-_PRESENT = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": 0.0, "-1": 0.0, "false": 0.0, "no": 0.0}
 _NEXT_TO = (".", "..", "../..")  # CUB keeps names of images and attributes in folders above
 
 
@@ -74,7 +74,7 @@ def read_truth(path: Path) -> GroundTruth:
     return GroundTruth(_read_values(frame.set_index(frame.columns[0]), path))
 
 
-def read_mapping(path: Path) -> dict[str, TruthOf]:
+def read_mapping(path: Path) -> dict[str, TruthAttribute]:
     """Read which truth belongs to concepts: CSV with ``concept``, ``truth``, ``inverted``.
 
     The last column may be left out; 1, true or yes in it means the opposite.
@@ -89,13 +89,13 @@ def read_mapping(path: Path) -> dict[str, TruthOf]:
     if not rows:
         raise InputError(str(path), None, "has no rows", remedy)
 
-    mapping: dict[str, TruthOf] = {}
+    mapping: dict[str, TruthAttribute] = {}
     for place, row in rows:
         name = clean_name(row["concept"])
         if name in mapping:
             raise InputError(str(path), place, f"has {name!r} a second time", "Keep one.")
-        inverted = _PRESENT.get(row.get("inverted", "").strip().lower()) == 1
-        mapping[name] = TruthOf(clean_name(row["truth"]), inverted)
+        inverted = FLAGS.get(row.get("inverted", "").strip().lower()) == 1
+        mapping[name] = TruthAttribute(clean_name(row["truth"]), inverted)
     return mapping
 
 
@@ -111,7 +111,7 @@ def _read_values(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     for column in range(table.shape[1]):
         codes, texts = pd.factorize(table.iloc[:, column])
         plain = pd.Series(texts, dtype=object).str.strip().str.lower()
-        numbers = plain.map(_PRESENT).to_numpy(np.float64)
+        numbers = plain.map(FLAGS).to_numpy(np.float64)
         values[:, column] = numbers[codes]
         is_wrong[:, column] = ((plain != "") & np.isnan(numbers)).to_numpy()[codes]
 
@@ -129,8 +129,8 @@ def _read_values(table: pd.DataFrame, path: Path) -> pd.DataFrame:
 def _read_cub(path: Path) -> GroundTruth:
     """Read CUB's labels; of a row the first four fields, since a few have a fifth and a sixth."""
     images, attributes, shown = _cub_columns(path)
-    names = dict(_names(path, "attributes.txt"))
-    files = dict(_names(path, "images.txt"))
+    names = dict(_read_cub_names(path, "attributes.txt"))
+    files = dict(_read_cub_names(path, "images.txt"))
     image_ids, rows = np.unique(images, return_inverse=True)
     attribute_ids, columns = np.unique(attributes, return_inverse=True)
     values = np.full((len(image_ids), len(attribute_ids)), np.nan)
@@ -146,6 +146,7 @@ def _read_cub(path: Path) -> GroundTruth:
 
 
 def _cub_columns(path: Path) -> tuple[IntArray, IntArray, FloatArray]:
+    """Read the images, attributes and presence of labels; NaN for what is not visible."""
     # Typed arrays, as CUB has 3.7 million rows.
     images, attributes, shown = array("q"), array("q"), array("d")
     with path.open(encoding="utf-8") as file:
@@ -154,7 +155,9 @@ def _cub_columns(path: Path) -> tuple[IntArray, IntArray, FloatArray]:
             if not fields:
                 continue
             try:
-                image, attribute, present = int(fields[0]), int(fields[1]), _PRESENT[fields[2]]
+                image = int(fields[0])
+                attribute = int(fields[1])
+                present = FLAGS[fields[2]]
                 certainty = fields[3]
             except (IndexError, KeyError, ValueError):
                 reason = "is no image, attribute, 0 or 1, and certainty"
@@ -167,7 +170,7 @@ def _cub_columns(path: Path) -> tuple[IntArray, IntArray, FloatArray]:
     return np.array(images), np.array(attributes), np.array(shown)
 
 
-def _names(path: Path, name: str) -> Iterator[tuple[str, str]]:
+def _read_cub_names(path: Path, name: str) -> Iterator[tuple[str, str]]:
     """Numbers and names of a list of CUB, if it is beside the labels or above."""
     for folder in _NEXT_TO:
         file = path.parent / folder / name

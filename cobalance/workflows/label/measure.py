@@ -11,7 +11,7 @@ from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.measuring import (
     GroundTruth,
     Macro,
-    TruthOf,
+    TruthAttribute,
     effective_dimension,
     label_scores,
     macro,
@@ -79,7 +79,7 @@ def measure_run(
     folder: OutputFolder,
     run: str,
     truth: GroundTruth,
-    mapping: Mapping[str, TruthOf] | None = None,
+    mapping: Mapping[str, TruthAttribute] | None = None,
 ) -> Measured:
     """Compare a run's scores, and its labels at its thresholds, with ground truth.
 
@@ -124,8 +124,8 @@ def measure_run(
 
 
 def _match_concepts(
-    concepts: Sequence[str], truth: GroundTruth, mapping: Mapping[str, TruthOf] | None
-) -> dict[str, TruthOf]:
+    concepts: Sequence[str], truth: GroundTruth, mapping: Mapping[str, TruthAttribute] | None
+) -> dict[str, TruthAttribute]:
     """The attribute that each concept is compared with; DataError if none has one."""
     attributes = truth.shows.columns
     if truth.shows.empty:
@@ -203,7 +203,7 @@ def measure_vocabulary(
 
 
 def _check_mapping(
-    mapping: Mapping[str, TruthOf], concepts: Sequence[str], truth: GroundTruth
+    mapping: Mapping[str, TruthAttribute], concepts: Sequence[str], truth: GroundTruth
 ) -> None:
     for concept, match in mapping.items():
         if concept not in concepts:

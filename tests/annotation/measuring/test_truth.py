@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cobalance.annotation.measuring.matching import TruthOf, match_concepts, match_images
+from cobalance.annotation.measuring.matching import TruthAttribute, match_concepts, match_images
 from cobalance.annotation.measuring.truth import read_mapping, read_truth
 from cobalance.base.errors import InputError
 
@@ -15,8 +15,8 @@ def test_celebas_list_has_ones_and_their_opposites(tmp_path):
         "000002.jpg": {"No_Beard": 1, "Male": 0},
     }
     assert match_concepts(["beard", "male"], shows.columns) == {
-        "beard": TruthOf("No_Beard", inverted=True),
-        "male": TruthOf("Male"),
+        "beard": TruthAttribute("No_Beard", inverted=True),
+        "male": TruthAttribute("Male"),
     }
 
 
@@ -58,9 +58,9 @@ def test_a_mapping_wins(tmp_path):
     mapping = read_mapping(path)
     found = match_concepts(["beard", "shaven", "hairy", "x"], ["No_Beard", "Bald"], mapping)
     assert found == {
-        "beard": TruthOf("Goatee"),
-        "shaven": TruthOf("No_Beard"),
-        "hairy": TruthOf("Bald", inverted=True),
+        "beard": TruthAttribute("Goatee"),
+        "shaven": TruthAttribute("No_Beard"),
+        "hairy": TruthAttribute("Bald", inverted=True),
     }
     path.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="concept and truth"):

@@ -8,7 +8,7 @@ import pytest
 from cobalance.annotation.annotators.annotator import Scores
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.annotation.measuring.matching import TruthOf
+from cobalance.annotation.measuring.matching import TruthAttribute
 from cobalance.annotation.measuring.truth import GroundTruth
 from cobalance.base.errors import ConflictError, DataError, OptionError
 from cobalance.base.records import Annotations, ImageRecord, Mention
@@ -89,7 +89,7 @@ def test_a_run_is_measured_against_files_and_opposites(store, folder, run):
     with pytest.raises(DataError, match="No image"):
         measure_run(store, folder, run, GroundTruth(shows.set_axis(["u", "v", "w"])))
     with pytest.raises(DataError, match="no ground truth is for"):
-        measure_run(store, folder, run, GroundTruth(shows), {"sky": TruthOf("Sea")})
+        measure_run(store, folder, run, GroundTruth(shows), {"sky": TruthAttribute("Sea")})
 
 
 def test_what_was_proposed_is_measured_by_spelling(store, dataset, run):
