@@ -58,7 +58,7 @@ DECLARED = {node.label for node in schema.ALL_NODES} | {edge.type for edge in sc
 
 @pytest.mark.parametrize("statement", ALL.values(), ids=list(ALL))
 def test_a_statement_is_valid_and_its_labels_are_declared(store, statement):
-    parameters = dict.fromkeys(statement.parameters)
+    parameters = dict.fromkeys(re.findall(r"\$(\w+)", statement.text))
     assert store.write(f"EXPLAIN {statement.text}", **parameters) == []
     assert statement.purpose.endswith(".")
     assert set(re.findall(r"[(\[]\w*:(\w+)", statement.text)) <= DECLARED
@@ -99,7 +99,7 @@ def plan_of(settings, store):
     with GraphDatabase.driver(uri, auth=login) as driver:
 
         def read(statement):
-            parameters = dict.fromkeys(statement.parameters)
+            parameters = dict.fromkeys(re.findall(r"\$(\w+)", statement.text))
             _, summary, _ = driver.execute_query(f"EXPLAIN {statement.text}", parameters)
             return list(lines(summary.plan))
 

@@ -35,7 +35,6 @@ from .schema import (
     STUDIES as STUDIES,
 )
 from .store import (
-    Cypher as Cypher,
     GraphStore as GraphStore,
     Row as Row,
     encryption as encryption,

@@ -1,7 +1,6 @@
 """Named Cypher: statements, and queries with checked parameters."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,24 +44,15 @@ class Statement:
     purpose: str
     text: str
 
-    @property
-    def parameters(self) -> frozenset[str]:
-        """Names of the statement's parameters."""
-        return frozenset(re.findall(r"\$(\w+)", self.text))
 
-
-@dataclass(frozen=True)
-class Query:
-    """A named read query.
+@dataclass(frozen=True, kw_only=True)
+class Query(Statement):
+    """A statement that only reads, and that people run by its name, with checked parameters.
 
     Parameters
     ----------
     name : str
         As people type it.
-    purpose : str
-        The question that it answers, in one sentence.
-    text : str
-        Cypher that only reads.
     columns : tuple of str
         What it returns.
     parameters : mapping of str to Parameter
@@ -76,8 +66,6 @@ class Query:
     """
 
     name: str
-    purpose: str
-    text: str
     columns: tuple[str, ...]
     parameters: dict[str, Parameter] = field(default_factory=dict)
     scans_images: bool = False
@@ -94,8 +82,10 @@ class Query:
 
         Examples
         --------
-        >>> rare = Query("rare", "Rare concepts.", "...", ("concept",),
-        ...              {"max_images": Parameter("the most images", int, 10)})
+        >>> parameters = {"max_images": Parameter("the most images", int, 10)}
+        >>> rare = Query(
+        ...     "Rare concepts.", "...", name="rare", columns=(), parameters=parameters
+        ... )
         >>> rare.bind({})
         {'max_images': 10}
         >>> rare.bind({"max_images": "few"})
@@ -151,7 +141,7 @@ def describe_parameters(query: Query) -> str:
     --------
     >>> limit = Parameter("the most rows to return", int, 50)
     >>> parameters = {"dataset": Parameter("its name", default=REQUIRED), "limit": limit}
-    >>> describe_parameters(Query("rare", "", "", (), parameters))
+    >>> describe_parameters(Query("", "", name="rare", columns=(), parameters=parameters))
     'dataset [limit=50]'
     """
     return " ".join(_describe(name, parameter) for name, parameter in query.parameters.items())

@@ -6,7 +6,7 @@ from . import (
     nodes as nodes,
     own_effects as own_effects,
 )
-from .binding import bind_named as bind_named
+from .binding import bind_named as bind_named, read_saved as read_saved
 from .catalogue import CATALOGUE as CATALOGUE
 from .catalogue.recounts import MAX_SIZE as MAX_SIZE
 from .clique_images import (

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from cobalance.base import StaleError
 from cobalance.graph.database import PLAN, GraphStore, Node, Query
 from cobalance.graph.dataset import (
@@ -37,6 +39,12 @@ def bind_named(
     """
     query, bound, _ = bind_with_state(store, name, given)
     return query, bound
+
+
+def read_saved(store: GraphStore, name: str, /, **parameters: Any) -> pd.DataFrame:
+    """Run a catalogue query with parameters, ``dataset`` among them; errors as `bind_named`."""
+    query, bound = bind_named(store, name, parameters)
+    return store.read_frame(query, **bound)
 
 
 def bind_with_state(

@@ -7,7 +7,7 @@ import pandas as pd
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import dataset_state, find_images, statements
 from cobalance.graph.queries import statements as queries
-from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.binding import read_saved
 from cobalance.graph.queries.catalogue import CATALOGUE
 
 
@@ -49,7 +49,7 @@ def read_clique_images(
             "skip": skip,
         }
     )
-    return store.read_frame(query.text, **parameters)
+    return store.read_frame(query, **parameters)
 
 
 def count_in_images(
@@ -68,8 +68,7 @@ def count_in_images(
     if compared:
         name = "concepts-against-rest"
         parameters["compared"] = compared[0]
-    query, bound = bind_named(store, name, parameters)
-    return store.read_frame(query.text, **bound)
+    return read_saved(store, name, **parameters)
 
 
 def list_image_concepts(store: GraphStore, dataset: str, image: str) -> list[str]:

@@ -85,7 +85,7 @@ class CountedDataset(ClassSizes):
         """
         query = CATALOGUE[name]
         bound = query.bind({"dataset": self.state.name, **parameters})
-        rows = self.store.read(query.text, **bound)
+        rows = self.store.read(query, **bound)
         if query.reads_cliques and not self.mined:
             rows = [row | {"counts": []} for row in rows]
         return rows

@@ -58,7 +58,7 @@ def read_contrasts(store: GraphStore, dataset: str) -> Contrasts:
     dataset_state(store, dataset).require_complete()
     sizes = class_sizes(store, dataset)
     query = CATALOGUE["class-concept-edges"]
-    edges = store.read_frame(query.text, **query.bind({"dataset": dataset}))
+    edges = store.read_frame(query, **query.bind({"dataset": dataset}))
 
     names, rows = np.unique(edges["concept"].to_numpy(dtype=object), return_inverse=True)
     codes = positions_of(sizes)

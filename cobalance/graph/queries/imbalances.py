@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import NO_LIMIT, OptionError, UnknownNameError, check_known, positions_of
-from cobalance.graph.database import Cypher, GraphStore, schema
+from cobalance.graph.database import GraphStore, Statement, schema
 from cobalance.graph.dataset import DatasetState, dataset_state, read_cliques, read_compared_table
 from cobalance.graph.queries import statements
 from cobalance.graph.queries.binding import bind_with_state
@@ -128,14 +128,14 @@ def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.Dat
 
     sizes = dict(state.mined_classes)
     by, by_class = _sort_column(ranking.by, list(sizes))
-    text: Cypher = query.text
+    statement: Statement = query
     # The catalogue's queries sort by evidence or gap, with concepts by evidence alone.
     indexed = (EVIDENCE,) if ranking.concepts else (EVIDENCE, GAP)
     if by not in indexed or not ranking.largest_first:
-        text = statements.IMBALANCES_BY_ANYTHING
+        statement = statements.IMBALANCES_BY_ANYTHING
         bound |= {"by": by, "by_class": by_class, "descending": ranking.largest_first}
         bound.setdefault("concepts", [])
-    return _as_table(store.read_frame(text, **bound), sizes)
+    return _as_table(store.read_frame(statement, **bound), sizes)
 
 
 def _read_compared(store: GraphStore, state: DatasetState, ranking: Ranking) -> pd.DataFrame:

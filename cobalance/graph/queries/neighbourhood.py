@@ -149,7 +149,7 @@ def shortest_link(store: GraphStore, dataset: str, a: str, b: str) -> Link | Non
         return Link((a,), ())
 
     query = CATALOGUE["shortest-link"]
-    rows = store.read(query.text, **query.bind({"dataset": dataset, "concepts": [a, b]}))
+    rows = store.read(query, **query.bind({"dataset": dataset, "concepts": [a, b]}))
     if not rows:
         return None
 

@@ -97,7 +97,7 @@ def read_node_names(store: GraphStore, element_ids: Collection[str]) -> dict[str
     """Read the names of up to `MOST_NAMED` nodes by element id; deleted ones are left out."""
     if not element_ids:
         return {}
-    rows = store.read(NODES_BY_IDS.text, ids=list(element_ids)[:MOST_NAMED])
+    rows = store.read(NODES_BY_IDS, ids=list(element_ids)[:MOST_NAMED])
     return {row["id"]: name_of(row["labels"], row["properties"]) for row in rows}
 
 

@@ -247,7 +247,7 @@ class _QueryLog:
         """Note a saved query, and ask it."""
         source = self.query(numbers, name, **values)
         query, bound = bind_named(self.store, name, source.parameters)
-        return self.store.read(query.text, **bound)
+        return self.store.read(query, **bound)
 
 
 def _read_own_imbalances(store: GraphStore, dataset: str) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from cobalance.base import NO_LIMIT
 from cobalance.counting import MiningOptions
 from cobalance.graph.database import GraphStore, Node, schema
 from cobalance.graph.dataset import DatasetState, class_sizes, dataset_state, list_datasets
-from cobalance.graph.queries import bind_named
+from cobalance.graph.queries import read_saved
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
@@ -169,5 +169,4 @@ def read_names(store: GraphStore, dataset: str, label: str) -> pd.DataFrame:
         An ingest of the dataset did not end.
     """
     name, parameters = _QUERIES[label]
-    query, bound = bind_named(store, name, {"dataset": dataset, **parameters})
-    return store.read_frame(query.text, **bound)
+    return read_saved(store, name, dataset=dataset, **parameters)

@@ -39,4 +39,11 @@ def dataset_query(
     The flags are fields of `Query`: ``scans_images``, ``reads_cliques`` and ``counts_images``.
     """
     named = {"dataset": DATASET, **(parameters or {})}
-    return Query(name, purpose, text.strip(), tuple(columns.split()), named, **flags)
+    return Query(
+        purpose,
+        text.strip(),
+        name=name,
+        columns=tuple(columns.split()),
+        parameters=named,
+        **flags,
+    )
