@@ -30,6 +30,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.status import read_job
 from cobalance.workflows.demo.draw_digits import make_training_digits
 from cobalance.workflows.demo.full import (
     GENERATED,
@@ -129,7 +130,7 @@ def measure(
     for at, variant in enumerate(variants or VARIANTS):
         orders = [_order(runner, dataset, variant, seed) for seed, dataset in datasets.items()]
         made = {}
-        for seed, job in zip(seeds, runner.run_jobs(orders, lambda *_: None), strict=True):
+        for seed, job in zip(seeds, runner.run(read_job, orders), strict=True):
             made[seed] = datasets[seed], f"{datasets[seed]}-variant-{at}"
             rebalance_job(store, runner.folders, job, made[seed][1])
         yield train_and_test(runner, made, [replace(GENERATED, title=variant.title)])

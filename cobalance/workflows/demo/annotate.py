@@ -27,6 +27,7 @@ from cobalance.graph.annotations import Decision, decide_attributes, list_attrib
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import mine_dataset, write_annotations
 from cobalance.graph.queries import Ranking, read_imbalances
+from cobalance.graph.tasks import read_task
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import (
     BACKGROUNDS,
@@ -257,7 +258,7 @@ def _label(runner: Runner, probe: Path) -> str:
 
     run = order_labels(runner.store, runner.output, order)
     chunks = range(read_run(runner.store, run).chunks)
-    runner.run_tasks([f"{run}-{chunk}" for chunk in chunks], runner.progress)
+    runner.run(read_task, [f"{run}-{chunk}" for chunk in chunks])
     return run
 
 

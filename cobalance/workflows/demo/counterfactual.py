@@ -19,9 +19,9 @@ from cobalance.counting import MiningOptions, mine_cliques
 from cobalance.generation.export import ExportOptions, ExportReport
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import load_incidence, mine_dataset, read_plan
-from cobalance.graph.jobs import Job
-from cobalance.graph.queries import MAX_SIZE
+from cobalance.graph.dataset import load_incidence, mine_dataset
+from cobalance.graph.jobs import Job, read_job
+from cobalance.graph.queries import MAX_SIZE, read_saved
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.demo.draw_figures import CAPTIONS, INSTANCES, write_figures
@@ -29,8 +29,6 @@ from cobalance.workflows.demo.figure_scenes import GROUPS, NAME, make_scenes
 from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.export import export_job
 from cobalance.workflows.load.dataset import load_dataset
-from cobalance.workflows.order.job import order_plan
-from cobalance.workflows.order.settings import check_settings
 from cobalance.workflows.plan import CounterfactualPlan, plan_counterfactual_dataset
 from cobalance.workflows.rebalance import RebalancedDataset, rebalance_job
 from cobalance.workflows.settings import Settings
@@ -140,9 +138,10 @@ def run_counterfactual_demo(
         store, runner.folders.captions, NAME, RECIPE, progress=progress
     )
 
-    (job,) = runner.run_jobs(
-        [runner.earlier_job(NAME, SEED) or _order(runner)],
-        lambda _job, done, total: progress("make images", done, total),
+    settings_of_job = {"recipe": RECIPE, "consent": CONSENT, "seed": SEED, **MAKING}
+    ordered = runner.order(NAME, RECIPE, settings_of_job)
+    (job,) = runner.run(
+        read_job, [ordered], lambda _, done, total: progress("make images", done, total)
     )
     before = count_by_kernel(store, NAME)
     outcomes = {real: _merge(runner, job, real) for real in DATASETS}
@@ -165,7 +164,7 @@ def run_counterfactual_demo(
         mistakes=_count_mistakes(runner, job),
         before=before,
         outcomes=outcomes,
-        twins=runner.ask("counterfactual-twins", DATASETS["all"], limit=_SHOWN),
+        twins=read_saved(store, "counterfactual-twins", dataset=DATASETS["all"], limit=_SHOWN),
         captions=_edited_captions(planned),
         exported=exported,
         report=report,
@@ -197,24 +196,15 @@ def _load(runner: Runner) -> int:
     return len(scenes)
 
 
-def _order(runner: Runner) -> str:
-    """Order the plan's images."""
-    settings = {"recipe": RECIPE, "consent": CONSENT, "seed": SEED, **MAKING}
-    queries = read_plan(runner.store, NAME, RECIPE)
-    places = runner.folders.image_roots(NAME)
-    checked = check_settings(settings)
-    return order_plan(runner.store, NAME, RECIPE, queries, checked, runner.progress, places=places)
-
-
 def _merge(runner: Runner, job: Job, real: str) -> Outcome:
     """Make a dataset, and count in it twice."""
     name = DATASETS[real]
     merged = rebalance_job(
         runner.store, runner.folders, job, name, result={"real": real}, progress=runner.progress
     )
-    unpaired = len(runner.ask("unpaired-counterfactuals", name))
+    unpaired = len(read_saved(runner.store, "unpaired-counterfactuals", dataset=name))
     counts = count_by_kernel(runner.store, name)
-    return Outcome(merged, counts, count_by_cypher(runner, name), unpaired)
+    return Outcome(merged, counts, count_by_cypher(runner.store, name), unpaired)
 
 
 def count_by_kernel(store: GraphStore, dataset: str) -> Counts:
@@ -227,15 +217,15 @@ def count_by_kernel(store: GraphStore, dataset: str) -> Counts:
     return counts
 
 
-def count_by_cypher(runner: Runner, dataset: str) -> Counts:
+def count_by_cypher(store: GraphStore, dataset: str) -> Counts:
     """Count every set of things that all groups show, by the database from the images."""
-    sizes = runner.ask("classes", dataset)
+    sizes = read_saved(store, "classes", dataset=dataset)
     counts: dict[tuple[str, ...], Mapping[str, int]] = {
         (): dict(zip(sizes["class"], sizes["images"].astype(int), strict=True))
     }
 
     for size in range(1, MAX_SIZE + 1):
-        rows = runner.ask(f"imbalances-from-images-{size}", dataset)
+        rows = read_saved(store, f"imbalances-from-images-{size}", dataset=dataset)
         for names, of_groups in zip(rows["concepts"], rows["counts"], strict=True):
             counts[tuple(sorted(names))] = {group: int(n) for group, n in of_groups}
     return counts

@@ -25,10 +25,11 @@ from cobalance.evaluation.reports import mean_text
 from cobalance.evaluation.shortcuts import COMMON, Shortcuts
 from cobalance.generation.planning import PlanOptions
 from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import read_plan, write_annotations
+from cobalance.graph.dataset import write_annotations
 from cobalance.graph.evaluations import count_synthetic, read_evaluation
-from cobalance.graph.jobs import Job, create_job
+from cobalance.graph.jobs import Job, read_job
 from cobalance.graph.queries import compare_imbalances
+from cobalance.graph.tasks import read_task
 from cobalance.statistics import Comparison
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.demo import draw_digits
@@ -132,11 +133,16 @@ def run_full_demo(
         _write_held_out(runner, name, seed)
         options = PlanOptions(min_size=1, max_size=2)
         plans.append(plan_dataset(store, name, PLANNER, options, progress=progress))
-        orders.append(_order(runner, name, seed))
+        settings_of_job = {
+            "recipe": "procedural",
+            "making": {**MAKING, "exemplars": str(runner.pictures(name) / "exemplars")},
+            "seed": f"demo-{seed}",
+        }
+        orders.append(runner.order(name, PLANNER, settings_of_job))
 
     # Jobs of all seeds share the queue, so that the time is that of all images.
     started = time.perf_counter()
-    jobs = runner.run_jobs(orders, progress)
+    jobs = runner.run(read_job, orders)
     seconds = time.perf_counter() - started
 
     results: list[SeedResult] = []
@@ -150,25 +156,6 @@ def run_full_demo(
     accuracies = train_and_test(runner, datasets)
     images = sum(job.wanted for job in jobs)
     return FullDemo(tuple(results), accuracies, seconds / images)
-
-
-def _order(runner: Runner, name: str, seed: int) -> str:
-    """Order the plan's images, or resume the job of an earlier run."""
-    job_seed = f"demo-{seed}"
-    if (earlier := runner.earlier_job(name, job_seed)) is not None:
-        return earlier
-    return create_job(
-        runner.store,
-        name,
-        PLANNER,
-        read_plan(runner.store, name, PLANNER),
-        settings={
-            "recipe": "procedural",
-            "backend": "procedural",
-            "making": {**MAKING, "exemplars": str(runner.pictures(name) / "exemplars")},
-            "seed": job_seed,
-        },
-    )
 
 
 def _write_held_out(runner: Runner, dataset: str, seed: int) -> None:
@@ -235,8 +222,10 @@ def train_and_test(
 
     # Matrices so small go faster without a second thread, and twice as fast on a busy machine.
     with threadpool_limits(1):
-        runner.run_tasks(
-            evaluations.values(), lambda *_: runner.progress("train and test", 0, None)
+        runner.run(
+            read_task,
+            list(evaluations.values()),
+            lambda *_: runner.progress("train and test", 0, None),
         )
 
     n_real, rows = 2 * sum(draw_digits.IMAGES.values()), []

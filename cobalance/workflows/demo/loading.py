@@ -1,9 +1,9 @@
 """Load and mine the demonstration datasets."""
 
-from cobalance.base import Annotations, NotFoundError, Progress, StaleError, needs_extra
+from cobalance.base import Annotations, Progress, needs_extra
 from cobalance.counting import MiningOptions
 from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import dataset_state, mine_dataset, write_annotations
+from cobalance.graph.dataset import find_dataset, mine_dataset, write_annotations
 from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.demo.urbancars import NAME, urbancars
 from cobalance.workflows.settings import Settings
@@ -19,9 +19,7 @@ def load_demo(store: GraphStore, progress: Progress) -> None:
 
 def ensure_demo(store: GraphStore, progress: Progress) -> None:
     """Load and mine UrbanCars unless the store has it."""
-    try:
-        dataset_state(store, NAME).require_mined()
-    except (NotFoundError, StaleError):
+    if not _is_mined(store, NAME):
         load_demo(store, progress)
 
 
@@ -38,9 +36,12 @@ def ensure_digits(store: GraphStore, settings: Settings, progress: Progress) -> 
     with needs_extra("The example with pictures", "demo"):
         from cobalance.workflows.demo import draw_digits
         from cobalance.workflows.demo.runner import Runner, load_digits
-    try:
-        dataset_state(store, draw_digits.NAME).require_mined()
-    except (NotFoundError, StaleError):
+    if not _is_mined(store, draw_digits.NAME):
         progress("draw digits", 0, None)
         runner = Runner(store, settings, progress)
         load_digits(runner, draw_digits.NAME, draw_digits.make_training_digits(0))
+
+
+def _is_mined(store: GraphStore, name: str) -> bool:
+    state = find_dataset(store, name)
+    return state is not None and state.is_mined

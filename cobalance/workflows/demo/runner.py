@@ -1,26 +1,27 @@
 """Runner of the demonstrations: folders, a queue, and jobs that resume."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import Any, TypeVar
 
 from cobalance.base import CobalanceError, ConflictError, OptionError, Progress, make_folder, silent
 from cobalance.counting import MiningOptions
 from cobalance.graph.database import GraphStore
-from cobalance.graph.dataset import find_dataset, mine_dataset, write_annotations
-from cobalance.graph.jobs import Job, list_jobs, read_job, retry_job
-from cobalance.graph.queries import bind_named
-from cobalance.graph.tasks import read_task
+from cobalance.graph.dataset import find_dataset, mine_dataset, read_plan, write_annotations
+from cobalance.graph.jobs import Job, list_jobs, retry_job
+from cobalance.graph.tasks import Task
 from cobalance.vision.images import write_regions
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.draw_digits import Digits, write_images
 from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.folders import Folders
+from cobalance.workflows.order.job import order_plan
+from cobalance.workflows.order.settings import check_settings
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.run import run_here
+
+Work = TypeVar("Work", Job, Task)
 
 
 @dataclass(frozen=True)
@@ -86,44 +87,63 @@ class Runner:
                     f"it, too: cobalance datasets drop {made}"
                 )
 
-    def earlier_job(self, dataset: str, seed: str) -> str | None:
-        """The job of an earlier run, requeued if it failed or was cancelled; None if none."""
+    def order(self, dataset: str, plan: str, settings: Mapping[str, Any]) -> str:
+        """Order a plan's images; the job of an earlier run goes on, also if it failed.
+
+        Parameters
+        ----------
+        settings : mapping
+            Of the job, which is known again by its ``seed``.
+        """
         for job in list_jobs(self.store, dataset):
-            if job.settings.get("seed") == seed:
+            if job.settings.get("seed") == settings["seed"]:
                 if job.state in ("failed", "cancelled"):
                     retry_job(self.store, job.id)
                 return job.id
-        return None
 
-    def run_jobs(self, jobs: Collection[str], progress: Progress) -> list[Job]:
-        """Run jobs until all are done.
+        return order_plan(
+            self.store,
+            dataset,
+            plan,
+            read_plan(self.store, dataset, plan),
+            check_settings(settings),
+            self.progress,
+            places=self.folders.image_roots(dataset),
+        )
+
+    def run(
+        self,
+        read: Callable[[GraphStore, str], Work],
+        ids: Collection[str],
+        progress: Progress | None = None,
+    ) -> list[Work]:
+        """Run jobs or tasks until all are done, and read them.
+
+        Parameters
+        ----------
+        read : callable
+            `cobalance.graph.jobs.status.read_job` or `cobalance.graph.tasks.lifecycle.read_task`.
+        progress : callable, optional
+            In place of the demonstration's.
 
         Raises
         ------
         CobalanceError
             One has failed or was cancelled.
         """
-        self._run(jobs, progress)
-        ended = [read_job(self.store, job) for job in jobs]
-        for job in ended:
-            _check_done(f"job {job.id}", job.state, job.error)
-        return ended
-
-    def run_tasks(self, tasks: Collection[str], progress: Progress) -> None:
-        """Run tasks until all are done, as `run_jobs`."""
-        self._run(tasks, progress)
-        for task in tasks:
-            ended = read_task(self.store, task)
-            _check_done(f"{ended.kind} {task}", ended.state, ended.error)
-
-    def _run(self, jobs: Collection[str], progress: Progress) -> None:
         home = self.settings.cobalance_home.expanduser().absolute()
-        run_here(self.settings, jobs, f"sqlite:///{home / 'demo' / 'queue.sqlite'}", progress)
+        queue = f"sqlite:///{home / 'demo' / 'queue.sqlite'}"
+        run_here(self.settings, ids, queue, progress or self.progress)
 
-    def ask(self, query: str, dataset: str, **parameters: Any) -> pd.DataFrame:
-        """Answer of a saved query."""
-        saved, bound = bind_named(self.store, query, {"dataset": dataset, **parameters})
-        return self.store.read_frame(saved.text, **bound)
+        ended = [read(self.store, work_id) for work_id in ids]
+        for work in ended:
+            if work.state != "done":
+                kind = work.kind if isinstance(work, Task) else "job"
+                raise CobalanceError(
+                    f"The {kind} {work.id} is {work.state}, and not done. {work.error} When that "
+                    "is mended, run the demonstration again; it goes on from there."
+                )
+        return ended
 
 
 def prefix_of(name: str) -> str:
@@ -148,11 +168,3 @@ def load_digits(runner: Runner, name: str, drawn: Digits) -> None:
     regions = drawn.annotations(regions=True, folder=prefix_of(name))
     write_regions(runner.folders.regions, name, regions, replace=True, progress=progress)
     mine_dataset(store, name, MiningOptions(max_size=2), max_cliques=10_000, progress=progress)
-
-
-def _check_done(name: str, state: str, error: str | None) -> None:
-    if state != "done":
-        raise CobalanceError(
-            f"The {name} is {state}, and not done. {error or ''} When that is mended, run the "
-            "demonstration again; it goes on from there."
-        )
