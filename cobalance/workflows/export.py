@@ -21,8 +21,11 @@ from cobalance.generation.export import (
     ExportReport,
     export,
 )
-from cobalance.generation.export.counterfactuals import compose_job, with_source_concepts
-from cobalance.generation.export.merged import read_merged
+from cobalance.generation.export.job_images import (
+    compose_job,
+    read_merged,
+    with_source_concepts,
+)
 from cobalance.generation.export.overwriting import MARKER
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.database import GraphStore

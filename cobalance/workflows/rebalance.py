@@ -23,7 +23,7 @@ from cobalance.base import (
     silent,
 )
 from cobalance.generation.export import ExportError
-from cobalance.generation.export.counterfactuals import compose_job
+from cobalance.generation.export.job_images import compose_job
 from cobalance.graph.database import CONCEPT, GraphStore
 from cobalance.graph.dataset import (
     MAX_CLIQUES,

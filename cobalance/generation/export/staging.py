@@ -1,11 +1,10 @@
 """Staging folder of an export: written beside the target, and moved there once complete.
 
-Files are digested while they are written; ``SHA256SUMS`` lists the digests for sha256sum.
+Files are digested once they are written; ``SHA256SUMS`` lists the digests for sha256sum.
 """
 
 import errno
 import hashlib
-import io
 import os
 import shutil
 import tempfile
@@ -13,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -54,42 +53,18 @@ class Staging:
         """Open a new file to write it from its start to its end."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as raw, _DigestingFile(raw) as file:
-            yield cast("IO[bytes]", file)
-            file.flush()
-            self.files[name] = (file.digest.hexdigest(), file.size)
+        with path.open("xb") as file:
+            yield file
+
+        with path.open("rb") as written:
+            digest = hashlib.file_digest(written, "sha256").hexdigest()
+        self.files[name] = (digest, path.stat().st_size)
 
     def seal(self, marker: dict[str, object]) -> None:
         """Write the marker file that identifies an export, and the digests of all files."""
         self.write(MARKER, msgspec.json.format(msgspec.json.encode(marker), indent=2) + b"\n")
         lines = [f"{self.files[name][0]}  {name}\n" for name in sorted(self.files)]
         self.write(SUMS, "".join(lines).encode())
-
-
-class _DigestingFile(io.RawIOBase):
-    """File wrapper that hashes written bytes."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        self._raw = raw
-        self.digest = hashlib.sha256()
-        self.size = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self.size
-
-    def write(self, data: bytes) -> int:  # type: ignore[override]
-        self._raw.write(data)
-        self.digest.update(data)
-        n_bytes = memoryview(data).nbytes
-        self.size += n_bytes
-        return n_bytes
-
-    def flush(self) -> None:
-        if not self._raw.closed:
-            self._raw.flush()
 
 
 @contextmanager

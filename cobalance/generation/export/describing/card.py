@@ -183,7 +183,7 @@ def _limits(facts: CardFacts) -> Sequence[str]:
 
 def _consent(generated: pd.DataFrame) -> str:
     """State the basis on which people were painted, as whoever ordered it gave it."""
-    n_images_of = Counter(_mapping(text).get(CONSENT) for text in generated["settings"])
+    n_images_of = Counter(json.loads(text or "{}").get(CONSENT) for text in generated["settings"])
     return _list(
         f"{inflect(n, 'images')} of people were painted on this basis: {escape(str(basis))}"
         for basis, n in sorted(n_images_of.items(), key=str)
@@ -218,7 +218,7 @@ def _generation(generated: pd.DataFrame) -> str:
     rows_of: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     names = ("backend", "model", "revision", "weights_sha256", "digital_source_type")
     for row in generated[[*names, "settings", "software"]].to_dict("records"):
-        model = tuple(_text(row[name]) for name in names)
+        model = tuple(row[name] or "" for name in names)
         rows_of[model].append(row)  # type: ignore[arg-type]
 
     parts = []
@@ -233,13 +233,12 @@ def _model_facts(model: tuple[str, ...], rows: list[dict[str, Any]]) -> list[str
     facts = [
         f"{title}: {escape(value)}" for title, value in zip(titles, model, strict=True) if value
     ]
-    same, differing = _settings([_mapping(row["settings"]) for row in rows])
+    same, differing = _settings([json.loads(row["settings"] or "{}") for row in rows])
     facts += [f"Setting {escape(key)}: {escape(value)}" for key, value in same.items()]
     if differing:
         facts.append(f"Settings of each image's own: {escape(', '.join(differing))}")
 
-    software = {json.dumps(_mapping(row["software"]), sort_keys=True) for row in rows}
-    for versions in sorted(software):
+    for versions in sorted({row["software"] or "{}" for row in rows}):
         packages = ", ".join(f"{name} {version}" for name, version in json.loads(versions).items())
         if packages:
             facts.append(f"Software: {escape(packages)}")
@@ -263,10 +262,9 @@ def _filters(generated: pd.DataFrame) -> str:
     scores_of: dict[str, list[float]] = defaultdict(list)
     overruled: Counter[str] = Counter()
     for text in generated["scores"]:
-        for name, judgement in _mapping(text).items():
-            if isinstance(judgement, dict) and isinstance(judgement.get("score"), int | float):
-                scores_of[name].append(float(judgement["score"]))
-                overruled[name] += not judgement.get("accepted", True)
+        for name, judgement in json.loads(text or "{}").items():
+            scores_of[name].append(judgement["score"])
+            overruled[name] += not judgement["accepted"]
     if not scores_of:
         return "No filter has judged these images."
 
@@ -278,7 +276,7 @@ def _filters(generated: pd.DataFrame) -> str:
     header = ("Filter", "Images", "Lowest score", "Median", "Highest", "Accepted despite it")
     parts = [_table(header, rows)]
 
-    n_of_decider = Counter(map(_text, generated["decided_by"]))
+    n_of_decider = Counter(generated["decided_by"])
     deciders = sorted((name, n) for name, n in n_of_decider.items() if name)
     if deciders:
         parts.append(_list(f"{n:,} decided by {escape(name)}" for name, n in deciders))
@@ -300,17 +298,3 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _list(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
-
-
-def _mapping(text: object) -> dict[str, Any]:
-    if not isinstance(text, str):
-        return {}
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

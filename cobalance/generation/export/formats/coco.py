@@ -22,6 +22,9 @@ from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.staging import Staging
 
 _KINDS = ("real", "generated")
+# Files with regions: what they are counted as, and what their categories are. Captions have none.
+_COUNTED = {"instances": "regions", "objects": "objects"}
+_SUPERCATEGORIES = {"instances": "concept", "objects": "class"}
 
 PLUGIN = exporter.ExportPlugin(
     "coco",
@@ -62,22 +65,6 @@ the concepts with a region, or `manifest.parquet`, for all of them; with
 )
 
 
-class _Categories:
-    """Category numbers from 1: known names in order, then others as they come."""
-
-    def __init__(self, known: list[str]) -> None:
-        self._ids = _number(known)
-
-    def id_of(self, name: str) -> int:
-        return self._ids.setdefault(name, len(self._ids) + 1)
-
-    def records(self, supercategory: str) -> list[dict[str, Any]]:
-        return [
-            {"id": number, "name": name, "supercategory": supercategory}
-            for name, number in self._ids.items()
-        ]
-
-
 class _CocoFile:
     """Writes a COCO file image by image; `buffer` holds the annotations until all are written."""
 
@@ -100,7 +87,8 @@ class _CocoFile:
         numbered = msgspec.json.encode({"id": self.n_annotations, **entry})
         self._buffer.write((b",\n" if self.n_annotations > 1 else b"\n") + numbered)
 
-    def finish(self, categories: list[dict[str, Any]] | None = None) -> None:
+    def finish(self, **rest: list[dict[str, Any]]) -> None:
+        """Write the annotations and the licences, and further lists by name."""
         self._file.write(b'\n],"annotations":[')
         self._buffer.seek(0)
         while part := self._buffer.read(1 << 20):
@@ -110,21 +98,24 @@ class _CocoFile:
             {"id": number, "name": name or url, "url": url}
             for (name, url), number in self._licenses.items()
         ]
-        rest: dict[str, Any] = {"licenses": licenses}
-        if categories is not None:
-            rest["categories"] = categories
         # The object was begun with the images, so that the rest of it goes on without its brace.
-        self._file.write(b"\n]," + msgspec.json.encode(rest).removeprefix(b"{") + b"\n")
+        encoded = msgspec.json.encode({"licenses": licenses, **rest})
+        self._file.write(b"\n]," + encoded.removeprefix(b"{") + b"\n")
 
 
 @dataclass(eq=False)
 class _CocoWriter:
+    """Writes the files of all splits.
+
+    `categories` are numbered from 1 by kind of file: known names in order, then others as they
+    come.
+    """
+
     staging: Staging
     splits: dict[str | None, str]
     numbers: dict[str, int]
-    concepts: _Categories
-    classes: _Categories = field(default_factory=lambda: _Categories([]))
-    files: dict[str, _CocoFile] = field(default_factory=dict)
+    categories: dict[str, dict[str, int]]
+    files: dict[tuple[str, str], _CocoFile] = field(default_factory=dict)
     opened: ExitStack = field(default_factory=ExitStack)
     labels: list[tuple[int, str]] = field(default_factory=list)
     counts: Counter[str] = field(
@@ -149,19 +140,13 @@ class _CocoWriter:
         }
         entry = {name: value for name, value in values.items() if value is not None}
 
-        split = self.splits[image.split]
-        instances = self._file(f"instances_{split}")
-        instances.add_image(entry, image.text)
-        self._annotate(instances, image, image.regions, self.concepts, "regions")
-
+        self._annotate("instances", entry, image, image.regions)
         if image.objects:
-            objects = self._file(f"objects_{split}")
-            objects.add_image(entry, image.text)
-            self._annotate(objects, image, image.objects, self.classes, "objects")
+            self._annotate("objects", entry, image, image.objects)
             self.counts[f"{_KINDS[image.synthetic]} images with objects"] += 1
 
         if image.text.captions:
-            captions = self._file(f"captions_{split}")
+            captions = self._file("captions", image)
             captions.add_image(entry, image.text)
             for caption in image.text.captions:
                 captions.add_annotation({"image_id": number, "caption": caption})
@@ -169,13 +154,8 @@ class _CocoWriter:
         return location
 
     def finish(self) -> exporter.WriterReport:
-        for name, file in sorted(self.files.items()):
-            if name.startswith("objects_"):
-                file.finish(self.classes.records("class"))
-            elif name.startswith("captions_"):
-                file.finish()
-            else:
-                file.finish(self.concepts.records("concept"))
+        for (kind, _), file in sorted(self.files.items()):
+            file.finish(**self._list_categories(kind))
         self.opened.close()
 
         table = io.StringIO()
@@ -184,33 +164,44 @@ class _CocoWriter:
         self.staging.write("classes.csv", table.getvalue().encode())
         return exporter.WriterReport(dict(self.counts))
 
-    def _file(self, name: str) -> _CocoFile:
-        if name not in self.files:
+    def _list_categories(self, kind: str) -> dict[str, list[dict[str, Any]]]:
+        """The categories of files of a kind under their name; nothing for captions."""
+        if kind not in self.categories:
+            return {}
+
+        categories = [
+            {"id": number, "name": name, "supercategory": _SUPERCATEGORIES[kind]}
+            for name, number in self.categories[kind].items()
+        ]
+        return {"categories": categories}
+
+    def _file(self, kind: str, image: ExportImage) -> _CocoFile:
+        """The file of a kind that an image is in, by its split."""
+        key = kind, self.splits[image.split]
+        if key not in self.files:
+            name = "_".join(key)
             file = self.opened.enter_context(self.staging.open(f"annotations/{name}.json"))
             folder = self.staging.folder
             buffer = self.opened.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
-            self.files[name] = _CocoFile(file, buffer, f"{name}, written by cobalance")
-        return self.files[name]
+            self.files[key] = _CocoFile(file, buffer, f"{name}, written by cobalance")
+        return self.files[key]
 
     def _annotate(
-        self,
-        file: _CocoFile,
-        image: ExportImage,
-        regions: Sequence[Mention],
-        categories: _Categories,
-        kind: str,
+        self, kind: str, entry: dict[str, Any], image: ExportImage, regions: Sequence[Mention]
     ) -> None:
-        """Write regions of an image to a file, and count written ones and those left out."""
+        """Write an image with regions, and count written ones and those left out."""
+        file, categories = self._file(kind, image), self.categories[kind]
+        file.add_image(entry, image.text)
         for region in regions:
             annotated = coco_region(region, image.width_px, image.height_px)
             if annotated is None:
-                self.counts[f"{kind} without box and outline"] += 1
+                self.counts[f"{_COUNTED[kind]} without box and outline"] += 1
                 continue
 
-            self.counts[kind] += 1
+            self.counts[_COUNTED[kind]] += 1
             annotation = {
-                "image_id": self.numbers[image.id],
-                "category_id": categories.id_of(region.concept),
+                "image_id": entry["id"],
+                "category_id": categories.setdefault(region.concept, len(categories) + 1),
                 "bbox": annotated.box,
                 "area": annotated.area_px2,
                 "iscrowd": int(region.crowd),
@@ -246,6 +237,9 @@ def _is_number(name: str) -> bool:
 
 def open_export_format(_options: Options) -> exporter.StartExport:
     """Start exports: ``images/``, ``annotations/`` and the table of classes."""
-    return lambda stream, staging: _CocoWriter(
-        staging, stream.splits, _numbers(stream), _Categories(stream.concepts)
-    )
+
+    def start(stream: ImageStream, staging: Staging) -> _CocoWriter:
+        categories = {"instances": _number(stream.concepts), "objects": {}}
+        return _CocoWriter(staging, stream.splits, _numbers(stream), categories)
+
+    return start

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobalance.base import CobalanceError, Mention, MissingExtraError, Progress, Setting
+from cobalance.base import (
+    CobalanceError,
+    Mention,
+    MissingExtraError,
+    Progress,
+    Setting,
+    group_pairs,
+)
 from cobalance.generation.export.images.coco_regions import object_region
 from cobalance.generation.export.images.dataset import ExportDataset, list_images
 from cobalance.generation.export.images.image import (
@@ -207,11 +214,8 @@ class ImageStream:
     def _read_regions(self, ids: Sequence[str]) -> "dict[str, list[_Region]]":
         if self.dataset.regions is None or not ids:
             return {}
-        regions_of: dict[str, list[_Region]] = {}
-        for row in self.dataset.regions(ids).to_dict("records"):
-            size = _number(row.get("image_width_px")), _number(row.get("image_height_px"))
-            regions_of.setdefault(str(row["id"]), []).append(_Region(_mention(row), size))
-        return regions_of
+        rows = self.dataset.regions(ids).to_dict("records")
+        return group_pairs((str(row["id"]), _region(row)) for row in rows)
 
 
 class _Region(NamedTuple):
@@ -245,10 +249,10 @@ def _text_of(image: ExportImage, texts: Mapping[str, ImageText]) -> ImageText:
     return replace(first, captions=edited, source_captions=source_captions, **credit)
 
 
-def _mention(region: Mapping[Any, Any]) -> Mention:
+def _region(region: Mapping[Any, Any]) -> _Region:
     box = tuple(float(region[name]) for name in ("x_px", "y_px", "w_px", "h_px"))
     outline = region["segmentation"]
-    return Mention(
+    mention = Mention(
         str(region["concept"]),
         score=_number(region["score"]),
         area_px2=_number(region["area_px2"]),
@@ -256,6 +260,8 @@ def _mention(region: Mapping[Any, Any]) -> Mention:
         segmentation=outline if isinstance(outline, str) else None,
         crowd=bool(region.get("crowd", False)),
     )
+    size_px = _number(region.get("image_width_px")), _number(region.get("image_height_px"))
+    return _Region(mention, size_px)
 
 
 def _number(value: Any) -> float | None:

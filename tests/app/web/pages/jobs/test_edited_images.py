@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.pages.jobs import page as views
 from cobalance.app.web.state import tasks
-from cobalance.generation.export.counterfactuals import compose_job
+from cobalance.generation.export.job_images import compose_job
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.read import read_annotations, read_classes
