@@ -8,10 +8,10 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from cobalance.base import FloatArray, IntArray, check_known, positions_of
+from cobalance.base import FloatArray, IntArray, check_known
 from cobalance.counting import Cliques, Incidence, SubsetIndex
 from cobalance.generation.planning.lean import Lean, match_cliques
-from cobalance.generation.planning.simulation import PADDING, add_to_counts
+from cobalance.generation.planning.simulation import PADDING, add_to_counts, code_names
 
 BASELINES: Mapping[str, str] = MappingProxyType(
     {
@@ -60,7 +60,7 @@ def group_images(cliques: Cliques, incidence: Incidence) -> Groups:
 
     Images of classes that the cliques do not have are left out, with group -1.
     """
-    recode, class_codes = _recode(cliques, incidence)
+    recode, class_codes = code_names(cliques, incidence)
     classes = class_codes[incidence.labels]
     codes = recode[incidence.indices] if len(incidence.indices) else np.zeros(0, dtype=np.int64)
     has_class = classes >= 0
@@ -81,17 +81,6 @@ def group_images(cliques: Cliques, incidence: Incidence) -> Groups:
     images = np.zeros((len(sets), len(cliques.classes)), dtype=np.int64)
     np.add.at(images, (of_image[has_class], classes[has_class]), 1)
     return Groups(cliques, members, images, of_image, classes)
-
-
-def _recode(cliques: Cliques, incidence: Incidence) -> tuple[IntArray, IntArray]:
-    """The cliques' codes of the concepts and the classes of images; -1 for unknown names."""
-    used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
-    used[cliques.members] = True
-    code_of = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
-    label_of = positions_of(cliques.classes)
-    concepts = [code_of.get(name, PADDING) for name in incidence.concepts]
-    classes = [label_of.get(name, -1) for name in incidence.classes]
-    return np.array(concepts, dtype=np.int64), np.array(classes, dtype=np.int64)
 
 
 def resample_counts(groups: Groups, baseline: str, most: int | None = None) -> FloatArray:

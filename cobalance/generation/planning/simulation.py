@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import IntArray, PlannedQuery, check_known, positions_of
-from cobalance.counting import Cliques, SubsetIndex
+from cobalance.counting import Cliques, Incidence, SubsetIndex
 from cobalance.generation.planning.plan import Plan, PlannedImages, check_query
 
 # Stands behind the last member of a clique.
@@ -92,6 +92,26 @@ def simulate_images(cliques: Cliques, planned: PlannedImages) -> Cliques:
 def _look_up(kind: str, codes: dict[str, int], names: Sequence[str]) -> list[int]:
     check_known(kind, names, codes)
     return [codes[name] for name in names]
+
+
+def code_names(cliques: Cliques, incidence: Incidence) -> tuple[IntArray, IntArray]:
+    """The codes that cliques have for the concepts and the classes of images.
+
+    Returns
+    -------
+    concepts : int64 array, shape (n_concepts,)
+        -1 for a concept that no clique has.
+    classes : int64 array, shape (n_classes,)
+        -1 for a class that the cliques do not have.
+    """
+    # Members are padded with -1, which is the last index: one more than there are concepts.
+    used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
+    used[cliques.members] = True
+    code_of = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
+    label_of = positions_of(cliques.classes)
+    concepts = [code_of.get(name, PADDING) for name in incidence.concepts]
+    classes = [label_of.get(name, -1) for name in incidence.classes]
+    return np.array(concepts, dtype=np.int64), np.array(classes, dtype=np.int64)
 
 
 def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:

@@ -108,8 +108,9 @@ def select_sources(
         text = texts_of.get(row["id"], {})
         captions = text.get("captions") or ()
         reason = _reason(row, text, split, of_classes, options)
-        if reason is None and options.children == "drop":
-            reason = _reason_of_children(captions, child_words)
+        drops_children = reason is None and options.children == "drop"
+        if drops_children and any(names_children(caption, child_words) for caption in captions):
+            reason = CHILDREN
 
         edited: dict[str, Any] = {}
         if reason is None and edits is not None:
@@ -285,11 +286,6 @@ def _reason(
     ):
         return NO_DERIVATIVES
     return None
-
-
-def _reason_of_children(captions: Collection[str], words: Sequence[str]) -> str | None:
-    names = any(names_children(caption, words) for caption in captions)
-    return CHILDREN if names else None
 
 
 def _digest(image_id: str) -> bytes:

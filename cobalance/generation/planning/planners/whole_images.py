@@ -14,13 +14,13 @@ from cobalance.base import (
     Options,
     Plugin,
     is_image_property,
-    positions_of,
     sparse,
 )
 from cobalance.counting import Cliques, Incidence, sets_matrix
 from cobalance.generation.planning.lean import CliqueSets, Lean
 from cobalance.generation.planning.plan import ImagePlanner, PlannedImages, PlanOptions
 from cobalance.generation.planning.relaxation import bound_lean
+from cobalance.generation.planning.simulation import code_names
 from cobalance.generation.planning.weights import weigh_cliques
 from cobalance.statistics import MAX_Q_VALUE
 
@@ -168,21 +168,14 @@ class Pool:
     @classmethod
     def of(cls, cliques: Cliques, images: Incidence) -> "Pool":
         """Draw the sample, and count pairs in all images, of the concepts that cliques have."""
-        # Members are padded with -1, which is the last index: one more than there are concepts.
-        used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
-        used[cliques.members] = True
-        code_of = {
-            name: code
-            for code, name in enumerate(cliques.concepts)
-            if used[code] and not is_image_property(name)
-        }
-        images = images.restrict(np.array([name in code_of for name in images.concepts], bool))
+        codes_of_names, codes_of_classes = code_names(cliques, images)
+        can_make = np.array([not is_image_property(name) for name in images.concepts], dtype=bool)
+        is_drawn = can_make & (codes_of_names >= 0)
+        images = images.restrict(is_drawn)
 
         # From here on concepts and classes have the codes of the cliques.
-        recode = np.array([code_of[name] for name in images.concepts], dtype=np.int64)
-        codes = recode[images.indices]
-        label_of = positions_of(cliques.classes)
-        labels = np.array([label_of.get(name, -1) for name in images.classes])[images.labels]
+        codes = codes_of_names[is_drawn][images.indices]
+        labels = codes_of_classes[images.labels]
         lengths = np.diff(images.indptr)
 
         order = np.random.default_rng(0).permutation(len(lengths))
