@@ -15,7 +15,7 @@ from typing import Any, Literal
 from dbos import DBOS, SetWorkflowID
 from sqlalchemy.exc import SQLAlchemyError
 
-from cobalance.base import EXTRAS, Setting, StoreUnavailableError
+from cobalance.base import EXTRAS, Setting, StoreUnavailableError, group_pairs
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.queue_database import (
     JsonSerializer,
@@ -242,9 +242,9 @@ class Queue:
             statuses = DBOS.list_workflows(
                 workflow_ids=workflows, status=["PENDING"], load_input=False, load_output=False
             )
-            ids_of_queue: dict[str | None, list[str]] = {}
-            for status in statuses:
-                ids_of_queue.setdefault(status.queue_name, []).append(status.workflow_id)
+            ids_of_queue = group_pairs(
+                (status.queue_name, status.workflow_id) for status in statuses
+            )
             for name in self._queues:
                 if name in ids_of_queue:
                     DBOS.resume_workflows(ids_of_queue[name], queue_name=name)

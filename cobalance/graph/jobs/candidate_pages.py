@@ -1,12 +1,14 @@
 """Candidates of a job page by page, or by the images that they edit; their provenance."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
-from cobalance.base import check_known, require_one
+from cobalance.base import check_known, group_pairs, require_one
 from cobalance.graph.database import CANDIDATE, GraphStore, Row
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState, query_id
@@ -172,11 +174,7 @@ class EditedImage:
     @property
     def mask_uri(self) -> str | None:
         """URI of the edit mask, from the first candidate that has one."""
-        for group in self.groups:
-            for candidate in group.candidates:
-                if candidate.mask_uri is not None:
-                    return candidate.mask_uri
-        return None
+        return _first_uri(self.groups, attrgetter("mask_uri"))
 
 
 def count_edited(store: GraphStore, job: str) -> int:
@@ -239,9 +237,8 @@ def read_edited(
     """
     ids = [query_id(job, position) for position in positions]
 
-    rows_by_position: dict[int, list[Row]] = {}
-    for row in store.read(reads.EDITED_IMAGES, ids=ids, most=most):
-        rows_by_position.setdefault(int(row["asked"]), []).append(row)
+    rows = store.read(reads.EDITED_IMAGES, ids=ids, most=most)
+    rows_by_position = group_pairs((row["asked"], row) for row in rows)
     return [
         _image(rows_by_position[position]) for position in positions if position in rows_by_position
     ]
@@ -253,18 +250,18 @@ def _image(rows: Sequence[Row]) -> EditedImage:
     return EditedImage(
         position=groups[0].position,
         source_image=rows[0]["source_image"],
-        uri=rows[0]["uri"] or _source_uri(groups),
+        uri=rows[0]["uri"] or _first_uri(groups, attrgetter("source_uri")),
         concepts=tuple(rows[0]["concepts"]),
         groups=groups,
     )
 
 
-def _source_uri(groups: Sequence[EditedGroup]) -> str | None:
-    for group in groups:
-        for candidate in group.candidates:
-            if candidate.source_uri:
-                return candidate.source_uri
-    return None
+def _first_uri(
+    groups: Sequence[EditedGroup], uri_of: Callable[[Candidate], str | None]
+) -> str | None:
+    """A URI of the first candidate that has one; None if none has."""
+    candidates = chain.from_iterable(group.candidates for group in groups)
+    return next(filter(None, map(uri_of, candidates)), None)
 
 
 def _group(row: Row) -> EditedGroup:

@@ -14,6 +14,7 @@ from cobalance.base import (
     OptionError,
     StaleError,
     check_known,
+    group_pairs,
     require_one,
 )
 from cobalance.graph.database import CANDIDATE, GraphStore, json_text
@@ -132,10 +133,8 @@ def record_made(
 
 def fingerprints(store: GraphStore, queries: Sequence[str]) -> list[list[Fingerprint]]:
     """Read the fingerprints of accepted and pending candidates, by query and id."""
-    by_query: dict[str, list[Fingerprint]] = {}
-    for row in store.read(reads.FINGERPRINTS, queries=list(queries)):
-        by_query.setdefault(row["query"], []).append(Fingerprint(**row))
-    return list(by_query.values())
+    rows = store.read(reads.FINGERPRINTS, queries=list(queries))
+    return list(group_pairs((row["query"], Fingerprint(**row)) for row in rows).values())
 
 
 def reject_made(store: GraphStore, job: str, reasons: Mapping[str, str]) -> None:
@@ -265,22 +264,13 @@ def restore_decisions(store: GraphStore, before: QueryDecisions, after: QueryDec
 
 
 def read_verdicts(
-    store: GraphStore, job: str, candidates: Sequence[str] | None = None
+    store: GraphStore, job: str, candidates: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Read ``verdict``, ``reason`` and ``decided_by`` of a job's candidates, by id.
+    """Read ``verdict``, ``reason`` and ``decided_by`` of candidates of a job, by id.
 
     Those that were ranked have a ``rank``, too.
-
-    Parameters
-    ----------
-    candidates : sequence of str or None
-        Ids of some of them; None for all.
     """
-    if candidates is None:
-        rows = store.read(reads.VERDICTS, job=job)
-    else:
-        rows = store.read(reads.SOME_VERDICTS, job=job, candidates=list(candidates))
-
+    rows = store.read(reads.VERDICTS, job=job, candidates=list(candidates))
     for row in rows:
         if row["rank"] is None:
             del row["rank"]

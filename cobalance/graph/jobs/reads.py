@@ -244,20 +244,13 @@ PROVENANCE = Statement(
     "MATCH (c:Candidate {id: $candidate}) RETURN c.provenance AS provenance",
 )
 
-_VERDICT = """
-RETURN c.id AS id, c.verdict AS verdict, c.rank AS rank, c.reason AS reason,
-  c.decided_by AS decided_by"""
-
 VERDICTS = Statement(
-    "The verdicts on a job's candidates.",
-    f"MATCH (c:Candidate {{job: $job}}) WHERE c.verdict IS NOT NULL{_VERDICT}",
-)
-
-SOME_VERDICTS = Statement(
     "The verdicts on some of a job's candidates, by their ids.",
-    f"""
+    """
 UNWIND $candidates AS id
-MATCH (c:Candidate {{id: id}}) WHERE c.job = $job AND c.verdict IS NOT NULL{_VERDICT}""",
+MATCH (c:Candidate {id: id}) WHERE c.job = $job AND c.verdict IS NOT NULL
+RETURN c.id AS id, c.verdict AS verdict, c.rank AS rank, c.reason AS reason,
+  c.decided_by AS decided_by""",
 )
 
 DECISIONS = Statement(

@@ -19,7 +19,7 @@ from cobalance.generation.jobs.settlement import rank_query
 from cobalance.generation.output.chunk_records import ChunkRecord, read_vectors, write_vectors
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.jobs.candidates import decide, read_verdicts
+from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import create_job, retry_job
 from cobalance.graph.jobs.reports import start_queries
 from cobalance.graph.jobs.rounds import read_query_progress, read_round
@@ -28,6 +28,7 @@ from cobalance.graph.jobs.status import read_job, read_queries
 from cobalance.vision.stored.output_folder import OutputFolder
 from tests.e2e.best_of import accepted, assert_counted
 from tests.e2e.scored import RANK_BY, known, places
+from tests.graph.jobs.reporting import verdicts_of
 
 NAN = float("nan")
 QUERIES = [("a", ("x",), 1), ("b", ("x",), 3), ("b", ("y",), 1), ("a", ("y",), 2)]
@@ -329,7 +330,7 @@ def test_candidates_that_repeat_each_other_do_not_compete(store, loaded, folder)
         report_chunk(store, job, [row | {"scores": json.dumps(scores)}])
     assert next_round(store, folder, job, settings, current) is None
     assert accepted(store, job, 1) == {0: {4}}
-    verdicts = read_verdicts(store, job)
+    verdicts = verdicts_of(store, job)
     reasons = [verdicts[candidate_id(job, 0, index)]["reason"] for index in range(6)]
     repeats = f"It is nearly the same as candidate {job}/000000/00000"
     assert [reason.startswith(repeats) for reason in reasons] == [0, 0, 1, 1, 0, 1]

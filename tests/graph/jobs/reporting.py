@@ -4,7 +4,13 @@ from dataclasses import asdict
 
 import pytest
 
-from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made, reject_made
+from cobalance.graph.jobs.candidates import (
+    NewCandidate,
+    decide,
+    read_verdicts,
+    record_made,
+    reject_made,
+)
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, cancel_job, query_id, retry_job
 from cobalance.graph.jobs.reports import (
     end_job,
@@ -21,6 +27,12 @@ QUERIES = [("a", ("x", "y"), 3), ("b", ("x",), 2), ("a", ("y",), 5)]
 
 def accepted(query, index, **changes):
     return NewCandidate(f"{query}/{index}", f"{index}.png", "accepted", seconds=2.0, **changes)
+
+
+def verdicts_of(store, job):
+    """The verdicts on all of a job's candidates."""
+    rows = store.read("MATCH (c:Candidate {job: $job}) RETURN c.id AS id", job=job)
+    return read_verdicts(store, job, [row["id"] for row in rows])
 
 
 def rejected(query, index, **changes):

@@ -11,14 +11,13 @@ from cobalance.graph.jobs.candidates import (
     NewCandidate,
     QueryCounts,
     decide,
-    read_verdicts,
     record_made,
     reject_made,
 )
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import fail_job, finish_queries
 from cobalance.graph.jobs.status import read_job, read_queries
-from tests.graph.jobs.reporting import accepted, counted, recounted, rejected, states
+from tests.graph.jobs.reporting import accepted, counted, recounted, rejected, states, verdicts_of
 
 
 def test_a_decision_by_hand_outlives_a_repeated_report(store, job):
@@ -41,7 +40,7 @@ def test_what_is_found_twice_is_rejected_unless_people_decided(store, job):
     decide(store, f"{first}/1", "accepted", "ann")
     for reason in ("twice", "found twice again"):
         reject_made(store, job, dict.fromkeys([f"{first}/1", f"{first}/2", f"{second}/0"], reason))
-    assert read_verdicts(store, job) == {
+    assert verdicts_of(store, job) == {
         f"{first}/0": {"verdict": "accepted", "reason": "", "decided_by": None},
         f"{first}/1": {"verdict": "accepted", "reason": "", "decided_by": "ann"},
         f"{first}/2": {"verdict": "rejected", "reason": "twice", "decided_by": None},

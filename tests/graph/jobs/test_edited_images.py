@@ -18,7 +18,6 @@ from cobalance.graph.jobs.candidates import (
     NewCandidate,
     decide,
     read_decisions,
-    read_verdicts,
     record_made,
     restore_decisions,
 )
@@ -26,7 +25,7 @@ from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.rounds import begin_round
 from cobalance.graph.jobs.settlement import RankedCandidate, Settlement, settle_queries
 from cobalance.graph.jobs.status import read_queries
-from tests.graph.jobs.reporting import counted, recounted
+from tests.graph.jobs.reporting import counted, recounted, verdicts_of
 
 GROUPS = ("man", "woman")
 IMAGES = ("image 1", "image 2", "image 3")
@@ -207,14 +206,14 @@ def test_images_to_review_are_found_until_people_have_decided(store, edited, set
 def test_a_decision_is_taken_back_exactly(store, edited, settle, index, verdict):
     made = settle(0)
     query = query_id(edited, 0)
-    verdicts, counts = read_verdicts(store, edited), counted(store, edited)
+    verdicts, counts = verdicts_of(store, edited), counted(store, edited)
     before = read_decisions(store, query)
     decide(store, made[index], verdict, "ann")
     after = read_decisions(store, query)
     assert after != before
     restore_decisions(store, before, after)
     assert read_decisions(store, query) == before
-    assert read_verdicts(store, edited) == verdicts
+    assert verdicts_of(store, edited) == verdicts
     assert counted(store, edited) == counts == recounted(store, edited)
     assert count_reviewed(store, edited) == 0
     with pytest.raises(StaleError, match="have changed since"):
@@ -238,9 +237,9 @@ def test_nothing_is_taken_back_that_somebody_has_changed_since(store, edited, se
     decide(store, made[1], "accepted", "ann")
     after = read_decisions(store, query)
     decide(store, made[2], "accepted", "bob")
-    verdicts = read_verdicts(store, edited)
+    verdicts = verdicts_of(store, edited)
     with pytest.raises(StaleError, match="Decide again"):
         restore_decisions(store, before, after)
-    assert read_verdicts(store, edited) == verdicts
+    assert verdicts_of(store, edited) == verdicts
     with pytest.raises(NotFoundError):
         read_decisions(store, "no query")

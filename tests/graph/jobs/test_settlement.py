@@ -8,13 +8,13 @@ from cobalance.base.errors import ConflictError
 from cobalance.base.records import Edit, PlannedQuery
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.jobs.candidate_pages import list_candidates
-from cobalance.graph.jobs.candidates import NewCandidate, decide, read_verdicts, record_made
+from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
 from cobalance.graph.jobs.rounds import Span, begin_round
 from cobalance.graph.jobs.settlement import RankedCandidate, Settlement, read_made, settle_queries
 from cobalance.graph.jobs.status import read_job, read_queries
-from tests.graph.jobs.reporting import counted, recounted
+from tests.graph.jobs.reporting import counted, recounted, verdicts_of
 
 MADE = 5
 
@@ -54,7 +54,7 @@ def settle(store, loaded):
 
 
 def chosen(store, job):
-    verdicts = read_verdicts(store, job)
+    verdicts = verdicts_of(store, job)
     return {int(name[-6:]) for name, found in verdicts.items() if found["verdict"] == "accepted"}
 
 
@@ -89,7 +89,7 @@ def test_whoever_accepts_another_candidate_rejects_the_one_that_was_chosen(store
     job = settle()
     assert choose(store, job, 3).accepted == 1
     assert chosen(store, job) == {3}
-    verdicts = read_verdicts(store, job)
+    verdicts = verdicts_of(store, job)
     assert verdicts[f"{job}/000000/000003"]["decided_by"] == "ann"
     displaced = verdicts[f"{job}/000000/000000"]
     assert displaced["reason"] == "Another candidate was chosen by hand."
@@ -164,12 +164,12 @@ def test_what_people_decide_before_the_best_are_chosen_stays(store, loaded):
 def test_losers_that_are_not_kept_are_counted_and_do_not_come_back(store, settle):
     job = settle(keep_losers=False, rejected=(0,))
     query = query_id(job, 0)
-    assert list(read_verdicts(store, job)) == [f"{query}/000001"]
+    assert list(verdicts_of(store, job)) == [f"{query}/000001"]
     before = counted(store, job)
     assert (before["accepted"], before["rejected"], before["pending"]) == (1, 4, 0)
     record_made(store, job, {query: [candidate(query, index) for index in range(MADE)]})
     assert counted(store, job) == before == recounted(store, job)
-    assert list(read_verdicts(store, job)) == [f"{query}/000001"]
+    assert list(verdicts_of(store, job)) == [f"{query}/000001"]
     with pytest.raises(ConflictError, match=f"was not kept.*run `retry\\('{job}', short=True\\)`"):
         decide(store, f"{query}/000003", "accepted", "ann")
     assert choose(store, job, 1, "rejected").accepted == 0
@@ -179,5 +179,5 @@ def test_losers_that_are_not_kept_are_counted_and_do_not_come_back(store, settle
 
 def test_what_is_left_of_a_query_that_is_short_is_kept(store, settle):
     job = settle(3, keep_losers=False, rejected=(0, 1, 4))
-    assert len(read_verdicts(store, job)) == MADE
+    assert len(verdicts_of(store, job)) == MADE
     assert read_queries(store, job)["message"][0] == "short"
