@@ -48,7 +48,7 @@ def test_tasks_end_with_notes_or_errors_and_can_be_tried_again(store, loaded, wo
     unknown = order("sing")
     worker = worker(measure=measure, fail=fail)
     worker.run()
-    assert set(worker.tasks_seen) == {good, bad, broken, unknown}
+    assert set(worker.seen) == {good, bad, broken, unknown}
     assert seen == [(loaded, {"a": 1})]
     found = read_task(store, good)
     assert (found.state, found.note, found.done, found.total) == ("done", "1 row", 2, 2)
@@ -68,7 +68,7 @@ def test_a_task_without_its_packages_is_left_to_other_workers(store, loaded, wor
     task = create_task(store, "measure", "train", dataset=loaded)
     here = worker(measure=lambda run: "")
     here.run()
-    assert here.tasks_left == {task: "train"}
+    assert here.left == {task: ("Task", "train")}
     assert read_task(store, task).state == "queued"
 
 

@@ -85,12 +85,11 @@ class Worker:
 
     Attributes
     ----------
-    jobs_left : dict of str to str
-        Jobs left to other workers, each with the extra or plug-in that is not installed here.
-    jobs_seen : dict of str to None
-        Jobs that it worked on, in order.
-    tasks_left, tasks_seen
-        The same of tasks.
+    seen : dict of str to str
+        Jobs and tasks that it worked on, in order, each with its kind: ``Job`` or ``Task``.
+    left : dict of str to tuple of two str
+        Those left to other workers, each with its kind, and the extra or plug-in that is not
+        installed here.
     """
 
     resources: WorkerResources
@@ -99,10 +98,8 @@ class Worker:
     id: str = field(default_factory=new_worker_id)
 
     def __post_init__(self) -> None:
-        self.jobs_left: dict[str, str] = {}
-        self.jobs_seen: dict[str, None] = {}
-        self.tasks_left: dict[str, str] = {}
-        self.tasks_seen: dict[str, None] = {}
+        self.seen: dict[str, str] = {}
+        self.left: dict[str, tuple[str, str]] = {}
         # Attempts of the tasks that the queue has.
         self._queued_tasks: dict[str, int] = {}
 
@@ -199,9 +196,9 @@ class Worker:
         active = [
             job
             for job, needs in self._store.run(active_jobs).items()
-            if self._serves(job, needs or "worker", self.jobs_left, queue)
+            if self._serves("Job", job, needs or "worker", queue)
         ]
-        self.jobs_seen.update(dict.fromkeys(active))
+        self.seen |= dict.fromkeys(active, "Job")
         if self._executor.job not in active:
             self._executor.job = None
 
@@ -216,10 +213,10 @@ class Worker:
         """Advance all tasks that this worker may run; whether the queue has any."""
         active: dict[str, int] = {}
         for task in self._store.run(active_tasks):
-            if self._serves(task.id, task.extra, self.tasks_left, queue):
+            if self._serves("Task", task.id, task.extra, queue):
                 active[task.id] = task.attempt
                 supervisor.advance_task(task)
-        self.tasks_seen.update(dict.fromkeys(active))
+        self.seen |= dict.fromkeys(active, "Task")
         self._queued_tasks |= active
 
         for task_id, attempt in list(self._queued_tasks.items()):
@@ -227,7 +224,7 @@ class Worker:
                 del self._queued_tasks[task_id]
         return bool(self._queued_tasks)
 
-    def _serves(self, work: str, needs: str, left: dict[str, str], queue: Queue) -> bool:
+    def _serves(self, kind: str, work: str, needs: str, queue: Queue) -> bool:
         """Whether to take a job or task; note the extra or plug-in that is missing here."""
         if self.options.jobs is not None and work not in self.options.jobs:
             return False
@@ -237,9 +234,9 @@ class Worker:
             queue.listen(needs)
             return True
 
-        if left.get(work) != missing[0] and missing[0] not in EXTRAS:
+        if self.left.get(work) != (kind, missing[0]) and missing[0] not in EXTRAS:
             _log.warning("%s is left to workers that have the %s", work, missing[0])
-        left[work] = missing[0]
+        self.left[work] = kind, missing[0]
         return False
 
     def _list_installed(self) -> tuple[str, ...]:

@@ -172,31 +172,27 @@ def run_worker(
             say(f"Worker {worker.id} writes to {settings.folders().output}{hint}.")
             worker.run()
 
-    left_to_others = {**worker.jobs_left, **worker.tasks_left}
-    if not (worker.jobs_seen or worker.tasks_seen or left_to_others or was_stopped()):
+    if not (worker.seen or worker.left or was_stopped()):
         say("There was nothing to do.")
 
     failed = _say_results(worker, settings, say)
     if was_stopped():
         raise KeyboardInterrupt
-    if until_idle and (failed or left_to_others):
+    if until_idle and (failed or worker.left):
         raise CobalanceError(
-            f"Not all jobs are done: {failed:,} failed, {len(left_to_others):,} left to others."
+            f"Not all jobs are done: {failed:,} failed, {len(worker.left):,} left to others."
         )
 
 
 def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
     """Say the state of each job and task that a worker saw; return how many failed."""
-    for name, missing in worker.jobs_left.items():
-        _say_left(f"Job {name}", missing, say)
-    for name, missing in worker.tasks_left.items():
-        _say_left(f"Task {name}", missing, say)
+    # Jobs come before tasks.
+    for name, (kind, missing) in sorted(worker.left.items(), key=lambda item: item[1][0]):
+        _say_left(f"{kind} {name}", missing, say)
 
     failed = 0
-    seen = [("Job", name) for name in worker.jobs_seen]
-    seen += [("Task", name) for name in worker.tasks_seen]
     with open_store(settings) as store:
-        for kind, name in seen:
+        for name, kind in sorted(worker.seen.items(), key=lambda item: item[1]):
             try:
                 work = read_job(store, name) if kind == "Job" else read_task(store, name)
             except NotFoundError:
