@@ -7,6 +7,7 @@ import numpy as np
 
 from cobalance.base import Box, OptionError
 from cobalance.generation.image_request import GenerationError
+from cobalance.generation.sources.object_regions import fill_box
 from cobalance.vision.images import ImageArray, MaskArray
 
 
@@ -82,19 +83,6 @@ outside the image of 8 x 8 px. Correct the annotation.
         )
 
 
-def inside_box(image: ImageArray, box: Box) -> MaskArray:
-    """The pixels of which a box has the centre."""
-    x, y, width, height = box
-    rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
-    inside: MaskArray = (
-        (columns + 0.5 >= x)
-        & (columns + 0.5 <= x + width)
-        & (rows + 0.5 >= y)
-        & (rows + 0.5 <= y + height)
-    )
-    return inside
-
-
 def join_parts(
     segmenter: PartSegmenter, name: str, image: ImageArray, box: Box | None
 ) -> MaskArray:
@@ -106,7 +94,7 @@ def join_parts(
         check_box(image, box)
     mask: MaskArray = np.logical_or.reduce(list(segmenter.parts(image).values()))
     if box is not None:
-        mask &= inside_box(image, box)
+        mask &= fill_box(box, image.shape[1], image.shape[0])
     return check_mask(mask, name)
 
 
