@@ -8,6 +8,7 @@ from .controls import (
     caption_with_csv as caption_with_csv,
     choose_named as choose_named,
     choose_one as choose_one,
+    choose_split as choose_split,
     choose_view as choose_view,
     default_unless_set as default_unless_set,
     download as download,

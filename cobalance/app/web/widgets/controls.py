@@ -95,6 +95,19 @@ def choose_named(
     return usual if chosen is None or chosen not in options else chosen
 
 
+def choose_split(
+    label: str, splits: Sequence[str], key: str, usual: str | None = None, **more: Any
+) -> str | None:
+    """Draw the choice of one of a dataset's splits or none, where it has any; it is in the URL."""
+    # Another dataset's choice is forgotten before the default is decided.
+    split_in_url = in_url(key, splits)
+    if not splits:
+        return None
+    default = default_unless_set(key, usual) if usual in splits else None
+    choice: str | None = st.pills(label, splits, default=default, **split_in_url, **more)
+    return choice
+
+
 def default_unless_set(key: str, default: T) -> T | None:
     """Default of a widget; None where the session has its value, as Streamlit would warn."""
     return None if key in st.session_state else default

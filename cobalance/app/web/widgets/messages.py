@@ -19,6 +19,7 @@ from cobalance.app.web.state import (
     tasks,
 )
 from cobalance.app.web.widgets.labels import escape
+from cobalance.app.web.widgets.tables import percent_done
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.base import CobalanceError, StoreUnavailableError
 
@@ -156,13 +157,12 @@ def _show_running(key: str) -> None:
         rerun_page()
         return
 
-    share, counted = 0.0, "..."
+    counted = "..."
     if task.total:
-        # A total may be an estimate, which a task exceeds.
-        share = min(task.done / task.total, 1.0)
         counted = f"{task.done:,} of {task.total:,}"
     elapsed_s = time.monotonic() - task.started
     with st.container(horizontal=True, vertical_alignment="center"):
+        share = percent_done(task.done, task.total) / 100
         st.progress(share, escape(f"{task.label}: {task.stage} {counted} ({elapsed_s:.0f} s)"))
         if may_edit():
             st.button("Cancel", key=f"_cancel {key}", on_click=task.cancel)

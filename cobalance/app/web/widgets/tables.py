@@ -78,12 +78,14 @@ def text_column(
 def percent_done(done: int | None, total: int | None) -> float:
     """How much of a total is done, in percent; 0 while the total is not known.
 
+    A total may be an estimate, which what is done exceeds: that is 100.
+
     Examples
     --------
-    >>> percent_done(1, 4), percent_done(None, None)
-    (25.0, 0)
+    >>> percent_done(1, 4), percent_done(5, 4), percent_done(None, None)
+    (25.0, 100.0, 0.0)
     """
-    return 100 * (done or 0) / total if total else 0
+    return min(100 * (done or 0) / total, 100.0) if total else 0.0
 
 
 def row_values(frame: pd.DataFrame, position: int = 0) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from cobalance.app.web.state import (
     session,
     user_name,
 )
-from cobalance.app.web.widgets import edits, show_kept_error, viewer_note
+from cobalance.app.web.widgets import choose_split, edits, show_kept_error, viewer_note
 from cobalance.base import clean_name
 from cobalance.graph.dataset import split_sizes
 from cobalance.workflows.label.order import LabelOrder, order_labels
@@ -57,7 +57,8 @@ def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
             annotator, level, concepts = _choose_target()
         with rule_column:
             rule = _choose_rule(level)
-            split = _choose_split(current)
+            splits = [name for name in current.read(split_sizes) if name is not None]
+            split = choose_split("Only images of this split", splits, "annotate_split")
 
         with st.expander("Options of the annotator"):
             options = draw_model_options(
@@ -124,17 +125,6 @@ def _choose_rule(level: str) -> dict[str, Any]:
     )
     multi = st.checkbox("Several attributes of a category in one image", **in_url("annotate_multi"))
     return {"rule": name, "base": base.strip(), "multi": multi, "threshold": 0.3}
-
-
-def _choose_split(current: CurrentDataset) -> str | None:
-    splits = [name for name in split_sizes(current.store, current.name) if name is not None]
-
-    # Before the early return, as it forgets the choice made for another dataset.
-    split = in_url("annotate_split", splits)
-    if not splits:
-        return None
-    chosen: str | None = st.pills("Only images of this split", splits, **split)
-    return chosen
 
 
 @edits

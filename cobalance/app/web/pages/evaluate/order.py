@@ -20,6 +20,7 @@ from cobalance.app.web.state import (
 )
 from cobalance.app.web.widgets import (
     choose_one,
+    choose_split,
     default_unless_set,
     edits,
     escape,
@@ -206,18 +207,9 @@ def _choose_split(
     sizes = split_sizes(current.store, dataset) if dataset is not None else {}
     splits = [name for name in sizes if name is not None]
 
-    # Another dataset's choice is forgotten before the default is decided.
-    split_in_url = in_url(key, splits)
-    if not splits:
-        return None
-    chosen: str | None = st.pills(
-        label,
-        splits,
-        default=usual if usual in splits and key not in st.session_state else None,
-        format_func=lambda name: f"{name} ({sizes.get(name, 0):,})",
-        **split_in_url,
+    return choose_split(
+        label, splits, key, usual, format_func=lambda name: f"{name} ({sizes.get(name, 0):,})"
     )
-    return chosen
 
 
 @edits

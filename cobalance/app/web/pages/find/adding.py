@@ -28,6 +28,7 @@ from cobalance.app.web.widgets import (
     edits,
     empty_state,
     errors_in_fragment,
+    percent_done,
     show_kept_error,
     viewer_note,
 )
@@ -87,18 +88,16 @@ def _draw_task(dataset: str, drawn: str) -> None:
             rerun_page()
             return
 
-        share, done, text = 0.0, task.done or 0, str(task.state)
+        text = str(task.state)
         if task.state == "running":
             text = task.stage
             if task.total:
-                text = f"{text} {done:,} of {task.total:,}"
-        if task.total:
-            # Streamlit refuses more than 1.
-            share = min(done / task.total, 1.0)
+                text = f"{text} {task.done or 0:,} of {task.total:,}"
         if task.seconds_left is not None:
             text = f"{text}, {duration_text(task.seconds_left)} left"
 
         with st.container(border=True, key="_embeddings_task"):
+            share = percent_done(task.done, task.total) / 100
             st.progress(share, f"Embeddings by {task.settings['features']}: {text}")
             for remark in task.remarks:
                 st.text(remark)
