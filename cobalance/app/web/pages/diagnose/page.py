@@ -42,7 +42,7 @@ from cobalance.app.web.widgets import (
     shorten,
     unless_empty,
 )
-from cobalance.base import ALL_IMAGES, inflect
+from cobalance.base import ALL_IMAGES, agree, inflect
 from cobalance.graph.database import schema
 from cobalance.graph.dataset import clique_totals, compare_by
 from cobalance.graph.evaluations import Evaluation
@@ -209,11 +209,8 @@ def _summary(current: CurrentDataset) -> None:
     name, class_name = shorten(" + ".join(largest["concepts"]), 60), largest["own_over"]
     points = f"{100 * largest['own_effect']:.1f} percentage points"
     label = f"**{escape(name)}** leans to {escape(class_name)} by {points}"
-    more = len(frame) - 1
-    if more == 1:
-        label += "; 1 more stands on its own"
-    elif more:
-        label += f"; {more:,} more stand on their own"
+    if more := len(frame) - 1:
+        label += f"; {more:,} more {agree(more, 'stands on its own', 'stand on their own')}"
 
     with st.expander(label):
         texts = summary_table(frame, current.class_sizes)
