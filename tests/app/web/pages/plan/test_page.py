@@ -665,3 +665,14 @@ def test_a_plan_for_a_concept_is_of_datasets_without_classes(
     compare_by(store, f"{dataset} renamed", ["cow"])
     app = open_page("plan", dataset=f"{dataset} renamed", planner="conbias")
     assert queries(app) == [("no cow", ("field", "road"), 7)]
+    # The graph has no class of that name: the job is of the one that it has.
+    app.checkbox(key="_without_images").check()
+    app.button(key="_plan_create").click().run()
+    task = tasks.find(f"job {dataset} renamed")
+    assert task is not None
+    assert task.wait(300)
+    assert task.error is None
+    (job,) = list_jobs(store, f"{dataset} renamed")
+    ordered = read_queries(store, job.id)
+    assert ordered["class_name"].tolist() == [ALL_IMAGES]
+    assert ordered["n"].tolist() == [7]
