@@ -8,9 +8,9 @@ from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import (
     MAX_CLIQUES,
     dataset_state,
-    load_cliques,
     load_incidence,
     mining_of,
+    read_cliques,
     split_sizes,
 )
 from cobalance.graph.queries import statements
@@ -75,8 +75,8 @@ def compare_imbalances(
     notes += _differences(before, mined_before, after, mined_after, max_size)
     notes += _of_older_version(store, before, after)
     return compare_cliques(
-        load_cliques(store, before, max_size=max_size),
-        load_cliques(store, after, max_size=max_size),
+        read_cliques(store, state_before, max_size=max_size),
+        read_cliques(store, state_after, max_size=max_size),
         min_gap=min_gap,
         min_size=min_size,
         max_size=max_size,
