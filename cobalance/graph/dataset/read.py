@@ -105,8 +105,8 @@ def read_left_out(store: GraphStore, dataset: str) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Rows as `annotations_of` takes them, and of each ``loaded``
-        (its digest as loaded) and ``by_tag`` (whether a tag leaves it out still).
+        Rows as `annotations_of` takes them, and of each ``loaded`` (its digest as loaded) and
+        ``by_tag`` (whether a tag leaves it out still).
     """
     images = []
     for row in store.read(statements.LEFT_OUT, dataset=dataset, exclude=EXCLUDE):

@@ -98,7 +98,7 @@ class DatasetState:
 
         values: dict[str, Any] = {field.name: properties.get(field.name) for field in fields(cls)}
         if values["sample"] is not None:
-            values["sample"] = Sample(values["sample"], properties["sample_seed"])
+            values["sample"] = Sample(values["sample"], properties.get("sample_seed", 0))
         values["mined_classes"] = mined_classes
         values["own_classes"] = own_classes
         values["compared"] = compared
