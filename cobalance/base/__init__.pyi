@@ -114,7 +114,7 @@ from .plugins import (
     list_extras as list_extras,
 )
 from .plurals import agree as agree, inflect as inflect, text_if as text_if
-from .progress import Progress as Progress, silent as silent
+from .progress import Progress as Progress, silent as silent, track as track
 from .readable_names import (
     begins_with_a_vowel as begins_with_a_vowel,
     join_names as join_names,

@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite, nan
 from typing import Any
 
@@ -21,7 +21,7 @@ from cobalance.base import (
     clean_name,
 )
 from cobalance.ingest import frames
-from cobalance.ingest.concepts import labels_from_texts, labels_of_objects
+from cobalance.ingest.concepts import labels_of_objects
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns
 from cobalance.ingest.names import Coded, map_values, name_fault, recode_names
 from cobalance.ingest.options import ReadOptions
@@ -217,49 +217,44 @@ class Collector:
             split,
         )
 
-        image = np.array(self._image, dtype=np.int64)
-        category = self._concept_names.column(self._concept)
         numbers: dict[str, FloatArray] = map_values(np.array, self._numbers)
-        segmentations = np.fromiter(self._segmentations, object, len(image))
-        crowds = np.array(self._crowds, dtype=bool)
-        labels, concept, objects, label_notes = self._labels(images, image, category, progress)
-
-        def columns(names: Coded) -> MentionColumns:
-            return MentionColumns(
-                image,
-                names,
-                ANNOTATION,
-                numbers,
-                segmentations if any(self._segmentations) else None,
-                frames.mask_or_none(crowds),
-            )
+        segmentations = None
+        if any(self._segmentations):
+            segmentations = np.fromiter(self._segmentations, object, len(self._image))
+        mentions = MentionColumns(
+            np.array(self._image, dtype=np.int64),
+            self._concept_names.column(self._concept),
+            ANNOTATION,
+            numbers,
+            segmentations,
+            frames.mask_or_none(np.array(self._crowds, dtype=bool)),
+        )
+        labels, concepts, objects, label_notes = self._labels(images, mentions, progress)
 
         # Frames of a video are no independent images.
         has_videos = any(VIDEO in metadata for _, metadata in self._metadata)
         return frames.annotations(
             images,
             labels,
-            [columns(concept)],
+            [concepts],
             np.ones(n, dtype=bool),
-            objects=columns(objects),
-            metadata=list(self._all_metadata(image, numbers)),
+            objects=objects,
+            metadata=list(self._all_metadata(mentions)),
             roles={"cluster": VIDEO} if has_videos else None,
             set_aside={"annotations of skipped images": self._without_image},
             skipped=self._problems.messages,
             notes=(*notes, *label_notes),
         )
 
-    def _all_metadata(
-        self, image: IntArray, numbers: Mapping[str, FloatArray]
-    ) -> Iterator[Metadata]:
+    def _all_metadata(self, mentions: MentionColumns) -> Iterator[Metadata]:
         """Metadata of images, and attributes of the objects in them."""
         if self._metadata:
             rows, columns = self._table_of(self._metadata)
             yield Metadata(rows, columns)
         if self._attributes:
             rows, columns = self._table_of(self._attributes)
-            of_objects = frames.take_rows(numbers, rows)
-            yield Metadata(image[rows], columns, of_objects)
+            of_objects = frames.take_rows(mentions.numbers, rows)
+            yield Metadata(mentions.image[rows], columns, of_objects)
 
     def _table_of(
         self, records: Sequence[tuple[int, Mapping[str, Any]]]
@@ -269,21 +264,16 @@ class Collector:
         return np.array([row for row, _ in records], dtype=np.int64), table.columns
 
     def _labels(
-        self, images: ImageColumns, image: IntArray, category: Coded, progress: Progress
-    ) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
-        """Classes of images; concept and class of each mention; notes."""
-        n, options = len(images.ids), self._options
-        nothing = Coded(np.full(len(image), -1), ())
-        if options.searches_own_captions:
-            rows = np.empty(0, dtype=np.int64)
-            labels = labels_from_texts(rows, [], n, options, self._problems, progress)
-            return labels, category, nothing, ()
-
+        self, images: ImageColumns, mentions: MentionColumns, progress: Progress
+    ) -> tuple[Labels, MentionColumns, MentionColumns, tuple[str, ...]]:
+        """Classes of images; mentions of concepts and of classes; notes."""
+        options = self._options
         are_own = not (
             options.class_category or options.classes_come_later or options.class_captions
         )
         if self._class_names.code and are_own:
             column = self._class_names.column(self._classes)
             why = Coded(np.where(column.codes < 0, 0, -1), ("images without a class",))
-            return Labels(column, why), category, nothing, ()
-        return labels_of_objects(images, image, category, options, self._problems, progress)
+            no_objects = replace(mentions, concept=Coded.none(len(mentions.image)))
+            return Labels(column, why), mentions, no_objects, ()
+        return labels_of_objects(images, mentions, options, self._problems, progress)

@@ -43,8 +43,7 @@ class Labels:
     @classmethod
     def none(cls, n_images: int) -> "Labels":
         """The labels of images without classes: all are of the class `ALL_IMAGES`."""
-        nothing = Coded(np.full(n_images, -1, dtype=np.int64), ())
-        return cls(Coded.constant(ALL_IMAGES, n_images), nothing)
+        return cls(Coded.constant(ALL_IMAGES, n_images), Coded.none(n_images))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +142,7 @@ def annotations(
     new_row = np.full(n_all, -1, dtype=np.int64)
     new_row[rows] = np.arange(n)
 
-    split = images.split or Coded(np.full(n_all, -1, dtype=np.int64), ())
+    split = images.split or Coded.none(n_all)
     uris = _column_or_nulls(images.uris, n_all, TEXT)
     widths = _column_or_nulls(images.widths, n_all, pa.int64())
     heights = _column_or_nulls(images.heights, n_all, pa.int64())

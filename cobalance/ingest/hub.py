@@ -7,7 +7,15 @@ from typing import IO, Any
 
 import pyarrow.parquet as pq
 
-from cobalance.base import CobalanceError, Progress, huggingface_hub, needs_extra, replacing, silent
+from cobalance.base import (
+    CobalanceError,
+    Progress,
+    huggingface_hub,
+    needs_extra,
+    replacing,
+    silent,
+    track,
+)
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.parquet import row_batches
 
@@ -56,8 +64,7 @@ def local_path(file: Path | str, progress: Progress = silent) -> Path:
             raise problems.fatal("has no Parquet files", remedy)
 
         folder = Path(huggingface_hub.constants.HF_HOME) / "cobalance" / str(about.sha) / title
-        for number, name in enumerate(names):
-            progress("download", number, len(names))
+        for _, name in track(progress, "download", names):
             copy = folder / name.removeprefix(f"{commit}/")
             if not copy.exists():
                 copy.parent.mkdir(parents=True, exist_ok=True)

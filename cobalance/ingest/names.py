@@ -67,6 +67,11 @@ class Coded:
         """The same name everywhere."""
         return cls(np.zeros(n, dtype=np.int64), (name,))
 
+    @classmethod
+    def none(cls, n: int) -> "Coded":
+        """No name anywhere."""
+        return cls(np.full(n, -1, dtype=np.int64), ())
+
 
 @dataclass(frozen=True, eq=False)
 class NameColumn(Coded):

@@ -103,7 +103,7 @@ def coco_kind(path: Path, head: bytes) -> str | None:
 def _has_coco_keys(start: bytes) -> bool:
     try:
         keys = set(msgspec.json.decode(start.split(b"\n", 1)[0], type=dict[str, msgspec.Raw]))
-    except UNDECODABLE:  # the first of many lines, or cut off
+    except UNDECODABLE:
         # It is the first of many lines, or cut off.
         return b'"images"' in start or b'"annotations"' in start or b'"categories"' in start
     return "images" in keys or {"annotations", "categories"} <= keys
@@ -151,9 +151,6 @@ def decode(
     """
     fields: list[Any] = [(name, GenericAlias(list, (type_,))) for name, type_ in types.items()]
     whole = msgspec.defstruct("CocoFile", [*fields, *_OPTIONAL_FIELDS])
-    # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
-    # been truncated kills the process.
-
     # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
     # been truncated kills the process.
     raw = path.read_bytes()

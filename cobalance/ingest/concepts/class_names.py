@@ -1,6 +1,7 @@
 """Classes of images from categories or from captions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from cobalance.base import IntArray, Progress, UnknownNameError, clean_name
 from cobalance.ingest.coco import read_captions
 from cobalance.ingest.concepts.word_lists import load_word_list
 from cobalance.ingest.fields import NO_CLASS
-from cobalance.ingest.frames import ImageColumns, Labels
+from cobalance.ingest.frames import ImageColumns, Labels, MentionColumns
 from cobalance.ingest.names import Coded
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, first_rows
@@ -45,25 +46,25 @@ def labels_beside(
 
 def labels_of_objects(
     columns: ImageColumns,
-    image: IntArray,
-    category: Coded,
+    mentions: MentionColumns,
     options: ReadOptions,
     problems: Problems,
     progress: Progress,
-) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
+) -> tuple[Labels, MentionColumns, MentionColumns, tuple[str, ...]]:
     """Classes of images that have objects and no class: from categories, a second file, or none.
 
     Parameters
     ----------
-    image : int64 array
-        Row of each object's image.
-    category : Coded
-        Category of each object.
+    mentions : MentionColumns
+        The objects; their concepts are their categories.
 
     Returns
     -------
-    labels, concept, objects
-        As of `labels_from_categories`; without such categories all objects are concepts.
+    labels : Labels
+        Class of each image.
+    concepts, objects : MentionColumns
+        Objects whose categories are concepts, and those whose categories are classes; without such
+        categories all are concepts.
     notes : tuple of str
         About the second file.
 
@@ -72,11 +73,15 @@ def labels_of_objects(
     InputError, UnknownNameError
         As `labels_beside` and `labels_from_categories`.
     """
-    classes = options.class_category
-    if classes:
-        return (*labels_from_categories(image, category, classes, len(columns.ids)), ())
-    labels, notes = labels_beside(columns, options, problems, progress)
-    return labels, category, Coded(np.full(len(image), -1), ()), notes
+    notes: tuple[str, ...] = ()
+    if options.class_category:
+        labels, concept, objects = labels_from_categories(
+            mentions.image, mentions.concept, options.class_category, len(columns.ids)
+        )
+    else:
+        labels, notes = labels_beside(columns, options, problems, progress)
+        concept, objects = mentions.concept, Coded.none(len(mentions.image))
+    return labels, replace(mentions, concept=concept), replace(mentions, concept=objects), notes
 
 
 def labels_from_mentions(

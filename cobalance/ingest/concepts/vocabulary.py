@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cobalance.base import InputError, IntArray, OptionError, Progress, clean_name, silent
+from cobalance.base import InputError, IntArray, OptionError, Progress, clean_name, silent, track
 from cobalance.ingest.concepts.plurals import plural_forms
 from cobalance.ingest.names import Coded, name_fault
 from cobalance.ingest.options import MatchMode, ReadOptions
@@ -139,16 +139,13 @@ class Vocabulary:
         """Position and concept of each mention in captions; InputError for more than the limit."""
         rows: list[int] = []
         codes: list[int] = []
-        for row, caption in enumerate(captions):
-            if row % _CAPTIONS == 0:
-                progress("search captions", row, len(captions))
+        for row, caption in track(progress, "search captions", captions, _CAPTIONS):
             if caption:
                 numbers = self.find(caption)
                 codes += numbers
                 rows += [row] * len(numbers)
                 problems.within("mentions", len(rows), what="concepts in its captions")
 
-        progress("search captions", len(captions), len(captions))
         concept = Coded(np.array(codes, dtype=np.int64), self.names)
         return np.array(rows, dtype=np.int64), concept
 

@@ -112,8 +112,9 @@ class CocoInstances:
         # They take hundreds of megabytes.
         del lists, instances
 
-        labels, concept, objects, notes = labels_of_objects(
-            images.columns, image, category, options, problems, progress
+        mentions = MentionColumns(image, category, ANNOTATION, numbers, segmentations, crowds)
+        labels, concepts, objects, notes = labels_of_objects(
+            images.columns, mentions, options, problems, progress
         )
         set_aside = {
             "annotations of skipped images": int(images.images.bad[image].sum()),
@@ -122,9 +123,9 @@ class CocoInstances:
         return frames.annotations(
             images.columns,
             labels,
-            [MentionColumns(image, concept, ANNOTATION, numbers, segmentations, crowds)],
+            [concepts],
             ~images.images.bad,
-            objects=MentionColumns(image, objects, ANNOTATION, numbers, segmentations, crowds),
+            objects=objects,
             texts=texts,
             metadata=metadata,
             set_aside=set_aside,

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from cobalance.base import Annotations, Box, Progress, Setting, decode_json
+from cobalance.base import Annotations, Box, Progress, Setting, decode_json, track
 from cobalance.ingest.collector import VIDEO, Collector
 from cobalance.ingest.names import map_values, omit
 from cobalance.ingest.options import ReadOptions
@@ -87,15 +87,12 @@ class FiftyOneDataset(TreeReader):
         concept_field = _choose(names, options.concepts_column or usual, "concepts", problems)
 
         collector = Collector(problems, options)
-        for number, sample in enumerate(samples):
+        for number, sample in track(progress, "check", samples, 1024):
             place = f"{name}, sample {number + 1}"
-            if number % 1024 == 0:
-                progress("check", number, len(samples))
             try:
                 _collect(sample, place, folder, class_field, concept_field, collector)
             except (msgspec.ValidationError, UnicodeError) as error:
                 problems.record(place, f"is no sample of FiftyOne ({error})", "Export it anew")
-        progress("check", len(samples), len(samples))
 
         roles = {"class": class_field, "concepts": concept_field}
         taken_fields = ", ".join(f"{role} = {field}" for role, field in roles.items() if field)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from cobalance.base import Annotations, Progress
+from cobalance.base import Annotations, Progress, track
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.names import class_parts, split_folders, split_within
 from cobalance.ingest.options import ReadOptions
@@ -44,12 +44,9 @@ class ImageFolder(TreeReader):
         names = tree.below("", *IMAGE_ENDINGS)
         splits = split_folders(map(posixpath.dirname, names))
 
-        for number, name in enumerate(names):
-            if number % 1024 == 0:
-                progress("read", number, len(names))
+        for _, name in track(progress, "read", names, 1024):
             split = split_within(posixpath.dirname(name), splits)
             collector.image(name, name, uri=name, split=split)
-        progress("read", len(names), len(names))
         return collector.annotations(progress, [f"{tree.path}: no file names concepts"])
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from cobalance.base import ANNOTATION, Annotations, BoolArray, FloatArray, Progress
+from cobalance.base import ANNOTATION, Annotations, BoolArray, FloatArray, Progress, track
 from cobalance.ingest import frames
 from cobalance.ingest.concepts import labels_of_objects
 from cobalance.ingest.formats.yolo import picture_size
@@ -89,13 +89,11 @@ class OpenImages(TreeReader):
 
         display = _display_names(tree, problems)
         parts, n_mentions = [], 0
-        for number, name in enumerate(names):
-            progress("read", number, len(names))
+        for _, name in track(progress, "read", names):
             for part in _parts(tree, name, display, problems):
                 parts.append(part)
                 n_mentions += len(part.ids)
                 problems.within("mentions", n_mentions)
-        progress("read", len(names), len(names))
         return _assemble(tree, parts, options, problems, progress)
 
 
@@ -288,10 +286,6 @@ def _assemble(
     uris, sizes = _pictures(tree, image_ids)
     widths, heights = (pa.array(side, pa.int64()) for side in zip(*sizes, strict=True))
     images = ImageColumns(pa.array(image_ids, TEXT), uris, widths, heights, split)
-    image = image.astype(np.int64)
-    labels, concept, objects, label_notes = labels_of_objects(
-        images, image, column, options, problems, progress
-    )
 
     score = np.concatenate(scores)
     crowds = np.concatenate(part_crowds)
@@ -300,21 +294,25 @@ def _assemble(
     corner, opposite = relative[:, :2] * size, relative[:, 2:] * size
     x, y, w, h = np.concatenate([corner, np.maximum(opposite - corner, 0)], axis=1).T.copy()
     numbers = {"score": score, "x_px": x, "y_px": y, "w_px": w, "h_px": h}
+    mentions = MentionColumns(
+        image.astype(np.int64), column, ANNOTATION, numbers, crowds=frames.mask_or_none(crowds)
+    )
+    labels, concepts, objects, label_notes = labels_of_objects(
+        images, mentions, options, problems, progress
+    )
+
     n_without = int((np.isnan(x) & ~np.isnan(relative[:, 0])).sum())
     notes = list(label_notes)
     if n_without:
         reason = f"{n_without:,} boxes left out, as their pictures are not there"
         notes.insert(0, f"{problems.file}: {reason}")
 
-    def mentions(names: Coded) -> MentionColumns:
-        return MentionColumns(image, names, ANNOTATION, numbers, crowds=frames.mask_or_none(crowds))
-
     return frames.annotations(
         images,
         labels,
-        [mentions(concept)],
+        [concepts],
         np.ones(n_images, dtype=bool),
-        objects=mentions(objects),
+        objects=objects,
         skipped=problems.messages,
         notes=notes,
     )

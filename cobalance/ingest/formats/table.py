@@ -350,8 +350,7 @@ def _labels(
         column = recode_names(column.codes, list(names.values()))
         meanings = (f"{value} is {names[value]!r}" for value in sorted(names, reverse=True))
         notes = (f"{table.problems.file}: class {', and '.join(meanings)}",)
-    no_reason = Coded(np.full(table.n_rows, -1, dtype=np.int64), ())
-    return Labels(column, no_reason), notes
+    return Labels(column, Coded.none(table.n_rows)), notes
 
 
 def _further_rows(

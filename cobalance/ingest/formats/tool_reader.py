@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cobalance.base import UNDECODABLE, Annotations, Progress
+from cobalance.base import UNDECODABLE, Annotations, Progress, track
 from cobalance.ingest.collector import SKIPPED, Collector
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.pictures import NamedPicture, PictureMatcher
@@ -95,8 +95,7 @@ class ToolReader(TreeReader):
         pictures: list[NamedPicture] = []
         names = tree.below("", *self.endings)
 
-        for number, name in enumerate(names):
-            progress("read", number, len(names))
+        for _, name in track(progress, "read", names):
             if self.detects(Path(name), _head(tree, name)):
                 pictures += self._collect(name, tree.read, f"{name}, ", collector, problems)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from cobalance.base import Annotations, Progress, decode_json, group_pairs, inflect
+from cobalance.base import Annotations, Progress, decode_json, group_pairs, inflect, track
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
@@ -52,13 +52,11 @@ class WebDataset(TreeReader):
         several: list[str] = []
 
         def rows() -> Iterator[tuple[str, dict[str, Any]]]:
-            for number, name in enumerate(shards):
-                progress("read", number, len(shards))
+            for _, name in track(progress, "read", shards):
                 place = tree.local(name) if name else nullcontext(tree.path)
                 with place as path, open_tree(path) as shard:
                     for key, row in _samples(shard, name or tree.path.name, problems, several):
                         yield f"{name}, {key}" if name else key, _name_class(row, classes)
-            progress("read", len(shards), len(shards))
 
         annotations = read_table(table_of_rows(rows(), problems), options, progress)
         if not several:

@@ -19,6 +19,7 @@ from cobalance.base import (
     clean_name,
     decode_yaml,
     inflect,
+    track,
 )
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.names import number_items, split_of_path
@@ -74,9 +75,7 @@ class Yolo(TreeReader):
 
         collector = Collector(problems, options)
         n_without_size = 0
-        for number, (name, split) in enumerate(images.items()):
-            if number % 256 == 0:
-                progress("read", number, len(images))
+        for _, (name, split) in track(progress, "read", list(images.items()), 256):
             size = picture_size(tree, name) if name in files else None
             width, height = size or (None, None)
             id_ = posixpath.relpath(name, description.root or ".")
@@ -87,7 +86,6 @@ class Yolo(TreeReader):
                 n_without_size += size is None
                 for place, mention in _mentions(tree, label, description, size, problems):
                     collector.mention(image, place=place, **mention)
-        progress("read", len(images), len(images))
 
         notes = [
             f"{tree.path}: {first} and {split} share {inflect(n, 'images')}, counted as {first}"
