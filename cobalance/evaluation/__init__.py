@@ -1,7 +1,6 @@
 """Does rebalancing help a model? Metrics, training methods and comparisons."""
 
 PUBLIC = (
-    "cells",
     "differences",
     "groups",
     "metrics",
@@ -18,6 +17,7 @@ PUBLIC = (
     "reports",
     "shortcuts",
     "study",
+    "table_files",
     "training.data.examples",
     "training.data.images",
     "training.data.reading",

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import STRING, BoolArray, FloatArray, InputError, IntArray, OptionError
-from cobalance.evaluation.cells import image_ids, refuse_rows
 from cobalance.evaluation.predictions import class_columns, known_rows, require_classes
 from cobalance.evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut
+from cobalance.evaluation.table_files import image_ids, refuse_rows
 
 By = Literal["group", "class", "shortcuts"]
 MOST_GROUPS = 4096

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import InputError, inflect
-from cobalance.evaluation import cells
+from cobalance.evaluation import table_files
 
 PROBABILITY, LABEL = "p_", "y_"  # before a class's name: its columns
 RUN = ("method", "seed")
@@ -28,7 +28,7 @@ def read_predictions(path: str | Path) -> pd.DataFrame:
     InputError
         The file or its content cannot be used.
     """
-    return check_predictions(cells.read_frame(path), str(path))
+    return check_predictions(table_files.read_frame(path), str(path))
 
 
 def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:
@@ -85,8 +85,8 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
     _fill_runs(frame, source)
     _convert_scores(frame, source)
     if PERCENT in frame and "accuracy" not in frame:
-        percent = cells.number_cells(frame, PERCENT, source, least=0)
-        cells.refuse_cells(percent > 100, frame[PERCENT], source, "is more than 100")
+        percent = table_files.number_cells(frame, PERCENT, source, least=0)
+        table_files.refuse_cells(percent > 100, frame[PERCENT], source, "is more than 100")
         frame = frame.assign(accuracy=percent / 100).drop(columns=PERCENT)
 
     # An accuracy beside predictions or probabilities is a column like any other.
@@ -98,11 +98,11 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
 
     for column in ("image", "class_name", "predicted"):
         if column in frame:
-            frame[column] = cells.text_cells(frame, column, source)
+            frame[column] = table_files.text_cells(frame, column, source)
     if is_pair:
         _refuse_other_names(frame, source)
     if not is_counted:
-        cells.refuse_rows(
+        table_files.refuse_rows(
             frame.duplicated([*RUN, "image"]),
             source,
             lambda row: (
@@ -119,15 +119,15 @@ def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.Da
 
 def _standard_columns(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     """A copy with index 0 and on, whose columns have our names; InputError without rows or ids."""
-    frame = cells.without_index(frame.rename(columns=str)).reset_index(drop=True)
-    frame = cells.lower_names(frame, COLUMNS)
-    cells.refuse_double_columns(frame, source)
-    frame = frame.rename(columns=cells.known_names(frame))
+    frame = table_files.without_index(frame.rename(columns=str)).reset_index(drop=True)
+    frame = table_files.lower_names(frame, COLUMNS)
+    table_files.refuse_double_columns(frame, source)
+    frame = frame.rename(columns=table_files.known_names(frame))
 
     if not len(frame):
         raise InputError(source, None, "has no rows", "Give one row for each predicted image.")
     if "n" not in frame and "image" not in frame:
-        raise cells.missing_column(
+        raise table_files.missing_column(
             "image", frame, source, "ids of the images, or a column n with counts"
         )
     return frame
@@ -137,10 +137,10 @@ def _fill_runs(frame: pd.DataFrame, source: str) -> None:
     """Add image, method, seed and n where they are left out, and give each its type."""
     if "image" not in frame:
         frame["image"] = list(map("row {}".format, range(1, len(frame) + 1)))
-    frame["method"] = cells.text_cells(frame, "method", source) if "method" in frame else ""
-    frame["seed"] = cells.whole_cells(frame, "seed", source) if "seed" in frame else 0
-    frame["n"] = cells.number_cells(frame, "n", source, least=0) if "n" in frame else 1.0
-    cells.refuse_cells(
+    frame["method"] = table_files.text_cells(frame, "method", source) if "method" in frame else ""
+    frame["seed"] = table_files.whole_cells(frame, "seed", source) if "seed" in frame else 0
+    frame["n"] = table_files.number_cells(frame, "n", source, least=0) if "n" in frame else 1.0
+    table_files.refuse_cells(
         frame["n"] > _MOST_IMAGES, frame["n"], source, "is more images than can be counted"
     )
 
@@ -149,14 +149,14 @@ def _convert_scores(frame: pd.DataFrame, source: str) -> None:
     """Make the columns ``p_<class>`` and ``y_<class>`` float64, the latter of 0 and 1 alone."""
     for column in frame.columns:
         if column.startswith(PROBABILITY):
-            frame[column] = cells.number_cells(frame, column, source)
+            frame[column] = table_files.number_cells(frame, column, source)
         elif column.startswith(LABEL):
             # Booleans that pandas wrote to CSV come back as text.
             if not pd.api.types.is_numeric_dtype(frame[column]):
                 frame[column] = frame[column].replace({"True": 1, "False": 0})
-            frame[column] = cells.number_cells(frame, column, source)
+            frame[column] = table_files.number_cells(frame, column, source)
             is_wrong = ~frame[column].isin((0, 1))
-            cells.refuse_cells(is_wrong, frame[column], source, "is neither 0 nor 1")
+            table_files.refuse_cells(is_wrong, frame[column], source, "is neither 0 nor 1")
 
 
 def _fill_predicted(frame: pd.DataFrame, columns: list[str], source: str) -> None:
@@ -165,7 +165,7 @@ def _fill_predicted(frame: pd.DataFrame, columns: list[str], source: str) -> Non
     Messages list those of the columns that the table came with.
     """
     if "class_name" not in frame:
-        raise cells.missing_column(
+        raise table_files.missing_column(
             "class_name", frame.filter(columns), source, "the classes of the images"
         )
 
@@ -173,7 +173,7 @@ def _fill_predicted(frame: pd.DataFrame, columns: list[str], source: str) -> Non
         classes = class_columns(frame)
         if not classes:
             content = "the predicted classes, or columns p_<class> with their probabilities"
-            raise cells.missing_column("predicted", frame.filter(columns), source, content)
+            raise table_files.missing_column("predicted", frame.filter(columns), source, content)
         scores = frame[column_names(PROBABILITY, classes)].to_numpy()
         frame["predicted"] = np.array(classes, dtype=object)[scores.argmax(axis=1)]
 
@@ -246,9 +246,11 @@ def _alike(name: str) -> str:
 def _from_accuracy(frame: pd.DataFrame, counted: bool, source: str) -> pd.DataFrame:
     """Two rows for each accuracy: right images and wrong ones."""
     if not counted:
-        raise cells.missing_column("n", frame, source, "how many images each accuracy stands for")
-    accuracy = cells.number_cells(frame, "accuracy", source, least=0)
-    cells.refuse_cells(
+        raise table_files.missing_column(
+            "n", frame, source, "how many images each accuracy stands for"
+        )
+    accuracy = table_files.number_cells(frame, "accuracy", source, least=0)
+    table_files.refuse_cells(
         accuracy > 1, frame["accuracy"], source, f"is more than 1: name percentages {PERCENT}"
     )
 

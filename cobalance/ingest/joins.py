@@ -25,8 +25,8 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, RowProblems, first_rows
 from cobalance.ingest.tables import load_table
 from cobalance.ingest.tables.columns import map_columns, text_column
-from cobalance.ingest.tables.lists import PRESENCE
 from cobalance.ingest.tables.loading import Table
+from cobalance.ingest.tables.plain_list import PRESENCE
 
 _TRIED = 8  # text columns in which images are looked for
 

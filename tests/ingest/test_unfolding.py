@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cobalance.base.errors import CobalanceError
-from cobalance.evaluation.cells import read_frame
+from cobalance.evaluation.table_files import read_frame
 from cobalance.ingest import trees
 from cobalance.ingest.embeddings.reading import read_embeddings
 from cobalance.ingest.load import read_annotations

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import InputError
-from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame
 from cobalance.evaluation.metrics.tables import number_column, text_column
+from cobalance.evaluation.table_files import refuse_rows
 from cobalance.statistics import newcombe
 
 COUNTS = ("real", "generated", "n_real", "n_generated")

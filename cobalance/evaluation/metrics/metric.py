@@ -19,8 +19,8 @@ from cobalance.base import (
     misfit,
     needs_extra,
 )
-from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import RUN
+from cobalance.evaluation.table_files import image_ids
 from cobalance.vision.images import ImageArray, ImageFileError, decode, rgb_array
 
 SCORE = ("metric", "group", "value", "low", "high", "n")

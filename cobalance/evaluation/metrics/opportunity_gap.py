@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import InputError
-from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import (
@@ -19,6 +18,7 @@ from cobalance.evaluation.metrics.metric import (
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table, text_column
 from cobalance.evaluation.predictions import RUN, require_classes, runs
 from cobalance.evaluation.shortcuts import NONE
+from cobalance.evaluation.table_files import refuse_rows
 from cobalance.statistics import newcombe
 
 

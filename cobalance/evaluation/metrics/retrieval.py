@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from cobalance.base import STRING, BoolArray, FloatArray, IntArray
-from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import (
@@ -21,6 +20,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import NONE
+from cobalance.evaluation.table_files import refuse_rows
 from cobalance.statistics import proportions
 
 BLOCK = 1_024  # queries ranked at a time

@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.base import STRING, DataError, FloatArray, InputError, IntArray, group_pairs
-from cobalance.evaluation.cells import ALIASES, missing_column, refuse_cells, whole_cells
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import RUN, runs
+from cobalance.evaluation.table_files import ALIASES, missing_column, refuse_cells, whole_cells
 from cobalance.statistics import NORMAL_95
 
 SOURCE = "table"

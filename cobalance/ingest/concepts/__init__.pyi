@@ -9,7 +9,7 @@ from .group_words import (
     WordRow as WordRow,
     normal as normal,
 )
-from .plurals import plural_forms as plural_forms
+from .noun_plurals import plural_forms as plural_forms
 from .renaming import (
     apply_concept_table as apply_concept_table,
     read_concept_table as read_concept_table,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from cobalance.base import InputError, IntArray, OptionError, Progress, clean_name, silent, track
-from cobalance.ingest.concepts.plurals import plural_forms
+from cobalance.ingest.concepts.noun_plurals import plural_forms
 from cobalance.ingest.names import Coded, name_fault
 from cobalance.ingest.options import MatchMode, ReadOptions
 from cobalance.ingest.problems import Problems

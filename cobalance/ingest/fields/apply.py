@@ -21,7 +21,7 @@ from cobalance.base import (
 )
 from cobalance.ingest.fields.choices import Choice, field_choices, field_names
 from cobalance.ingest.fields.concepts import Found, read_column
-from cobalance.ingest.fields.lists import unfold
+from cobalance.ingest.fields.nested_cells import unfold
 from cobalance.ingest.fields.report import describe_fields, offer_class
 from cobalance.ingest.fields.roles import with_class
 from cobalance.ingest.frames import MentionColumns, add_mentions, take_rows

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from cobalance.base import FloatArray, InputError, IntArray, Setting
 from cobalance.ingest.fields.bins import equal_count_edges, equal_width_edges, name_bins, unit_of
 from cobalance.ingest.fields.choices import BINNED, Choice
-from cobalance.ingest.fields.lists import read_lists
+from cobalance.ingest.fields.nested_cells import read_lists
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import put_before
 from cobalance.ingest.problems import Problems

@@ -13,7 +13,7 @@ from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import HEAD, TreeReader
 from cobalance.ingest.tables.guesses import USUAL_NAMES
 from cobalance.ingest.tables.list_attr import ListAttr
-from cobalance.ingest.tables.lists import PlainList
+from cobalance.ingest.tables.plain_list import PlainList
 from cobalance.ingest.trees import FileTree
 from cobalance.vision.images import IMAGE_ENDINGS
 

@@ -13,8 +13,8 @@ from cobalance.ingest.tables.delimited import Delimited
 from cobalance.ingest.tables.hub_features import HubParquet
 from cobalance.ingest.tables.jsonl import JsonLines
 from cobalance.ingest.tables.list_attr import ListAttr
-from cobalance.ingest.tables.lists import PlainList
 from cobalance.ingest.tables.loading import Table, TableFormat
+from cobalance.ingest.tables.plain_list import PlainList
 
 
 def load_table(path: Path, problems: Problems, progress: Progress) -> Table:

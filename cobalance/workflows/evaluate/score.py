@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import STRING, InputError, check_known
-from cobalance.evaluation.cells import lower_names, read_frame
 from cobalance.evaluation.groups import align_groups, check_groups
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
+from cobalance.evaluation.table_files import lower_names, read_frame
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_clusters, read_image_concepts
 from cobalance.workflows.evaluate.settings import choose_shortcuts

@@ -16,11 +16,11 @@ from cobalance.base import (
     clean_name,
     decoding_fault,
 )
-from cobalance.evaluation.cells import lower_names, number_cells, read_frame, refuse_cells
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.metrics.tables import TABLE_COLUMNS
 from cobalance.evaluation.predictions import known_rows, read_predictions, runs
 from cobalance.evaluation.shortcuts import Shortcuts
+from cobalance.evaluation.table_files import lower_names, number_cells, read_frame, refuse_cells
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_image_concepts
 from cobalance.graph.evaluations import writing

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.base.errors import InputError, OptionError, UnknownNameError
-from cobalance.ingest.concepts.plurals import plural_forms
+from cobalance.ingest.concepts.noun_plurals import plural_forms
 from cobalance.ingest.concepts.vocabulary import Vocabulary, load_vocabulary
 from cobalance.ingest.concepts.word_lists import load_word_list
 from cobalance.ingest.options import ReadOptions

@@ -12,7 +12,7 @@ import pytest
 from cobalance.base.errors import InputError, OptionError, render
 from cobalance.base.records import ALL_IMAGES, Annotations, ImageRecord, Metadata
 from cobalance.ingest.fields.apply import apply_fields
-from cobalance.ingest.fields.lists import unfold
+from cobalance.ingest.fields.nested_cells import unfold
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.load import read_annotations, read_frame
 from cobalance.ingest.options import ReadOptions

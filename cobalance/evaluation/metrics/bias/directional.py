@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from cobalance.base import FloatArray, InputError, OptionError, check_known
-from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,
     Labels,
@@ -18,6 +17,7 @@ from cobalance.evaluation.metrics.bias.labels import (
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import Score, by_run, count_column, score_rows, text_column
 from cobalance.evaluation.shortcuts import NONE
+from cobalance.evaluation.table_files import refuse_rows
 
 Ties = Literal["zero", "negative"]
 DIRECTIONS = {

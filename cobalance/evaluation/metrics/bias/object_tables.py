@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.base import DataError, FloatArray, InputError
-from cobalance.evaluation.cells import refuse_rows
 from cobalance.evaluation.metrics.bias.labels import Labels, check_rows, read_indicators
 from cobalance.evaluation.metrics.tables import ROUNDING, number_column, text_column
+from cobalance.evaluation.table_files import refuse_rows
 
 Table = pd.DataFrame | pd.Series | npt.ArrayLike | Mapping[str, Sequence[float]]
 """Objects by groups: a frame, an array, lists, or columns by name."""

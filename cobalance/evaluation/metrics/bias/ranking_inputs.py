@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.base import DataError, FloatArray, InputError, IntArray
-from cobalance.evaluation.cells import missing_column, refuse_rows
 from cobalance.evaluation.metrics import tables
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, stack
 from cobalance.evaluation.shortcuts import NONE
+from cobalance.evaluation.table_files import missing_column, refuse_rows
 
 Ranking = Sequence[Any] | npt.NDArray[Any]
 BLOCK = 256  # queries ranked at a time
