@@ -13,7 +13,6 @@ import pyarrow as pa
 from cobalance.base import Annotations, InputError, UnknownNameError, Words, render, silent
 from cobalance.ingest.coco import Category, decode
 from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.frames import TEXT
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations
 from cobalance.ingest.names import map_values
 from cobalance.ingest.options import ReadOptions
@@ -22,9 +21,8 @@ from cobalance.ingest.problems import Problems, SkippedRecord
 from cobalance.ingest.reader import TreeReader, read_head
 from cobalance.ingest.tables import TABLES
 from cobalance.ingest.tables.columns import map_columns
-from cobalance.ingest.tables.guesses import USUAL_NAMES, Guess, guess_columns, guess_kind
+from cobalance.ingest.tables.guesses import USUAL_NAMES, Guess, guess_uses
 from cobalance.ingest.tables.hub_features import HubParquet
-from cobalance.ingest.tables.values import encode_values
 from cobalance.ingest.trees import is_tree, open_tree
 
 MOST_FILES = 200
@@ -195,19 +193,7 @@ def _sample(path: Path, table_format: str) -> TableSample:
             table = TABLES[table_format].load(start, problems, silent)
 
     columns = map_values(_first_texts, table.columns)
-
-    named = map_columns(table, ReadOptions(), USUAL_NAMES).of
-    kinds = {
-        name: guess_kind(name, encode_values(pa.array(values, TEXT)))
-        for name, values in columns.items()
-    }
-
-    flags = [name for name, (kind, _) in kinds.items() if kind == "flag"]
-    guesses = guess_columns(columns, named, flags)
-    for name, (kind, why) in kinds.items():
-        if not guesses[name].roles:
-            guesses[name] = Guess(() if kind == "ignore" else (f"field {kind}",), why)
-
+    guesses = guess_uses(columns, map_columns(table, ReadOptions(), USUAL_NAMES).of)
     return TableSample(pd.DataFrame(columns, dtype=object).head(_SAMPLE_ROWS), guesses)
 
 

@@ -1,7 +1,7 @@
 """Guess what the columns of a table hold: by their names, then by their values.
 
 A load goes by options, by usual names (`usual_column`, see `cobalance.ingest.tables.columns`), and,
-for columns without a role, by values (`guess_kind`). What `guess_columns` says for a file's preview
+for columns without a role, by values (`guess_kind`). What `guess_uses` says for a file's preview
 is offered to a person first, so that weaker signs will do.
 """
 
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from cobalance.base import BoolArray
+from cobalance.ingest.frames import TEXT
 from cobalance.ingest.names import map_values, split_named, without
 from cobalance.ingest.tables.concept_cells import (
     delimited_parts,
@@ -21,7 +23,7 @@ from cobalance.ingest.tables.concept_cells import (
     words_in_each,
 )
 from cobalance.ingest.tables.row_values import NAMES, concept_list
-from cobalance.ingest.tables.values import Values
+from cobalance.ingest.tables.values import Values, encode_values
 
 USUAL_NAMES = map_values(
     str.split,
@@ -241,6 +243,34 @@ class Guess:
     why: str = ""
     rivals: tuple[str, ...] = ()
     contested: str = ""
+
+
+def guess_uses(
+    columns: Mapping[str, Sequence[str | None]], named: Mapping[str, str]
+) -> dict[str, Guess]:
+    """Guess the roles of each column, or what a column without one becomes.
+
+    Parameters
+    ----------
+    columns, named : mapping
+        As of `guess_columns`.
+
+    Returns
+    -------
+    dict of str to Guess
+        The role of a column that becomes concepts is ``"field"`` and its kind, as of `guess_kind`.
+    """
+    kinds = {
+        name: guess_kind(name, encode_values(pa.array(values, TEXT)))
+        for name, values in columns.items()
+    }
+    flags = [name for name, (kind, _) in kinds.items() if kind == "flag"]
+
+    guesses = guess_columns(columns, named, flags)
+    for name, (kind, why) in kinds.items():
+        if not guesses[name].roles:
+            guesses[name] = Guess(() if kind == "ignore" else (f"field {kind}",), why)
+    return guesses
 
 
 def guess_columns(
