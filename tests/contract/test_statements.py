@@ -45,7 +45,10 @@ ALL = named(
 PANELS = {
     f"{kind.name}: {each.purpose}": each
     for kind in (panel_statements.AUDIT_KIND, panel_statements.STUDY_KIND)
-    for each in kind.statements
+    for each in (
+        *(kind.create, kind.save, kind.answers),
+        *map(kind.read, ("id", "dataset", kind.subject)),
+    )
 }
 ALL |= PANELS | {f"gauge {name}": each for name, each in GAUGES.items()}
 EVALUATIONS = named(task_statements, evaluation_statements, panel_statements) | PANELS

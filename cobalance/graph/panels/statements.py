@@ -92,12 +92,6 @@ RETURN {returned}, a.answer AS answer
 ORDER BY person, {", ".join(reversed(names))}""",
         )
 
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """All of its statements."""
-        reads = [self.read(by) for by in ("id", "dataset", self.subject)]
-        return (self.create, self.save, self.answers, *reads)
-
 
 AUDIT_KIND = PanelKind(
     "audit",
