@@ -50,14 +50,14 @@ class Labels:
 class ImageColumns:
     """The images of a file, malformed ones included: ids and URIs as text, sizes as whole numbers.
 
-    URIs and sizes are null where unknown; a column is None if all of it is.
+    URIs and sizes are null where unknown, and splits -1.
     """
 
     ids: pa.Array
-    uris: pa.Array | None = None
-    widths: pa.Array | None = None
-    heights: pa.Array | None = None
-    split: Coded | None = None
+    uris: pa.Array
+    widths: pa.Array
+    heights: pa.Array
+    split: Coded
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,19 +142,15 @@ def annotations(
     new_row = np.full(n_all, -1, dtype=np.int64)
     new_row[rows] = np.arange(n)
 
-    split = images.split or Coded.none(n_all)
-    uris = _column_or_nulls(images.uris, n_all, TEXT)
-    widths = _column_or_nulls(images.widths, n_all, pa.int64())
-    heights = _column_or_nulls(images.heights, n_all, pa.int64())
     taken_rows = pa.array(rows)
     frame = pd.DataFrame(
         {
             "id": pd.array(images.ids.take(taken_rows), dtype=STRING),
             "class_name": categorical(labels.column.codes[rows], labels.column.names),
-            "split": categorical(split.codes[rows], split.names),
-            "uri": pd.array(uris.take(taken_rows), dtype=STRING),
-            "width_px": _whole(widths, taken_rows),
-            "height_px": _whole(heights, taken_rows),
+            "split": categorical(images.split.codes[rows], images.split.names),
+            "uri": pd.array(images.uris.take(taken_rows), dtype=STRING),
+            "width_px": _whole(images.widths, taken_rows),
+            "height_px": _whole(images.heights, taken_rows),
             "synthetic": np.zeros(n, dtype=bool),
         },
         index=pd.RangeIndex(n),
@@ -270,10 +266,6 @@ def take_cells(columns: Mapping[str, pa.Array], rows: IntArray) -> dict[str, pa.
     """Some rows of all columns of cells."""
     positions = pa.array(rows)
     return {name: column.take(positions) for name, column in columns.items()}
-
-
-def _column_or_nulls(column: pa.Array | None, n: int, kind: pa.DataType) -> pa.Array:
-    return pa.nulls(n, kind) if column is None else column
 
 
 def take_rows(

@@ -94,9 +94,8 @@ def with_captions(
 def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
     if coco_kind(path, read_head(path)) is not None:
         images, _, texts = read_captions(path, None, problems, progress)
-        keys = [images.columns.ids, images.columns.uris]
-        series = [key.to_pandas() for key in keys if key is not None]
-        return _CaptionFile(series, texts, ~images.images.bad)
+        keys = [images.columns.ids.to_pandas(), images.columns.uris.to_pandas()]
+        return _CaptionFile(keys, texts, ~images.images.bad)
 
     table = load_table(path, problems, progress)
     column_of = dict(map_columns(table, ReadOptions(), ("id", "caption", "uri")).of)

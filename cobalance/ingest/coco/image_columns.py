@@ -100,7 +100,7 @@ def coco_images(
         pa.array(list(map(_file, images.items)), TEXT),
         _sizes(images, "width", rows),
         _sizes(images, "height", rows),
-        None if split is None else Coded.constant(split, n),
+        Coded.none(n) if split is None else Coded.constant(split, n),
     )
 
     # The last place, of -1, is that of annotations whose image is not there.

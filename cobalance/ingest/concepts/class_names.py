@@ -181,7 +181,7 @@ def labels_from_captions(
     first = first_rows(index)
     # Of an id that is there twice, which its reader reports, the first image counts.
     unique = np.flatnonzero(first == np.arange(len(index)))
-    position = match_images(index[unique], captions.columns.ids, captions.columns.uris)
+    position = _image_positions(index[unique], captions.columns.ids, captions.columns.uris)
     image = np.append(unique, -1)[position][captions.image]
 
     if len(ids) and (image < 0).all():
@@ -214,7 +214,7 @@ def labels_from_texts(
     )
 
 
-def match_images(known: "pd.Index[str]", ids: pa.Array, uris: pa.Array | None) -> IntArray:
+def _image_positions(known: "pd.Index[str]", ids: pa.Array, uris: pa.Array) -> IntArray:
     """Find images in another file's `known` ids: by id, else by file name with or without folder.
 
     Returns
@@ -225,8 +225,7 @@ def match_images(known: "pd.Index[str]", ids: pa.Array, uris: pa.Array | None) -
     position = known.get_indexer(pd.Index(ids.to_pandas()))
 
     # An id that is there is the image, whatever its file is called.
-    if uris is not None:
-        paths = uris.to_pandas()
-        for keys in (paths, paths.str.rsplit("/", n=1).str[-1]):
-            position = np.where(position < 0, known.get_indexer(pd.Index(keys)), position)
+    paths = uris.to_pandas()
+    for keys in (paths, paths.str.rsplit("/", n=1).str[-1]):
+        position = np.where(position < 0, known.get_indexer(pd.Index(keys)), position)
     return position.astype(np.int64)

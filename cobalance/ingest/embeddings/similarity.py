@@ -1,11 +1,9 @@
 """Exact cosine neighbours and near duplicates, by matrix products in blocks."""
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.base import FloatArray, IntArray, OptionError, sparse
+from cobalance.base import FloatArray, IntArray, OptionError, Progress, silent, sparse
 
 Vectors = npt.NDArray[np.float32]
 MAX_PAIRS = 5_000_000
@@ -73,7 +71,7 @@ def nearest(unit: Vectors, row: int, k: int) -> tuple[IntArray, FloatArray]:
 
 
 def near_pairs(
-    unit: Vectors, threshold: float, progress: Callable[[int, int], None] | None = None
+    unit: Vectors, threshold: float, progress: Progress = silent
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """All pairs of rows whose cosine is at least `threshold`: lower rows, higher rows, cosines.
 
@@ -92,8 +90,7 @@ def near_pairs(
 
     lefts, rights, values, pairs = [nothing], [nothing], [np.zeros(0)], 0
     for start in range(0, len(unit), ROWS):
-        if progress is not None:
-            progress(start, len(unit))
+        progress("compare images", start, len(unit))
         for first in range(start, len(unit), COLUMNS):
             left, right = _candidates(unit, bound, start, first, least)
             exact = cosines(unit, left, right)

@@ -181,7 +181,7 @@ def _images(
         ),
     )
 
-    uris = None
+    uris = pa.nulls(table.n_rows, TEXT)
     if "uri" in columns.of:
         uris = text_column(table, columns.of["uri"], Setting("uri_column"))
         uris = pc.if_else(pc.equal(uris, ""), pa.scalar(None, TEXT), uris)
@@ -205,13 +205,11 @@ def _number_repeats(ids: pa.Array) -> pa.Array:
     return pa.array(names.where(~names.duplicated(keep=False), names + "#" + number), TEXT)
 
 
-def _split(
-    table: Table, columns: ColumnMap, options: ReadOptions, rows: RowProblems
-) -> Coded | None:
+def _split(table: Table, columns: ColumnMap, options: ReadOptions, rows: RowProblems) -> Coded:
     if options.split is not None:
         return Coded.constant(options.split, table.n_rows)
     if "split" not in columns.of:
-        return None
+        return Coded.none(table.n_rows)
 
     column = encode_names(_named_column(table, columns, "split", options))
     is_faulty = (column.codes < 0) & ~column.empty
@@ -228,9 +226,9 @@ def _named_column(table: Table, columns: ColumnMap, role: str, options: ReadOpti
     return name_values(table.columns[name], names)
 
 
-def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.Array | None:
+def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.Array:
     if role not in columns.of:
-        return None
+        return pa.nulls(table.n_rows, pa.int64())
     name = columns.of[role]
     column = table.columns[name]
     if pa.types.is_floating(column.type):

@@ -82,5 +82,5 @@ def read_boxes(boxes: BoxColumns, images: ImageColumns, rows: RowProblems) -> di
     if not wrong.all() and np.abs(sides[:, ~wrong]).max() <= 1:
         # Relative sides become pixels.
         for side, size in zip(values, (images.widths, images.heights) * 2, strict=True):
-            side *= np.nan if size is None else size.to_numpy(zero_copy_only=False)
+            side *= size.to_numpy(zero_copy_only=False)
     return dict(zip(MENTION_NUMBERS[2:], values, strict=True))

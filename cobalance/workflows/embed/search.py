@@ -80,9 +80,7 @@ class Embedded:
             A row an image: ``group`` (from 1, those in several classes first, then the largest),
             ``id``, ``class``, ``classes`` (of the group, in words).
         """
-        left, right, _ = near_pairs(
-            self.unit, threshold, lambda done, total: progress("compare images", done, total)
-        )
+        left, right, _ = near_pairs(self.unit, threshold, progress)
 
         # Groups come the largest first, and stay so among those of several classes and of one.
         of_several: list[pd.DataFrame] = []
