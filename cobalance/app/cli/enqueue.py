@@ -135,13 +135,15 @@ def enqueue(
         out.print(job)
     else:
         to.write(work_tables.jobs_frame([created]))
-    notes.print(
-        f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
-        f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle"
-    )
+
+    next_command = "cobalance work --until-idle"
     # A recipe with a plan of its own edits images, which come to the dataset by `rebalance`.
     if recipes.RECIPES[checked["recipe"]].plan is not None:
-        notes.print(f"Next: cobalance work --until-idle; then: cobalance rebalance {job}")
+        next_command += f"; then: cobalance rebalance {job}"
+    notes.print(
+        f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
+        f"by the recipe {checked['recipe']}. Next: {next_command}"
+    )
     if same:
         notes.print(
             f"Job {same[0]} makes this plan, too. To end it: cobalance jobs cancel {same[0]}"
