@@ -17,7 +17,7 @@ from neo4j.time import Date, DateTime, Duration, Time
 from streamlit.dataframe_util import convert_pandas_df_to_arrow_bytes
 
 from cobalance.app.cli.shared.tables import Format, TableOutput, as_text
-from cobalance.app.web.pages.cypher import answers, pictures
+from cobalance.app.web.page.cypher import answers, pictures
 from cobalance.base.errors import QueryError
 from cobalance.graph.console.run import run_console_query
 from cobalance.graph.console.values import MAX_DEPTH

@@ -239,14 +239,14 @@ def census_dataset(folder: Path) -> Iterator[str]:
 
 
 def web_page(folder: Path) -> None:
-    module = "cobalance.app.web.pages.census.page"
-    page = load_file(folder / "app/web/pages/census/page.py", module).PAGE
+    module = "cobalance.app.web.page.census.page"
+    page = load_file(folder / "app/web/page/census/page.py", module).PAGE
     assert (page.title, page.path) == ("Census", "census")
 
     def script() -> None:
         import sys
 
-        sys.modules["cobalance.app.web.pages.census.page"].PAGE.draw()
+        sys.modules["cobalance.app.web.page.census.page"].PAGE.draw()
 
     with census_dataset(folder) as name:
         app = AppTest.from_function(script, default_timeout=300)

@@ -12,7 +12,7 @@ from cobalance.app.web.server.counters import page_run
 from cobalance.app.web.state import access, refreshing, session, url
 from cobalance.app.web.widgets import Page, errors_shown, meaning
 
-# Folders of `pages`, in the order of the menu.
+# Folders of `page`, in the order of the menu. One called `pages` Streamlit would take for its own.
 FOLDERS = (
     "load",
     "diagnose",
@@ -34,7 +34,7 @@ def declared_pages() -> dict[str, Page]:
     """The pages by their addresses, in the order of the menu."""
     pages: dict[str, Page] = {}
     for folder in FOLDERS:
-        page = import_module(f"cobalance.app.web.pages.{folder}.page").PAGE
+        page = import_module(f"cobalance.app.web.page.{folder}.page").PAGE
         pages[page.path] = page
     return pages
 

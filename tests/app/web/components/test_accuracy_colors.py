@@ -13,7 +13,7 @@ from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, Gra
 from cobalance.workflows.concept_graph.overview import node_id
 from cobalance.workflows.evaluate.failures import accuracy_of_cliques
 from tests.app.conftest import shown_text
-from tests.app.web.pages.evaluate.test_page import evaluate, output  # noqa: F401
+from tests.app.web.page.evaluate.test_page import evaluate, output  # noqa: F401
 
 HOSTILE = "<b> :red[x] $y$"
 

@@ -1,0 +1,319 @@
+"""Page Before/after: compare the imbalances of two datasets."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from cobalance.app.web.components import details, draw_story, mine_button
+from cobalance.app.web.page.compare.differences import draw_differences
+from cobalance.app.web.page.compare.overview import (
+    MOST_CLASSES,
+    draw_chart,
+    draw_sizes,
+    draw_totals,
+)
+from cobalance.app.web.page.compare.splits import draw_splits
+from cobalance.app.web.state import (
+    CurrentDataset,
+    in_url,
+    named_in_url,
+    number_in_url,
+    session,
+    url,
+)
+from cobalance.app.web.widgets import (
+    Page,
+    bold,
+    caption_with_csv,
+    count_column,
+    draw_columns,
+    empty_state,
+    escape,
+    in_app,
+    shorten,
+    text_column,
+    unless_empty,
+)
+from cobalance.base import render
+from cobalance.graph.dataset import dataset_state
+from cobalance.graph.queries import compare_imbalances, read_copies
+from cobalance.statistics import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
+from cobalance.workflows.cells import change_texts
+from cobalance.workflows.compare import cluster_texts
+
+ROWS = 1000
+HEIGHT_PX = 520
+
+_STATUS, _SIZE, _GAP = "compare_status", "compare_size", "compare_gap"
+
+
+def page() -> None:
+    """Draw the page."""
+    before = session.current()
+    others = others_than(before.name, session.datasets())
+    _choose_pair(before, others)
+    if draw_splits(before, other_datasets=bool(others)):
+        return
+    if not others:
+        empty_state(
+            "There is only one dataset",
+            "Load a second version to compare with, such as the rebalanced one: on the "
+            "**Datasets** page, or with `cobalance ingest` in a terminal.",
+            icon=":material/compare_arrows:",
+        )
+        return
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        after = _choose_after(before, others)
+        place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+    if after is None:
+        empty_state(
+            f"No other version of {escape(shorten(before.name))}",
+            "Choose the dataset to compare it with above. A version with the missing images is "
+            "made on the **Jobs** page.",
+            icon=":material/compare_arrows:",
+        )
+        draw_story(before, None, rebalanced=False)
+        return
+    for dataset in (before, after):
+        if not dataset.is_mined:
+            st.markdown(f"{bold(dataset.name)} has to be mined before it can be compared.")
+            mine_button.offer(dataset)
+            return
+
+    with place:
+        filters = _choose_cliques(before, after)
+    _compare(before, after, filters)
+    details.draw(before, after=after)
+
+
+def _choose_pair(before: CurrentDataset, others: list[str]) -> None:
+    """Choose the likeliest pair of datasets, unless a person or the URL has chosen one."""
+    if not others or url.is_compared(before.name, others):
+        return
+    first, second = _pair(before, others)
+    url.compare(first, second)
+    if first != before.name:
+        session.choose(first)
+        st.rerun()
+
+
+def _compare(before: CurrentDataset, after: CurrentDataset, filters: dict[str, Any]) -> None:
+    """Draw the totals, the table with a choice of its statuses, the charts and the evidence."""
+    totals, story = st.container(), st.container()
+    left, right = st.columns([7, 5])
+    # Drawn before the totals, which are of the chosen statuses, too.
+    with left:
+        statuses = st.pills(
+            "List those that are",
+            STATUSES,
+            selection_mode="multi",
+            **in_url(_STATUS),
+            label_visibility="collapsed",
+        )
+    filters["statuses"] = tuple(statuses) or STATUSES
+    compare = partial(compare_imbalances, before.store, before.name, after.name, **filters)
+    comparison = before.keep(lambda: compare(limit=ROWS), "comparison", after.state, filters)
+
+    with totals:
+        for note in comparison.notes:
+            st.info(escape(render(note, in_app)), icon=":material/info:")
+        draw_totals(comparison)
+    with story:
+        is_copy = read_copies(before.store).get(after.name) == before.name
+        draw_story(before, after.state, rebalanced=is_copy)
+    with left:
+        _table(comparison, compare)
+    with right:
+        draw_sizes(comparison)
+        draw_chart(comparison)
+    draw_differences(before, after, filters)
+
+
+def first_dataset(names: Sequence[str]) -> str:
+    """The dataset that the page opens on: the original of the latest rebalanced one, if any."""
+    return next(iter(read_copies(session.store()).values()), names[0])
+
+
+PAGE = Page(
+    "Before/after", "compare", ":material/compare_arrows:", page, first_dataset=first_dataset
+)
+
+
+def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[str, str | None]:
+    """Pair a dataset with one that was rebalanced from it: before and after.
+
+    `likely` is the dataset to take where none was made from the other; `copies` are from
+    `cobalance.graph.queries.comparison.read_copies`.
+
+    Examples
+    --------
+    >>> copies = {"a-2": "a", "a-1": "a"}
+    >>> pair_of("a", "b", copies), pair_of("a-1", "b", copies), pair_of("b", None, copies)
+    (('a', 'a-2'), ('a', 'a-1'), ('b', None))
+    """
+    # The latest copy is the first of them.
+    for copy, original in copies.items():
+        if original == name:
+            return name, copy
+    if name in copies:
+        return copies[name], name
+    return name, likely
+
+
+def _pair(before: CurrentDataset, others: list[str]) -> tuple[str, str | None]:
+    """Default pair of datasets to compare."""
+    name, nearest = before.name, others[0]
+    is_comparable = _are_comparable(name, session.datasets())[nearest]
+    likely = nearest if is_comparable and _are_alike(name, nearest) else None
+    return pair_of(name, likely, read_copies(before.store))
+
+
+def _are_comparable(name: str, datasets: pd.DataFrame) -> "pd.Series[bool]":
+    """Whether each dataset, by name, is mined and has as many classes as one of them."""
+    rows = datasets.set_index("dataset")
+    return (rows["classes"] == rows.loc[name, "classes"]) & (rows["state"] == "ready")
+
+
+def _are_alike(name: str, other: str) -> bool:
+    """Whether one name begins with the other, as names of versions do."""
+    return name.startswith(other) or other.startswith(name)
+
+
+def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset | None:
+    """Draw both datasets; the first is chosen at the top of the page."""
+    st.text_input(
+        "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
+    )
+
+    name = st.selectbox(
+        "After",
+        others,
+        **named_in_url(url.COMPARED, None, others),
+        placeholder="Choose a dataset",
+        width=200,
+    )
+    if name is None:
+        return None
+
+    st.button(
+        ":material/swap_horiz:",
+        key="_compare_swap",
+        help="Swap before and after",
+        on_click=_swap,
+        args=(before.name, name),
+    )
+    return CurrentDataset(before.store, dataset_state(before.store, name))
+
+
+def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
+    """List the other datasets: comparable ones first, of these similar names first.
+
+    Comparable datasets are mined and have as many classes; a like name is a prefix of the other.
+
+    Examples
+    --------
+    >>> listed = pd.DataFrame(
+    ...     {"dataset": ["a", "b", "c"], "classes": [2, 3, 2], "state": "ready"})
+    >>> others_than("a", listed)
+    ['c', 'b']
+    """
+    is_comparable = _are_comparable(name, datasets)
+
+    def rank(other: str) -> tuple[bool, bool, str]:
+        return not is_comparable[other], not _are_alike(name, other), other
+
+    return sorted(is_comparable.index.drop(name), key=rank)
+
+
+def _swap(before: str, after: str) -> None:
+    st.session_state[session.DATASET] = after
+    url.compare(after, before)
+    url.clear()
+
+
+def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> dict[str, Any]:
+    """Draw the filters; return the smallest gap, and the smallest and the largest size."""
+    largest = min(before.mining.max_size, after.mining.max_size)
+    min_gap = st.number_input(
+        "Smallest gap",
+        1,
+        value=1,
+        **number_in_url(_GAP),
+        width=120,
+        help="In images. A clique with a smaller gap counts as balanced.",
+    )
+
+    size = st.segmented_control(
+        "Size",
+        list(range(1, largest + 1)),
+        **number_in_url(_SIZE),
+        help="Concepts in a clique; all sizes where none is chosen.",
+    )
+
+    return {"min_gap": min_gap, "min_size": size or 1, "max_size": size or largest}
+
+
+def _table(comparison: Comparison, compare: Callable[..., Comparison]) -> None:
+    """Draw the cliques of a comparison; `compare` makes it anew, with more of them, for a file."""
+    cliques = comparison.cliques
+    if cliques.empty:
+        _draw_empty(comparison)
+        return
+
+    classes: dict[str, str] = {}
+    if len(comparison.sizes_before) <= MOST_CLASSES:
+        # Numbered, as a class may be called like another column.
+        classes = {f"class {code}": name for code, name in enumerate(comparison.sizes_before)}
+    draw_columns(
+        _columns(cliques, classes),
+        HEIGHT_PX,
+        placeholder="-",
+        alt="Cliques that are imbalanced in either dataset",
+        **details.opened_by("_compare_table", cliques["concepts"].tolist(), classes.get),
+    )
+
+    n_more = sum(comparison.left_out.values())
+    more = unless_empty("; {:,} more are in the file", n_more)
+    caption_with_csv(
+        f"{len(cliques):,} cliques, the largest change first{more}. A dash: the clique is absent "
+        "there. Click a number for its images.",
+        lambda: compare(limit=len(cliques) + n_more).cliques,
+        "before-after.csv",
+        key="_compare_csv",
+    )
+
+
+def _draw_empty(comparison: Comparison) -> None:
+    """Say why no clique is listed: none is imbalanced, or none has the chosen status."""
+    if comparison.summary[list(STATUSES)].to_numpy().any():
+        empty_state("No clique has this status", "Choose another status above, or none for all.")
+    else:
+        empty_state("No imbalance", "Neither dataset has a clique with such a gap.")
+
+
+def _columns(
+    cliques: pd.DataFrame, classes: Mapping[str, str]
+) -> dict[str, tuple[Any, ColumnConfig]]:
+    """The table's columns; `classes` are names by their columns."""
+    concepts = list(map(list, cliques["concepts"]))
+    columns: dict[str, tuple[Any, ColumnConfig]] = {
+        "concepts": (concepts, st.column_config.ListColumn("Concepts", width=175)),
+        "status": (cliques["status"], text_column("Status", width=80)),
+        "gap_before": (cliques["gap_before"], count_column("Gap", 52)),
+        "gap_after": (cliques["gap_after"], count_column("Now", 52)),
+        "delta": (cliques["delta"], count_column("Change", 62)),
+    }
+
+    right_aligned = partial(text_column, alignment="right", width=105)
+    for column, name in classes.items():
+        texts = change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
+        columns[column] = (texts, right_aligned(shorten(name, 20)))
+
+    for column, texts in cluster_texts(cliques).items():
+        columns[column] = (texts, right_aligned("Clusters"))
+    return columns

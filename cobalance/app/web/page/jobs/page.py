@@ -1,0 +1,121 @@
+"""Page Jobs: progress query by query, candidates to review, and results."""
+
+import streamlit as st
+
+from cobalance.app.web.components import draw_workers
+from cobalance.app.web.page.jobs import candidates, edited_pairs, results, review
+from cobalance.app.web.page.jobs.job_cards import count_edited_of
+from cobalance.app.web.page.jobs.progress import (
+    MOST_LISTED,
+    draw_progress,
+    draw_tasks,
+    facts_of,
+    time_text,
+)
+from cobalance.app.web.state import CurrentDataset, may_edit, session, url
+from cobalance.app.web.widgets import (
+    Page,
+    choose_named,
+    choose_view,
+    download,
+    empty_state,
+    shorten,
+)
+from cobalance.base import PlannedQuery
+from cobalance.generation.planning import Plan, PlanOptions, plan_to_json
+from cobalance.graph.jobs import Job, list_jobs, read_query_progress
+
+SIDE_BY_SIDE, REVIEW, ALL = "Images side by side", "Review by keyboard", "All candidates"
+_VIEW = "images_view"
+
+
+def page() -> None:
+    """Draw the page."""
+    current = session.current()
+    jobs = list_jobs(current.store, current.name, limit=MOST_LISTED)
+    draw_workers()
+    if not jobs:
+        _show_no_job(current)
+        return
+
+    jobs_by_id = {job.id: job for job in jobs}
+    titles = {job.id: _title(job) for job in jobs}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        job_id = choose_named(
+            "Job", list(titles), "job", text=lambda job: titles.get(job, job), width=420
+        )
+        job = jobs_by_id[job_id]
+        _download(current, job)
+
+    # A review by keyboard has the page to itself.
+    if _is_review(job):
+        _show_images(job)
+        return
+    draw_progress(current.name, job.id, facts_of(job))
+    results.show(current, job)
+    _show_images(job)
+    draw_tasks(current.name)
+
+
+PAGE = Page(
+    "Jobs",
+    "jobs",
+    ":material/bolt:",
+    page,
+    words=("job", "task", "worker", "recipe", "segmenter", "candidate", "verdict"),
+)
+
+
+def _show_no_job(current: CurrentDataset) -> None:
+    draw_tasks(current.name)
+    if empty_state(
+        "No job yet",
+        "A job makes the images of a plan. Create one on the **Plan** page.",
+        icon=":material/bolt:",
+        action=("Go to Plan", "_jobs_to_plan"),
+    ):
+        url.go_to("plan")
+
+
+def _title(job: Job) -> str:
+    """Title of a job, unique in its dataset, for the choice and the URL."""
+    return f"{shorten(job.plan, 40)} · {time_text(job.created_at)} · {job.id[:6]}"
+
+
+def _download(current: CurrentDataset, job: Job) -> None:
+    """Draw the download of a job's queries as a plan file."""
+
+    def plan() -> bytes:
+        queries = tuple(
+            PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
+            for query in read_query_progress(current.store, job.id)
+        )
+
+        # An edit is of an image and not of a clique: its concepts have no size.
+        sizes = [len(query.concepts) for query in queries if query.edit is None]
+        options = PlanOptions(min(sizes), max(sizes)) if sizes else PlanOptions()
+        return plan_to_json(Plan(job.plan, options, queries))
+
+    download(
+        "Download the queries as JSON", plan, f"{current.name}-{job.plan}.json", key="_job_json"
+    )
+
+
+def _is_review(job: Job) -> bool:
+    """Whether edited images are reviewed, for which the rest of the page makes room."""
+    chosen = st.session_state.get(_VIEW, st.query_params.get(_VIEW))
+    return chosen == REVIEW and may_edit() and count_edited_of(job) > 0
+
+
+def _show_images(job: Job) -> None:
+    """Draw a job's images in the way that is chosen."""
+    if not count_edited_of(job):
+        st.subheader("Candidates", anchor=False)
+        candidates.show(job)
+        return
+
+    st.subheader("Edited images", anchor=False)
+    views = {SIDE_BY_SIDE: edited_pairs.show, REVIEW: review.show, ALL: candidates.show}
+    if not may_edit():
+        del views[REVIEW]
+    views[choose_view("Way to look at them", list(views), _VIEW)](job)
