@@ -20,7 +20,7 @@ from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.app.cli.main import whole_program
 from cobalance.app.web.widgets.wording import GLOSSARY
 from cobalance.base.registry import Plugins
-from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics import METRICS, TABLES
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.filters import FILTERS
@@ -160,7 +160,8 @@ tables that it takes, and reads further ones where they are given."""
 
 def metrics() -> str:
     """The metrics' reference: what each takes, and its options."""
-    parts = [_METRICS]
+    tables = [f"| `{name}` | {table.purpose} |" for name, table in TABLES.items()]
+    parts = [_METRICS, "\n".join(["| table | what it has |", "| --- | --- |", *tables])]
     for name, plugin in METRICS.items():
         takes = ", ".join(need.replace("|", " or ") for need in plugin.takes)
         further = f"; reads {', '.join(plugin.may_take)}" if plugin.may_take else ""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +86,8 @@ def evaluate(
     seed : int
         Of what metrics draw at random.
     **tables : DataFrame or file
-        Others that `cobalance.evaluation.metrics.metric.Inputs` has, such as `table`, `edited`,
-        `captions`, or `objects`, COCO's instances that a detector should find.
+        Others of `cobalance.evaluation.metrics.TABLES`, such as `table`, `edited`, `captions`, or
+        `objects`, COCO's instances that a detector should find.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def evaluate(
             frames[name] = table
 
     inputs = read_tables(files, seed) if files else Inputs(seed=seed)
-    return Scores(score_tables(replace(inputs, **frames), metrics, options))
+    return Scores(score_tables(inputs.replace(**frames), metrics, options))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ from cobalance.base import (
     is_installed,
     suggest_names,
 )
-from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics import METRICS, TABLES
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.export import EXPORTERS
@@ -35,6 +35,7 @@ REGISTRIES: tuple[Declarations[Any], ...] = (
     EXPORTERS,
     METHODS,
     METRICS,
+    TABLES,
 )
 """Registries that packages and files may add to."""
 

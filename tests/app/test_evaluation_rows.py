@@ -10,8 +10,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 import cobalance as cb
 from cobalance.base.errors import OptionError
 from cobalance.base.records import PlannedQuery
-from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.metric import Inputs, score_metrics
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.read import read_image_concepts
@@ -94,7 +93,7 @@ def record(store, names, tmp_path):
             ]
         )
         save_predictions_uri(store, one, write_predictions(folder, one, predictions))
-        scores = METRICS.score(Inputs(predictions), {"accuracy": {}}).frame
+        scores = score_metrics(Inputs(predictions), {"accuracy": {}}).frame
         without_interval = scores.assign(metric="preference", low=np.nan, high=np.nan)
         save_scores(store, one, pd.concat([scores, without_interval]))
         return one

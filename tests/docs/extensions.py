@@ -16,16 +16,18 @@ from types import ModuleType
 
 import numpy as np
 import pandas as pd
+import pytest
 from click.testing import CliRunner
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from cobalance.annotation.annotators import ANNOTATORS
 from cobalance.app.cli.main import COMMANDS, HOMES, command_line
+from cobalance.base.errors import InputError, OptionError, UnknownNameError
 from cobalance.base.records import Annotations, ImageRecord, Mention
 from cobalance.counting.cliques import Cliques
 from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.metric import Inputs, score_metrics
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
@@ -49,6 +51,7 @@ from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.tasks.lifecycle import end_task, read_task, start_task
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.notebook.evaluations import evaluate
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
@@ -164,9 +167,28 @@ def metric(_folder: Path) -> None:
     ).assign(p_b=lambda frame: 1 - frame["p_a"])
     inputs = Inputs(check_predictions(table))
     assert METRICS.open("sure_share")(inputs)["value"].tolist() == [0.25]
-    scored = METRICS.score(inputs, {"sure_share": {"above": 0.65}}).frame
+    scored = score_metrics(inputs, {"sure_share": {"above": 0.65}}).frame
     assert scored[["value", "n"]].to_numpy().tolist() == [[0.75, 4]]
-    assert "sure_share" in set(METRICS.score(inputs).frame["metric"])
+    assert "sure_share" in set(score_metrics(inputs).frame["metric"])
+
+
+def table(folder: Path) -> None:
+    file = folder / "ratings.csv"
+    file.write_text("Image,rating\na,2\nb,5\nc,5\n")
+    arguments = ["evaluate", "score", "--with", f"ratings={file}", "--format", "json"]
+    done = CliRunner().invoke(command_line(), arguments, obj={})
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(done.stdout)
+    assert (row["metric"], row["value"], row["n"]) == ("mean_rating", 4, 3)
+    assert evaluate(ratings=file).frame["value"].tolist() == [4]
+
+    file.write_text("image,rating\na,0\n")
+    with pytest.raises(InputError, match="rating is '0', which is less than 1"):
+        evaluate(ratings=file)
+    with pytest.raises(OptionError, match="the metric mean_rating needs ratings; given: nothing"):
+        METRICS.open("mean_rating")(Inputs())
+    with pytest.raises(UnknownNameError, match=r"unknown table 'ratigns'\. Did you mean 'ratings'"):
+        evaluate(ratigns=file)
 
 
 def task_kind(folder: Path) -> None:
@@ -278,6 +300,7 @@ USES: dict[str, Callable[[Path], None]] = {
     "An annotator": annotator,
     "A training method": training_method,
     "A metric": metric,
+    "A table": table,
     "A kind of task": task_kind,
     "A saved query": saved_query,
     "A page": web_page,

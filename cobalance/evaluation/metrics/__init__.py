@@ -1,8 +1,14 @@
-"""Metrics of accuracy by group, bias and image quality, by name."""
+"""Metrics of accuracy by group, bias and image quality, and the tables that they take, by name."""
 
-from cobalance.evaluation.metrics.metric import Metrics
+from typing import TYPE_CHECKING
 
-METRICS = Metrics(
+from cobalance.base import Declarations, Plugins
+
+if TYPE_CHECKING:
+    from cobalance.evaluation.metrics.inputs import Table
+    from cobalance.evaluation.metrics.metric import Metric, MetricPlugin
+
+METRICS: "Plugins[Metric, MetricPlugin]" = Plugins(
     "metric",
     {
         "accuracy": "cobalance.evaluation.metrics.group_accuracy",
@@ -41,3 +47,28 @@ METRICS = Metrics(
     "metrics",
     "cobalance.evaluation.metrics.metric.MetricPlugin",
 )
+
+_INPUTS = "cobalance.evaluation.metrics.inputs"
+
+TABLES: "Declarations[Table]" = Declarations(
+    "table",
+    {
+        "predictions": _INPUTS,
+        "edited": _INPUTS,
+        "groups": _INPUTS,
+        "training": _INPUTS,
+        "attributes": _INPUTS,
+        "real_attributes": _INPUTS,
+        "captions": _INPUTS,
+        "references": _INPUTS,
+        "embeddings": _INPUTS,
+        "real_embeddings": _INPUTS,
+        "texts": _INPUTS,
+        "table": _INPUTS,
+        "detections": _INPUTS,
+        "objects": _INPUTS,
+    },
+    "tables",
+    f"{_INPUTS}.Table",
+)
+"""Tables that metrics take; one that a single metric takes may be declared in its module."""

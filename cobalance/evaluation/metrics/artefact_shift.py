@@ -142,11 +142,10 @@ def _pair_rows(
 
 
 def _artefact_shift(inputs: Inputs, options: Any) -> pd.DataFrame:
-    if inputs.edited is not None:
+    edited = inputs.get("edited")
+    if edited is not None:
         predictions = inputs.need("predictions")
-        return artefact_shift(
-            predictions, inputs.edited, inputs.generator(), **options.model_dump()
-        )
+        return artefact_shift(predictions, edited, inputs.generator(), **options.model_dump())
 
     table = inputs.need("table")
     shifts = relative_shift(number_column(table, "original"), number_column(table, "edited"))

@@ -160,7 +160,7 @@ def _frequencies(column: "pd.Series[Any]") -> Counter[str]:
 
 
 def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
-    counts = inputs.table
+    counts = inputs.get("table")
     if counts is None:
         counts = attribute_counts(inputs.need("real_attributes"), inputs.need("attributes"))
     return attribute_shift(counts, confidence=options.confidence)

@@ -204,8 +204,8 @@ class GapOptions(AccuracyOptions):
 def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     return shortcut_gaps(
         inputs.need("predictions"),
-        inputs.groups,
-        options.rates or inputs.training,
+        inputs.get("groups"),
+        options.rates or inputs.get("training"),
         id=options.id,
         confidence=options.confidence,
     )

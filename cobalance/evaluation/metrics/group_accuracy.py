@@ -245,7 +245,7 @@ def _plugin(
         takes=("predictions",),
         may_take=("groups",),
         compute=lambda inputs, chosen: function(
-            inputs.need("predictions"), inputs.groups, **chosen.model_dump()
+            inputs.need("predictions"), inputs.get("groups"), **chosen.model_dump()
         ),
     )
 

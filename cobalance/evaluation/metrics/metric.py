@@ -15,10 +15,11 @@ from cobalance.base import (
     OptionError,
     Options,
     Plugin,
-    Plugins,
+    check_known,
     misfit,
     needs_extra,
 )
+from cobalance.evaluation.metrics import METRICS, TABLES
 from cobalance.evaluation.predictions import RUN
 from cobalance.evaluation.table_files import image_ids
 from cobalance.vision.images import ImageArray, ImageFileError, decode, rgb_array
@@ -71,67 +72,62 @@ class ImageSet:
             ) from error
 
 
-@dataclass(frozen=True, eq=False)
 class Inputs:
-    """Inputs of metrics, None where not given; all are tables but for images.
+    """Inputs of metrics, without those that are None.
 
     Parameters
     ----------
-    predictions : pandas.DataFrame
+    predictions : pandas.DataFrame, optional
         From `cobalance.evaluation.predictions.check_predictions`, of any number of methods and
         seeds.
-    edited : pandas.DataFrame
-        Predictions for the same images after an edit that should not change them (artefact test).
-    groups : pandas.DataFrame
-        Of the images that are judged: ``image`` and a column for each shortcut or attribute.
-    training : pandas.DataFrame
-        The same columns for the training images, and ``class_name`` or ``y_<class>`` where a metric
-        asks for labels.
-    attributes, real_attributes : pandas.DataFrame
-        Of generated and of real images: ``image`` and a column for each category of attributes.
-    captions, references : pandas.DataFrame
-        ``image`` and ``caption``, generated and by people, any number of rows an image.
-    embeddings, real_embeddings : pandas.DataFrame
-        ``image`` and one float column a dimension, of the images to judge and of real ones.
-    texts : pandas.DataFrame
-        ``image`` and one float column a dimension: embeddings of texts, and the image of each.
-    table : pandas.DataFrame
-        Figures that are known already, such as those of a paper, in the metric's own columns.
-    detections, objects : pandas.DataFrame
-        ``image``, ``concept`` and ``bbox`` (COCO's) of what a detector found, with ``score``, and
-        of what is there, with ``iscrowd``; without ``bbox`` of what else the image shows.
-    images : ImageSet
+    images : ImageSet, optional
         The images themselves, for metrics that look at them with a model.
     seed : int
         Of whatever a metric draws at random.
+    **tables : pandas.DataFrame
+        Others, by their names in `cobalance.evaluation.metrics.TABLES`, which says what they have.
+
+    Raises
+    ------
+    UnknownNameError
+        Metrics take no such table.
     """
 
-    predictions: pd.DataFrame | None = None
-    edited: pd.DataFrame | None = None
-    groups: pd.DataFrame | None = None
-    training: pd.DataFrame | None = None
-    attributes: pd.DataFrame | None = None
-    real_attributes: pd.DataFrame | None = None
-    captions: pd.DataFrame | None = None
-    references: pd.DataFrame | None = None
-    embeddings: pd.DataFrame | None = None
-    real_embeddings: pd.DataFrame | None = None
-    texts: pd.DataFrame | None = None
-    table: pd.DataFrame | None = None
-    detections: pd.DataFrame | None = None
-    objects: pd.DataFrame | None = None
-    images: ImageSet | None = None
-    seed: int = 0
+    def __init__(
+        self,
+        predictions: pd.DataFrame | None = None,
+        *,
+        images: ImageSet | None = None,
+        seed: int = 0,
+        **tables: Any,
+    ) -> None:
+        check_known("table", tables, list(TABLES))
+        values = {"predictions": predictions, **tables, "images": images}
+        self._values = {name: value for name, value in values.items() if value is not None}
+        self.seed = seed
+
+    @property
+    def images(self) -> ImageSet | None:
+        """The images, where they are given."""
+        return cast("ImageSet | None", self._values.get("images"))
+
+    def replace(self, **values: Any) -> "Inputs":
+        """The same inputs with others in place of some."""
+        return Inputs(**{"seed": self.seed, **self._values, **values})
 
     def given_names(self) -> list[str]:
-        """Names of the tables that are given."""
-        return [name for name, value in vars(self).items() if name != "seed" and value is not None]
+        """Names of what is given, tables in their order in the registry."""
+        return [name for name in (*TABLES, "images") if name in self._values]
+
+    def get(self, name: str) -> pd.DataFrame | None:
+        """One of the tables, None where it is not given."""
+        return cast("pd.DataFrame | None", self._values.get(name))
 
     def need(self, name: str) -> pd.DataFrame:
         """One of the tables; OptionError where it is not given."""
-        if getattr(self, name) is None:
+        if name not in self._values:
             raise OptionError(f"no {name} are given. Give them, or choose another metric.")
-        return cast("pd.DataFrame", getattr(self, name))
+        return cast("pd.DataFrame", self._values[name])
 
     def ids_of(self, name: str) -> "pd.Series[str]":
         """The ids of the images of one of the tables; InputError where it has none."""
@@ -157,7 +153,8 @@ class MetricPlugin(Plugin):
     Parameters
     ----------
     takes : tuple of str
-        The tables of `Inputs` that it cannot do without; ``"predictions|table"`` for either.
+        What it cannot do without, by names in `cobalance.evaluation.metrics.TABLES`, or
+        ``"images"``; ``"predictions|table"`` for either.
     may_take : tuple of str
         Those that it reads where they are given.
     compute : callable
@@ -219,53 +216,44 @@ class Scored:
     left_out: Mapping[str, str]
 
 
-class Metrics(Plugins[Metric, MetricPlugin]):
-    """Registry of metrics; a module declares a family.
+def score_metrics(inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Scored:
+    """Scores of several metrics, one below the other.
 
-    Examples
-    --------
-    >>> from cobalance.evaluation.metrics import METRICS
-    >>> METRICS["worst_group"].takes
-    ('predictions',)
+    Parameters
+    ----------
+    chosen : mapping of str to options, optional
+        The metrics and their options, as `METRICS.open` takes them. By default all metrics whose
+        tables are given; those that find a column missing are left out.
+
+    Raises
+    ------
+    CobalanceError
+        A chosen metric cannot be computed, or none can.
     """
+    if chosen is None:
+        return score_fitting(inputs, dict(METRICS.items()))
+    frames = [METRICS.open(name, options)(inputs) for name, options in chosen.items()]
+    return Scored(stack(frames), {})
 
-    def score(self, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Scored:
-        """Scores of several metrics, one below the other.
 
-        Parameters
-        ----------
-        chosen : mapping of str to options, optional
-            The metrics and their options, as `open` takes them. By default all metrics whose tables
-            are given; those that find a column missing are left out.
+def score_fitting(inputs: Inputs, names: Iterable[str]) -> Scored:
+    """Scores of the metrics that the inputs suffice for; CobalanceError without any."""
+    frames, left_out = [], {}
+    for name in names:
+        if not METRICS[name].fits(inputs):
+            continue
+        # A metric that cannot be computed does not keep the others back.
+        try:
+            frames.append(METRICS.open(name)(inputs))
+        except CobalanceError as error:
+            left_out[name] = str(error)
 
-        Raises
-        ------
-        CobalanceError
-            A chosen metric cannot be computed, or none can.
-        """
-        if chosen is None:
-            return self.score_fitting(inputs, dict(self.items()))
-        frames = [self.open(name, options)(inputs) for name, options in chosen.items()]
-        return Scored(stack(frames), {})
+    if not frames:
+        reasons = " ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        names_given = ", ".join(inputs.given_names()) or "nothing"
+        raise OptionError(f"no metric fits what is given: {names_given}. {reasons}".rstrip())
 
-    def score_fitting(self, inputs: Inputs, names: Iterable[str]) -> Scored:
-        """Scores of the metrics that the inputs suffice for; CobalanceError without any."""
-        frames, left_out = [], {}
-        for name in names:
-            if not self[name].fits(inputs):
-                continue
-            # A metric that cannot be computed does not keep the others back.
-            try:
-                frames.append(self.open(name)(inputs))
-            except CobalanceError as error:
-                left_out[name] = str(error)
-
-        if not frames:
-            reasons = " ".join(f"{name}: {reason}" for name, reason in left_out.items())
-            names_given = ", ".join(inputs.given_names()) or "nothing"
-            raise OptionError(f"no metric fits what is given: {names_given}. {reasons}".rstrip())
-
-        return Scored(stack(frames), left_out)
+    return Scored(stack(frames), left_out)
 
 
 def score_frame(

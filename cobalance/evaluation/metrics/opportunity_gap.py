@@ -140,10 +140,11 @@ def opportunity_gap_of_predictions(
 
 
 def _opportunity_gap(inputs: Inputs, options: Any) -> pd.DataFrame:
-    if inputs.predictions is None:
+    predictions = inputs.get("predictions")
+    if predictions is None:
         return opportunity_gap(inputs.need("table"))
     return opportunity_gap_of_predictions(
-        inputs.predictions, inputs.need("groups"), confidence=options.confidence
+        predictions, inputs.need("groups"), confidence=options.confidence
     )
 
 

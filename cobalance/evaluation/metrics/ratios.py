@@ -206,9 +206,9 @@ def _counts(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], str, float, 
 
 
 def _ratio(inputs: Inputs, options: Any) -> pd.DataFrame:
-    predictions = inputs.predictions
-    if predictions is None and inputs.captions is not None:
-        predictions = caption_predictions(inputs.captions, options.words)
+    predictions, captions = inputs.get("predictions"), inputs.get("captions")
+    if predictions is None and captions is not None:
+        predictions = caption_predictions(captions, options.words)
     if predictions is None:
         return _ratio_scores(list(_counts(inputs.need("table"))), options.confidence)
     return ratio(predictions, options.first, options.second, confidence=options.confidence)

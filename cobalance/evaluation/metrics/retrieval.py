@@ -199,11 +199,12 @@ class RecallOptions(AccuracyOptions):
 def _retrieval_recall(inputs: Inputs, options: Any) -> pd.DataFrame:
     rows = known_rows(inputs.ids_of("texts"), inputs.ids_of("embeddings"), "texts", "embeddings")
     ranks = retrieval_ranks(inputs.vectors("texts"), inputs.vectors("embeddings"), rows)
-    if inputs.groups is None:
+    groups = inputs.get("groups")
+    if groups is None:
         return retrieval_recall(ranks, k=options.k, confidence=options.confidence)
 
     frames: list[pd.DataFrame] = []
-    for name, column in align_groups(inputs.groups, inputs.ids_of("texts"), "texts").items():
+    for name, column in align_groups(groups, inputs.ids_of("texts"), "texts").items():
         scores = retrieval_recall(ranks, column, **options.model_dump())
         # The recall of all texts is the same with each attribute.
         if frames:

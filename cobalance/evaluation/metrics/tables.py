@@ -16,30 +16,6 @@ from cobalance.statistics import NORMAL_95
 SOURCE = "table"
 ROUNDING = 0.02  # published shares of two digits add up to 1 within this
 MOST_IMAGES = 20_000_000  # of a table of counts, where each becomes a row in memory
-TABLE_COLUMNS = (
-    "image",
-    "class_name",
-    "method",
-    "seed",
-    "n",
-    "object",
-    "group",
-    "before",
-    "after",
-    "score",
-    "query",
-    "k",
-    "share",
-    "parity",
-    "attribute",
-    "task",
-    "training",
-    "test",
-    "predicted",
-    "predicted_attribute",
-    "caption",
-)
-"""Columns of tables that files may write with capitals, too."""
 
 
 def rows_of_table(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], str]]:

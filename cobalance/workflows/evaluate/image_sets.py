@@ -1,7 +1,6 @@
 """Images to score: of a folder, an export or a dataset, and their features."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +40,10 @@ def with_images(
     if synthetic.any():
         place = place.where(synthetic)
 
-    captions = inputs.captions
+    captions = inputs.get("captions")
     if captions is None and "captions" in place.frame:
         captions = _captions(place.frame)
-    inputs = replace(inputs, images=_image_set(place), captions=captions)
+    inputs = inputs.replace(images=_image_set(place), captions=captions)
     if real is None:
         return inputs, None
 
@@ -96,8 +95,7 @@ def with_features(
 
     opened = FEATURES.open(name, options)
     opened, of_real = opened.fit(_examples(real), inputs.seed)
-    return replace(
-        inputs,
+    return inputs.replace(
         real_embeddings=_table(real, of_real),
         embeddings=_table(images, opened.read(_examples(images))),
     )

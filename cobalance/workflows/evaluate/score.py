@@ -7,11 +7,10 @@ from typing import Any
 import pandas as pd
 
 from cobalance.base import STRING, InputError, check_known
-from cobalance.evaluation.groups import align_groups, check_groups
+from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.metric import Inputs, Scored
+from cobalance.evaluation.metrics.metric import Inputs, Scored, score_metrics
 from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
-from cobalance.evaluation.table_files import lower_names, read_frame
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_clusters, read_image_concepts
 from cobalance.workflows.evaluate.settings import choose_shortcuts
@@ -37,8 +36,8 @@ def score_tables(
     options = options or {}
     check_known("metric", [*metrics, *options], list(METRICS))
     if not metrics and not options:
-        return METRICS.score(inputs)
-    return METRICS.score(inputs, {name: options.get(name, {}) for name in [*metrics, *options]})
+        return score_metrics(inputs)
+    return score_metrics(inputs, {name: options.get(name, {}) for name in [*metrics, *options]})
 
 
 def with_clusters(store: GraphStore, dataset: str, predictions: pd.DataFrame) -> pd.DataFrame:
@@ -62,20 +61,6 @@ def with_groups(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.Da
     states = align_groups(groups, predictions["image"])
     others = predictions.reset_index(drop=True).drop(columns=list(states), errors="ignore")
     return others.join(states)
-
-
-def read_groups(path: Path) -> pd.DataFrame:
-    """Read a table of groups: ``image`` and a column for each shortcut or attribute.
-
-    Raises
-    ------
-    InputError
-        It cannot be read or used.
-    """
-    frame = lower_names(read_frame(path, "groups"), ("image",))
-    if "image" not in frame:
-        frame = frame.rename(columns={"image_id": "image", "id": "image"})
-    return check_groups(frame, str(path))
 
 
 def dataset_groups(

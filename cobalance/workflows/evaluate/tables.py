@@ -1,7 +1,6 @@
 """Score tables from files, with or without a graph, and keep the scores of predictions."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,11 +15,11 @@ from cobalance.base import (
     clean_name,
     decoding_fault,
 )
+from cobalance.evaluation.metrics import TABLES
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.evaluation.metrics.tables import TABLE_COLUMNS
 from cobalance.evaluation.predictions import known_rows, read_predictions, runs
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.table_files import lower_names, number_cells, read_frame, refuse_cells
+from cobalance.evaluation.table_files import refuse_cells
 from cobalance.graph.database import GraphStore
 from cobalance.graph.dataset import read_image_concepts
 from cobalance.graph.evaluations import writing
@@ -29,15 +28,12 @@ from cobalance.ingest.reader import read_head
 from cobalance.vision.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.score import (
     dataset_groups,
-    read_groups,
     with_clusters,
     with_groups,
 )
 from cobalance.workflows.evaluate.settings import shortcut_settings
 from cobalance.workflows.evaluate.stored import write_predictions
 
-TABLES = tuple(table.name for table in fields(Inputs) if table.name not in ("seed", "images"))
-"""Names of the tables that metrics take."""
 _Length = Annotated[float, msgspec.Meta(ge=0)]
 
 
@@ -59,7 +55,7 @@ class _Instances(msgspec.Struct):
 
 
 def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = False) -> Inputs:
-    """Read tables to score, by their names in `cobalance.evaluation.metrics.metric.Inputs`.
+    """Read tables to score, by their names in `cobalance.evaluation.metrics.TABLES`.
 
     There must be one, unless there are `images`. Predictions in JSON are a detector's results.
 
@@ -70,7 +66,7 @@ def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = Fals
     UnknownNameError, OptionError
         Metrics take no such table, or there is none.
     """
-    check_known("table", files, TABLES)
+    check_known("table", files, list(TABLES))
     if not files and not images:
         raise OptionError("There is nothing to score. Give a table of predictions.")
 
@@ -79,7 +75,7 @@ def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = Fals
         frames = _read_detections(files["predictions"], files.get("objects"))
         files = {name: files[name] for name in files.keys() - {"predictions", "objects"}}
     for name, path in files.items():
-        frames[name] = _read(name, path)
+        frames[name] = TABLES[name].read(path)
 
     if "predictions" in frames and "groups" in frames:
         predicted, grouped = frames["predictions"]["image"], frames["groups"]["image"]
@@ -109,26 +105,8 @@ def with_baseline(inputs: Inputs, path: Path) -> tuple[Inputs, str]:
     if name in predictions["method"].to_numpy():
         name = f"{name} (baseline)"
     both = [predictions, of_baseline.assign(method=name)]
-    return replace(inputs, predictions=pd.concat(both, join="inner", ignore_index=True)), name
-
-
-def _read(name: str, path: Path) -> pd.DataFrame:
-    if name in ("predictions", "edited"):
-        return read_predictions(path)
-    if name == "groups":
-        return read_groups(path)
-    frame = lower_names(read_frame(path), TABLE_COLUMNS)
-    if not (name.endswith("embeddings") or name == "texts"):
-        return frame
-
-    # CSV has the numbers of embeddings as text.
-    columns = {}
-    for column in frame:
-        is_number = column != "image"
-        columns[column] = (
-            number_cells(frame, str(column), str(path)) if is_number else frame[column]
-        )
-    return pd.DataFrame(columns)
+    joined = pd.concat(both, join="inner", ignore_index=True)
+    return inputs.replace(predictions=joined), name
 
 
 def _read_detections(path: Path, objects: Path | None) -> dict[str, pd.DataFrame]:
@@ -175,20 +153,21 @@ def with_dataset(
     NotFoundError, StaleError, OptionError
         As `cobalance.workflows.evaluate.score.dataset_groups`.
     """
-    if (objects := inputs.objects) is not None:
+    objects = inputs.get("objects")
+    if objects is not None:
         images = read_image_concepts(store, dataset).rename(columns={"id": "image"})
         known_rows(objects["image"], images["image"], "objects", repr(dataset))
         # Beside an object its image shows other concepts, and its class.
         images["concept"] = images["concepts"] + images["class_name"].map(lambda name: (name,))
         context = images[images["image"].isin(objects["image"])].explode("concept")
         objects = pd.concat([objects, context[["image", "concept"]]], ignore_index=True)
-        return replace(inputs, objects=with_clusters(store, dataset, objects)), None
+        return inputs.replace(objects=with_clusters(store, dataset, objects)), None
 
     groups, chosen = dataset_groups(store, dataset, shortcuts)
-    training = inputs.training
-    if (predictions := inputs.predictions) is not None:
+    training, predictions = inputs.get("training"), inputs.get("predictions")
+    if predictions is not None:
         known_rows(predictions["image"], groups["image"], "predictions", repr(dataset))
-        inputs = replace(inputs, predictions=with_clusters(store, dataset, predictions))
+        inputs = inputs.replace(predictions=with_clusters(store, dataset, predictions))
         others = ~groups["image"].isin(predictions["image"])
         of_train = groups["split"] == "train"
         if of_train.any():
@@ -197,7 +176,7 @@ def with_dataset(
             training = groups[others].drop(columns="split").reset_index(drop=True)
 
     of_shortcuts = groups.drop(columns=["class_name", "split"])
-    return replace(inputs, groups=of_shortcuts, training=training), chosen
+    return inputs.replace(groups=of_shortcuts, training=training), chosen
 
 
 def keep_scores(
@@ -224,7 +203,7 @@ def keep_scores(
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
-    predictions = with_groups(inputs.need("predictions"), inputs.groups)
+    predictions = with_groups(inputs.need("predictions"), inputs.get("groups"))
     settings = {"shortcuts": shortcut_settings(shortcuts)}
     ids = list[str]()
 

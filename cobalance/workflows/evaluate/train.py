@@ -13,7 +13,7 @@ import pandas as pd
 from cobalance.base import CobalanceError, Progress, log_run, positions_of, silent, values_at
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.captions import caption_cosines, clip_score
-from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, Scored, stack
+from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, Scored, score_fitting, stack
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.examples import Examples, Pixels
 from cobalance.evaluation.training.method import Run
@@ -196,7 +196,7 @@ def _score(trained: TrainedEvaluation) -> Scored:
         return _score_captions(predictions, images.test, options)
 
     inputs = Inputs(predictions, groups=images.groups, training=images.training_groups)
-    scored = METRICS.score_fitting(inputs, OF_PREDICTIONS)
+    scored = score_fitting(inputs, OF_PREDICTIONS)
     if isinstance(trained.model, TextModel):
         scored = _join_scores(scored, _score_clip(trained.model, images.test, options))
     return scored

@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 
 from cobalance.base.errors import InputError, UnknownNameError
-from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.comparison import compare_methods, compare_scores
 from cobalance.evaluation.metrics.gaps import shortcut_gaps
 from cobalance.evaluation.metrics.group_accuracy import (
@@ -12,7 +11,7 @@ from cobalance.evaluation.metrics.group_accuracy import (
     out_of_distribution,
     worst_group,
 )
-from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.metric import Inputs, score_metrics
 from cobalance.evaluation.predictions import check_predictions
 from tests.evaluation.tables import cars, frame_f, one_row_an_image
 
@@ -105,7 +104,7 @@ def test_counts_are_compared_with_unpaired_intervals():
 
     tables = [frame_f().assign(method="before"), BETTER.assign(method="after")]
     table = check_predictions(pd.concat(tables, ignore_index=True))
-    scored = METRICS.score(Inputs(predictions=table), {"group_accuracy": {}, "worst_group": {}})
+    scored = score_metrics(Inputs(predictions=table), {"group_accuracy": {}, "worst_group": {}})
     found = compare_scores(scored.frame, "before")
     assert set(found["method"]) == {"after"}
     by_metric = found.set_index(["metric", "group"])

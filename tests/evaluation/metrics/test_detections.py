@@ -166,8 +166,8 @@ def test_copies_of_images_in_clusters_narrow_no_interval(tmp_path):
     """Three copies of each image, in one cluster, are drawn as the one image was."""
     paths = random_files(tmp_path, n_images=30)
     inputs = read_tables({"predictions": paths[1], "objects": paths[0]})
-    noise = np.random.default_rng(0).random(len(inputs.detections))
-    once = inputs.detections.assign(score=noise), inputs.objects
+    noise = np.random.default_rng(0).random(len(inputs.need("detections")))
+    once = inputs.need("detections").assign(score=noise), inputs.need("objects")
     thrice = [
         pd.concat(
             frame.assign(image=(100 + 3 * number + copy).astype(str), cluster=number.astype(str))

@@ -12,7 +12,7 @@ from cobalance.evaluation.metrics.group_accuracy import (
     out_of_distribution,
     worst_group,
 )
-from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.metric import Inputs, score_metrics
 from cobalance.evaluation.predictions import check_predictions
 from tests.evaluation.tables import frame_f, one_row_an_image
 
@@ -182,7 +182,7 @@ def images_with_unknown_gender(n: int = 300) -> tuple[pd.DataFrame, pd.DataFrame
 def test_images_of_unknown_attribute_are_in_no_group_and_counted():
     table, groups = images_with_unknown_gender()
     chosen = {"group_accuracy": {}, "balanced_accuracy": {}, "worst_group": {}, "accuracy": {}}
-    scored = METRICS.score(Inputs(predictions=table, groups=groups), chosen).frame
+    scored = score_metrics(Inputs(predictions=table, groups=groups), chosen).frame
     known = groups["gender"].isin(["man", "woman"]).to_numpy()
     for method, rows in table.groupby("method"):
         right = (rows["class_name"] == rows["predicted"]).to_numpy()

@@ -107,7 +107,10 @@ def test_exports_and_datasets_give_synthetic_images_against_real_ones(folder, tm
     inputs, real = with_images(Inputs(), str(folder), str(folder), no_dataset)
     assert list(inputs.images.names) == names[1:3]
     assert list(real.names) == [names[0], names[3]]
-    assert inputs.captions.to_numpy().tolist() == [["grey.png", "a grey cat"], ["grey.png", "grey"]]
+    assert inputs.need("captions").to_numpy().tolist() == [
+        ["grey.png", "a grey cat"],
+        ["grey.png", "grey"],
+    ]
     with pytest.raises(InputError, match=r"sub/gone\.jpg.*cannot be read"):
         with_features(inputs, real, ["cmmd"], "pixels")
 

@@ -51,7 +51,7 @@ def test_a_dataset_says_what_stands_beside_and_which_images_belong_together(
     )
     found, shortcuts = with_dataset(store, dataset, None, inputs)
     assert shortcuts is None
-    assert found.objects["cluster"].nunique() == n / 5
+    assert found.need("objects")["cluster"].nunique() == n / 5
     frame = score_tables(found).frame.set_index(["metric", "group"])["value"]
     rain = frame["clique_precision"]
     assert rain["car without rain"] == pytest.approx(1)

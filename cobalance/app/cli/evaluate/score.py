@@ -30,6 +30,13 @@ from cobalance.workflows.evaluate import (
 if TYPE_CHECKING:
     from cobalance.evaluation.metrics.metric import Inputs, Scored
 
+# Some tables have an option of their own.
+_OTHERS = [
+    name
+    for name in metric_kinds.TABLES
+    if name not in ("predictions", "groups", "training", "table")
+]
+
 
 def score(
     to: TableOutput,
@@ -69,8 +76,7 @@ def score(
     other: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="NAME=FILE"),
-        "Another table: edited (predictions after an edit), captions, references, embeddings, "
-        "real_embeddings, texts, attributes, real_attributes, objects. Repeat it.",
+        f"Another table: {', '.join(_OTHERS)}. Repeat it.",
     ] = None,
     images: Annotated[
         str | None,
@@ -213,7 +219,8 @@ def _differences(inputs: "Inputs", scored: "Scored", baseline: str, seed: int) -
 
     from cobalance.evaluation.metrics import comparison
 
-    if inputs.predictions is None or not comparison.is_paired(inputs.predictions):
+    predictions = inputs.get("predictions")
+    if predictions is None or not comparison.is_paired(predictions):
         notes.print(
             "Rows stand for several images, so that intervals take methods as tested on different "
             "ones (Newcombe)."
@@ -221,11 +228,11 @@ def _differences(inputs: "Inputs", scored: "Scored", baseline: str, seed: int) -
         return comparison.compare_scores(scored.frame, baseline)
 
     frame = comparison.compare_methods(
-        inputs.need("predictions"),
-        inputs.groups,
+        predictions,
+        inputs.get("groups"),
         baseline,
         np.random.default_rng(seed),
-        training=inputs.training,
+        training=inputs.get("training"),
     )
     # Nothing is left out where metrics are named, or where the tables suffice for all.
     if not scored.left_out:

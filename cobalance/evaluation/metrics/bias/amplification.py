@@ -105,9 +105,10 @@ class MalsOptions(AttributeOptions):
 
 def _mals(inputs: Inputs, options: MalsOptions) -> pd.DataFrame:
     margin = options.margin
-    if inputs.table is not None:
+    table = inputs.get("table")
+    if table is not None:
         return by_run(
-            inputs.table, lambda rows: mals_amplification(*before_and_after(rows), margin=margin)
+            table, lambda rows: mals_amplification(*before_and_after(rows), margin=margin)
         )
     return by_attribute(
         inputs, options, lambda run: mals_amplification(*_of_predictions(run), margin=margin)

@@ -252,8 +252,9 @@ class DirectionalOptions(AttributeOptions):
 
 
 def _directional(inputs: Inputs, options: DirectionalOptions) -> pd.DataFrame:
-    if inputs.table is not None:
-        return by_run(inputs.table, lambda rows: directional_of_counts(rows, options.ties))
+    table = inputs.get("table")
+    if table is not None:
+        return by_run(table, lambda rows: directional_of_counts(rows, options.ties))
     return by_attribute(
         inputs,
         options,

@@ -223,10 +223,11 @@ class LeakageOptions(AttributeOptions, AttackOptions):
 
 
 def _leakage(inputs: Inputs, options: LeakageOptions) -> pd.DataFrame:
-    if inputs.table is not None and {*ATTACKED} & {*inputs.table}:
-        return difference_of_attackers(inputs.table, "leakage")
-    if inputs.table is not None:
-        return by_run(inputs.table, lambda rows: _of_attackers(rows, options))
+    table = inputs.get("table")
+    if table is not None and {*ATTACKED} & {*table}:
+        return difference_of_attackers(table, "leakage")
+    if table is not None:
+        return by_run(table, lambda rows: _of_attackers(rows, options))
     return by_attribute(
         inputs,
         options,

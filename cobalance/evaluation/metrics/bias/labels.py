@@ -205,7 +205,7 @@ def attribute_runs(inputs: Inputs, options: AttributeOptions) -> Iterator[Attrib
         The attribute of the options is not there.
     """
     predictions = inputs.need("predictions")
-    table = _attributes(predictions, inputs.groups)
+    table = _attributes(predictions, inputs.get("groups"))
     if options.attribute:
         check_known("attribute", [options.attribute], list(map(str, table)))
         names = [options.attribute]
@@ -221,7 +221,7 @@ def attribute_runs(inputs: Inputs, options: AttributeOptions) -> Iterator[Attrib
             known = _repeat_rows(rows[groups != NONE])
             known_groups = groups.loc[known.index].reset_index(drop=True)
             known = known.reset_index(drop=True)
-            training_labels, training_groups = _training(inputs.training, name)
+            training_labels, training_groups = _training(inputs.get("training"), name)
             yield AttributeRun(
                 name=name,
                 run=(method, seed),

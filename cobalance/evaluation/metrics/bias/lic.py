@@ -184,7 +184,8 @@ class LicOptions(attackers.CaptionAttackOptions):
 
 
 def _lic(inputs: Inputs, options: LicOptions) -> pd.DataFrame:
-    if inputs.captions is None:
+    captions = inputs.get("captions")
+    if captions is None:
         return difference_of_attackers(inputs.need("table"), "lic")
 
     groups = check_groups(inputs.need("groups"))
@@ -198,7 +199,7 @@ def _lic(inputs: Inputs, options: LicOptions) -> pd.DataFrame:
 
     known = groups[groups[name] != NONE]
     return lic(
-        inputs.need("captions"),
+        captions,
         inputs.need("references"),
         dict(zip(known["image"], known[name], strict=True)),
         words=group_words(options.words),

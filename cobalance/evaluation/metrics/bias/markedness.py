@@ -242,7 +242,7 @@ class PreferenceOptions(Options):
 
 def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame:
     vectors = inputs.vectors("embeddings")
-    if inputs.groups is None:
+    if inputs.get("groups") is None:
         return self_similarity(vectors, sampled=options.sampled)
 
     return stack(

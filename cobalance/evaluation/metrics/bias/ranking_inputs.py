@@ -90,7 +90,7 @@ def _rank_blocks(texts: FloatArray, images: FloatArray, codes: IntArray) -> Iter
 
 def by_ranking(inputs: Inputs, score: Callable[[Any], pd.DataFrame]) -> pd.DataFrame:
     """Scores of the rankings of a table, or of all images by texts for each attribute."""
-    if inputs.texts is None:
+    if inputs.get("texts") is None:
         return tables.by_run(inputs.need("table"), lambda rows: score(groups_of_table(rows)))
 
     texts, images = inputs.vectors("texts"), inputs.vectors("embeddings")

@@ -273,7 +273,7 @@ class BiasOptions(Options):
 
 def _compute_with(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
     def compute(inputs: Inputs, options: RankingOptions) -> pd.DataFrame:
-        if inputs.texts is None and "share" in inputs.need("table"):
+        if inputs.get("texts") is None and "share" in inputs.need("table"):
             name = "ndkl" if function is ndkl else "max_skew"
             return by_run(inputs.need("table"), lambda rows: skew_of_shares(rows, name))
         return by_ranking(inputs, lambda ranked: function(ranked, **options.model_dump()))
@@ -286,7 +286,7 @@ def _bias(inputs: Inputs, options: BiasOptions) -> pd.DataFrame:
         raise OptionError("first and second are empty. Name two groups, such as man and woman.")
     pair = (options.first, options.second)
 
-    if inputs.texts is not None:
+    if inputs.get("texts") is not None:
         names = _group_names(groups_of_embeddings(inputs).values())
         check_known("group", pair, sorted(names))
     else:

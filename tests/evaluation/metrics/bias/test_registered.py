@@ -14,7 +14,7 @@ from cobalance.evaluation.metrics.bias.directional import directional_amplificat
 from cobalance.evaluation.metrics.bias.leakage import leakage
 from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from cobalance.evaluation.metrics.bias.rankings import ndkl
-from cobalance.evaluation.metrics.metric import COLUMNS, Inputs
+from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, score_metrics
 from cobalance.evaluation.predictions import check_predictions
 from tests.evaluation.metrics.bias.scored import value
 from tests.evaluation.tables import frame_f
@@ -341,7 +341,7 @@ def test_states_of_shortcuts_are_attributes_only_by_name() -> None:
 
 
 def test_a_table_is_scored_by_the_metrics_that_it_is_for() -> None:
-    scored = METRICS.score(Inputs(table=LONG))
+    scored = score_metrics(Inputs(table=LONG))
     assert {*scored.frame["metric"]} == {"mals_amplification", "mals_absolute", "mals_violations"}
     assert "leakage" in scored.left_out
 

@@ -183,7 +183,7 @@ def test_image_reward_reads_its_own_layout(inputs, rewarding):
 
 
 def test_each_image_needs_a_prompt(inputs):
-    some = Inputs(images=inputs.images, captions=inputs.captions.iloc[:1])
+    some = Inputs(images=inputs.images, captions=inputs.need("captions").iloc[:1])
     with pytest.raises(CobalanceError, match=r"2 of 3 images have no caption, such as '1\.png'"):
         scored("image_reward", some, {"weights": "w.pt", "vocabulary": "v.txt"})
     none = Inputs(images=inputs.images)

@@ -66,7 +66,7 @@ def show(current: CurrentDataset) -> None:
     table = _scored(current, files, of_dataset=source == _OF_DATASET)
     _draw(table.scored)
     # Without predictions of images there is nothing that the dataset's graph could hold.
-    if source == _OF_DATASET and table.inputs.predictions is not None:
+    if source == _OF_DATASET and table.inputs.get("predictions") is not None:
         _save(current, table)
 
 

@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 from cobalance.app.web.page.evaluate import order
 from cobalance.app.web.page.evaluate.charts import cells_of
 from cobalance.app.web.state import access
-from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.metric import Inputs, score_metrics
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.graph.database.store import GraphStore
@@ -68,7 +67,7 @@ def evaluate(
     (one,) = create_evaluations(store, [new], train=dataset, test=test or dataset, extra=None)
     predictions = check_predictions(predict(store, test or dataset, wrong))
     names = ("group_accuracy", "balanced_accuracy", "worst_group")
-    scored = METRICS.score(Inputs(predictions), {name: {} for name in names})
+    scored = score_metrics(Inputs(predictions), {name: {} for name in names})
     save_predictions_uri(store, one, write_predictions(output, one, predictions))
     save_scores(store, one, scored.frame)
     return one
